@@ -1,0 +1,64 @@
+# Every target sets up what it needs; set up already, that costs nothing.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+BARE := .venv-numpy2
+STAMP := $(VENV)/.ready
+BARE_STAMP := $(BARE)/.ready
+JOBS ?= 2
+SETUP_FILES := pyproject.toml constraints.txt hatch_build.py $(wildcard native/*)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test units numpy2 eval check bench docs format clean help
+
+help:
+	@echo "make demo    the whole story in a minute: two recorded trainings, where they part and why"
+	@echo "make test    everything that must be green (checks, tests, and the tests on NumPy 2 alone)"
+	@echo "make check   ruff, format, mypy, import contracts"
+	@echo "make eval    the big tables, whole"
+	@echo "make bench   ratios, measured side by side"
+	@echo "make docs    write the generated pages"
+
+$(STAMP): $(SETUP_FILES)
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	@touch $@
+
+$(BARE_STAMP): $(SETUP_FILES)
+	@test -x $(BARE)/bin/python || $(PYTHON) -m venv $(BARE)
+	$(BARE)/bin/python -m pip install --quiet --editable . 'numpy>=2' pytest pytest-timeout pytest-xdist hypothesis psutil
+	@touch $@
+
+demo: $(STAMP)
+	@$(PY) -m trueline demo
+
+test: check units numpy2
+
+units: $(STAMP)
+	$(PY) -m pytest -q -n $(JOBS) --dist worksteal
+
+numpy2: $(BARE_STAMP)
+	$(BARE)/bin/python -m pytest -q -n $(JOBS) tests/model tests/locale tests/kernel tests/property tests/formats tests/report
+
+check: $(STAMP)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+eval: $(STAMP)
+	@echo "no big table yet: the kinds of run folder damage, kernel laws and loop styles are all in make test"
+
+bench: $(STAMP)
+	$(PY) benchmarks/all.py
+
+docs: $(STAMP)
+	$(PY) docs/generate.py
+
+format: $(STAMP)
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+clean:
+	rm -rf $(VENV) $(BARE) build dist .mypy_cache .ruff_cache .hypothesis src/trueline/kernel/_native.so

@@ -1,0 +1,19 @@
+"""TrueLine: why a network that trains is less accurate than it should be."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from trueline.version import __version__
+
+_PUBLIC = {"fix_random": "trueline.record.randomness", "record": "trueline.record"}
+
+__all__ = ["__version__", "fix_random", "record"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'trueline' has no attribute {name!r}")
+    module = import_module(_PUBLIC[name])
+    return module if _PUBLIC[name] == f"trueline.{name}" else getattr(module, name)

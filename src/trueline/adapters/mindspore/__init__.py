@@ -1,0 +1,13 @@
+"""MindSpore; the framework is imported only when the adapter is asked for, so that a dump can be prepared before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ADAPTER":
+        from trueline.adapters.mindspore.adapter import ADAPTER
+
+        return ADAPTER
+    raise AttributeError(name)

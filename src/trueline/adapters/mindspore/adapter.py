@@ -1,0 +1,22 @@
+"""MindSpore's folder as one object."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Final
+
+from trueline.adapters.mindspore import build, hooks, ops, state, values
+
+
+class MindSporeAdapter:
+    """What an Adapter is, out of the modules of the same names."""
+
+    name: Final = "mindspore"
+    values: Final[ModuleType] = values
+    hooks: Final[ModuleType] = hooks
+    ops: Final[ModuleType] = ops
+    state: Final[ModuleType] = state
+    build: Final[ModuleType] = build
+
+
+ADAPTER = MindSporeAdapter()

@@ -1,0 +1,214 @@
+"""How a cell was built, building it again with one thing changed, and running it by itself."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import context, nn
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.wrappers import OPTIMIZERS
+from trueline.adapters.protocol import Array, Built, Passed
+from trueline.adapters.tree import leaves
+from trueline.model.run import Line
+from trueline.model.trouble import BadUsage
+
+PACKAGE = str(Path(ms.__file__).parent) + "/"
+_MANY = 64
+_built: weakref.WeakKeyDictionary[Any, tuple[tuple[Any, ...], dict[str, Any], Line | None]] = (
+    weakref.WeakKeyDictionary()
+)
+_capturing = False
+
+
+class Placeholder(str):
+    """Stands for an argument that is not kept, a tensor or a cell: its type's name in angle brackets."""
+
+    __slots__ = ()
+
+
+def package() -> str:
+    """MindSpore's folder, with its closing slash: frames in it are not the user's."""
+    return PACKAGE
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, nn.Cell | ms.Tensor):
+        return Placeholder(f"<{type(value).__name__}>")
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        if len(value) > _MANY:
+            return Placeholder(f"<{type(value).__name__}>")
+        parts = [_kept(one) for one in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    if isinstance(value, Mapping):
+        return {name: _kept(one) for name, one in value.items()}
+    return Placeholder("<ndarray>") if isinstance(value, np.ndarray) and value.size > _MANY else value
+
+
+def capture_built() -> None:
+    """Remember the constructor's arguments of every cell built from now on; nothing is stored on the cell."""
+    global _capturing
+    if _capturing:
+        return
+    _capturing = True
+    original = nn.Cell.__new__
+
+    def new(class_: type, *args: Any, **kwargs: Any) -> Any:
+        cell = original(class_, *args, **kwargs)
+        caller = sys._getframe(1)
+        # A copy is made without arguments, which would not be the ones it was built with.
+        if caller.f_code.co_name != "__newobj__":
+            _built[cell] = (
+                tuple(_kept(one) for one in args),
+                {name: _kept(one) for name, one in kwargs.items()},
+                user_line(PACKAGE, frame=caller),
+            )
+        return cell
+
+    nn.Cell.__new__ = staticmethod(new)
+
+
+def last_optimizer() -> Any:
+    """The optimizer built last that is still alive."""
+    return next((cell for cell in reversed(list(_built.keys())) if isinstance(cell, OPTIMIZERS)), None)
+
+
+def built(module: Any) -> Built | None:
+    """How a cell was built, or None for one that was there before capturing began."""
+    found = _built.get(module)
+    if found is None:
+        return None
+    args, kwargs, line = found
+    try:
+        bound = inspect.signature(type(module).__init__).bind(module, *args, **kwargs)
+    except (TypeError, ValueError):
+        return Built(type(module), dict(kwargs), line, complete=False)
+    bound.apply_defaults()
+    arguments = dict(list(bound.arguments.items())[1:])
+    return Built(type(module), arguments, line, complete=not _holds_placeholder(arguments))
+
+
+def _holds_placeholder(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_placeholder, value))
+    if isinstance(value, Mapping):
+        return any(map(_holds_placeholder, value.values()))
+    return isinstance(value, Placeholder)
+
+
+def rebuild(module: Any, **changes: Any) -> Any:
+    """A new cell of the same arguments and weights with only ``changes`` different."""
+    found = built(module)
+    arguments = {**found.arguments, **changes} if found is not None else {}
+    if found is None or _holds_placeholder(arguments) or (not found.complete and not found.arguments):
+        raise BadUsage("mindspore.cannot_rebuild", module=type(module).__name__)
+    positional: list[Any] = []
+    for name, parameter in inspect.signature(type(module).__init__).parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            positional = list(arguments.pop(name, ()))
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            arguments.update(arguments.pop(name, {}))
+    # Initial values are drawn from NumPy's generator, and are overwritten below.
+    drawn = np.random.get_state()
+    made = type(module)(*positional, **arguments)
+    np.random.set_state(drawn)
+    old = {one.name: one.value for one in values.tensors(module)}
+    for one in values.tensors(made):
+        before = old.get(one.name)
+        if before is not None and values.shape(before) == values.shape(one.value):
+            values.assign(one.value, values.to_numpy(before, copy=True))
+    return made.set_train(module.training)
+
+
+@contextmanager
+def _undisturbed(module: Any, train: bool) -> Iterator[None]:
+    """Run op by op in the given mode, and leave modes and running statistics as they were."""
+    graph = context.get_context("mode") == ms.GRAPH_MODE
+    modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
+    buffers = [
+        (one.value, values.to_numpy(one.value, copy=True)) for one in values.tensors(module) if not one.trainable
+    ]
+    if graph:
+        context.set_context(mode=ms.PYNATIVE_MODE)
+    module.set_train(train)
+    try:
+        yield
+    finally:
+        for cell, mode in modes:
+            cell.set_train(mode)
+        for tensor, before in buffers:
+            values.assign(tensor, before)
+        if graph:
+            context.set_context(mode=ms.GRAPH_MODE)
+
+
+def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
+    """One cell forward, and with ``gout`` backward, leaving its mode and buffers as they were."""
+    given = [values.from_numpy(one) for one in inputs]
+    with _undisturbed(module, train):
+        if gout is None:
+            with values.without_gradient():
+                return Passed(_arrays(module(*given)))
+        return _run_backward(module, given, gout)
+
+
+def _arrays(output: Any) -> list[Array]:
+    return [values.to_numpy(one, copy=True) for _, one in leaves(output, values.is_tensor)]
+
+
+def _is_float(tensor: Any) -> bool:
+    return "float" in values.dtype(tensor)
+
+
+def _run_backward(module: Any, given: list[Any], gout: Sequence[Array]) -> Passed:
+    outputs: list[Array] = []
+
+    # The gradient of sum(output * gout) at an output is exactly its gout.
+    def weighted(*tensors: Any) -> Any:
+        found = [one for _, one in leaves(module(*tensors), values.is_tensor)]
+        parts = [
+            (one * values.from_numpy(grad, like=one)).sum()
+            for one, grad in zip(found, gout, strict=True)
+            if _is_float(one)
+        ]
+        outputs.extend(values.to_numpy(one, copy=True) for one in found)
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return total
+
+    places = tuple(place for place, one in enumerate(given) if _is_float(one))
+    named = {one.name: one.value for one in values.tensors(module) if one.trainable}
+    weights = list({id(one): one for one in named.values()}.values())
+    found = ms.grad(weighted, places or None, weights or None)(*given) if places or weights else ()
+    from_inputs, from_weights = _split(found, bool(places), bool(weights))
+    gin: list[Array | None] = [None] * len(given)
+    for place, gradient in zip(places, from_inputs, strict=True):
+        gin[place] = values.to_numpy(gradient, copy=True)
+    by_weight = {id(one): values.to_numpy(grad, copy=True) for one, grad in zip(weights, from_weights, strict=True)}
+    return Passed(outputs, gin, {name: by_weight[id(one)] for name, one in named.items()})
+
+
+def _split(found: Any, places: bool, weights: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What ``grad`` returns depends on what was asked for: one level of tuples less where there is one thing."""
+    inputs, parameters = found if places and weights else (found, ()) if places else ((), found)
+    as_tuple = tuple(one if isinstance(one, tuple) else (one,) for one in (inputs, parameters))
+    return as_tuple[0], as_tuple[1]
+
+
+def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:
+    """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
+    parameters = [one for group in values.groups(optimizer) for one in group.parameters]
+    given = {
+        id(one): values.from_numpy(gradient, like=one) for one, gradient in zip(parameters, gradients, strict=True)
+    }
+    optimizer(tuple(given[id(one)] for one in optimizer.parameters))

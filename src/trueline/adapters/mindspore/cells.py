@@ -1,0 +1,164 @@
+"""Calls of cells, steps of optimizers, and training cells that do both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mindspore as ms
+from mindspore import nn
+from mindspore.experimental.optim import lr_scheduler
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name, optimizer_in, unwrap
+from trueline.adapters.patching import Patches, outermost
+from trueline.adapters.tree import leaves
+
+_PLAIN, _OPTIMIZER, _REDUCER, _CLIP = range(4)
+
+
+def watch(telling: Telling, patches: Patches) -> None:
+    """Put all of them in place."""
+    patches.wrap(nn.Cell, "__call__", lambda original: _calls(telling, original))
+
+    def mode_set(_result: Any, cell: Any, mode: bool = True) -> None:
+        if not isinstance(cell, OPTIMIZERS):
+            telling.observer.mode_set(unwrap(cell), bool(mode))
+
+    patches.wrap(nn.Cell, "set_train", lambda original: outermost(original, telling.speaks, after=mode_set))
+
+    def scheduled(_result: Any, scheduler: Any, *_args: Any, **_kwargs: Any) -> None:
+        telling.observer.scheduled(scheduler)
+
+    for kind in vars(lr_scheduler).values():
+        if isinstance(kind, type) and "step" in vars(kind):
+            patches.wrap(kind, "step", lambda original: outermost(original, telling.speaks, after=scheduled))
+
+
+def _role(kind: type) -> int:
+    if issubclass(kind, OPTIMIZERS):
+        return _OPTIMIZER
+    if issubclass(kind, nn.DistributedGradReducer):
+        return _REDUCER
+    return _CLIP if kind.__name__ == "_ClipByGlobalNorm" else _PLAIN
+
+
+def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+    observer = telling.observer
+    roles: dict[type, int] = {}
+
+    def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
+        if not telling.speaks():
+            return original(cell, *args, **kwargs)
+        role = roles.get(type(cell))
+        if role is None:
+            role = roles[type(cell)] = _role(type(cell))
+        if role == _OPTIMIZER:
+            return _step(telling, original, cell, args, kwargs)
+        if role != _PLAIN or (telling.trainers and _is_reducer(telling.trainers[-1], cell)):
+            with telling.silence():
+                return original(cell, *args, **kwargs)
+        if telling.depth == 0:
+            if telling.graph_mode():
+                return _run_graph(telling, original, cell, args, kwargs)
+            if inner_name(cell) is not None:
+                return _run_wrapper(telling, original, cell, args, kwargs)
+        tell = telling.depth == 0 or observer.wants_calls
+        if tell:
+            observer.called(cell, args, kwargs)
+        telling.depth += 1
+        output = None
+        try:
+            output = original(cell, *args, **kwargs)
+        finally:
+            telling.depth -= 1
+            if tell and telling.speaks():
+                observer.returned(cell, args, kwargs, output)
+        return output
+
+    return call
+
+
+def _is_reducer(trainer: Any, cell: Any) -> bool:
+    return trainer._cells.get("grad_reducer") is cell
+
+
+def _step(
+    telling: Telling, original: Callable[..., Any], optimizer: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    telling.optimizer = optimizer
+    telling.observer.step_began(optimizer, _pairs(optimizer, args[0] if args else kwargs.get("gradients")))
+    try:
+        with telling.silence():
+            return original(optimizer, *args, **kwargs)
+    finally:
+        telling.observer.step_ended(optimizer, False)
+
+
+def _pairs(optimizer: Any, gradients: Any) -> list[tuple[Any, Any]] | None:
+    parameters = list(getattr(optimizer, "parameters", ()))
+    if not isinstance(gradients, list | tuple) or len(gradients) != len(parameters):
+        return None
+    return [(one, grad) for one, grad in zip(parameters, gradients, strict=True) if values.is_tensor(grad)]
+
+
+def _run_wrapper(
+    telling: Telling, original: Callable[..., Any], cell: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """A wrapper is not told itself: the network and the loss inside it are the outermost cells."""
+    if optimizer_in(cell) is None:
+        return original(cell, *args, **kwargs)
+    telling.trainers.append(cell)
+    try:
+        return original(cell, *args, **kwargs)
+    finally:
+        telling.trainers.pop()
+
+
+def _run_graph(
+    telling: Telling, original: Callable[..., Any], cell: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """One graph: its inputs and outputs, and where it trains, its loss and its step."""
+    observer = telling.observer
+    optimizer = optimizer_in(cell)
+    name = type(unwrap(cell)).__name__
+    telling.notice("mindspore.graph_mode", name, module=name)
+    observer.called(cell, args, kwargs)
+    if optimizer is not None:
+        telling.optimizer = optimizer
+        tell_sens(telling, cell)
+        observer.step_began(optimizer, None)
+    output = None
+    skipped = False
+    try:
+        with telling.silence():
+            output = original(cell, *args, **kwargs)
+        if optimizer is not None or isinstance(cell, nn.WithEvalCell):
+            skipped = _tell_outcome(telling, cell, output)
+    finally:
+        if optimizer is not None:
+            observer.step_ended(optimizer, skipped)
+        observer.returned(cell, args, kwargs, output)
+    return output
+
+
+def _tell_outcome(telling: Telling, trainer: Any, output: Any) -> bool:
+    """Tell a graph's loss; True where it says that an overflow made it skip the step."""
+    found = [one for _, one in leaves(output, values.is_tensor)]
+    if found:
+        telling.observer.loss(found[0], "output" if isinstance(trainer, nn.WithEvalCell) else "model")
+    if isinstance(trainer, nn.TrainOneStepWithLossScaleCell) and len(found) >= 3:
+        telling.observer.scale(found[2])
+        return bool(values.to_numpy(found[1]).any())
+    return False
+
+
+def tell_sens(telling: Telling, trainer: Any) -> None:
+    """The factor that a training cell puts on the gradient of its loss, where it has one."""
+    sens = getattr(trainer, "sens", None)
+    if isinstance(sens, int | float) and sens != 1.0:
+        telling.observer.scale(float(sens))
+    scale = getattr(trainer, "scale_sense", None)
+    if isinstance(scale, ms.Tensor):
+        telling.observer.scale(values.keep(scale))

@@ -1,0 +1,221 @@
+"""Batches as the training loop gets them."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore.dataset.engine import datasets, iterators
+from mindspore.train import dataset_helper
+
+from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.patching import Patches
+
+try:
+    from mindspore.dataset.dataloader import dataloader
+except ImportError:  # new in 2.8
+    dataloader = None
+
+
+def watch(telling: Telling, patches: Patches) -> None:
+    """Tell of every iteration over a dataset and of every batch."""
+    sources = _Sources()
+    patches.wrap(iterators.Iterator, "__next__", lambda original: _fetch(telling, sources, original))
+    if dataloader is not None:
+        patches.wrap(dataloader._Iterator, "__next__", lambda original: _fetch(telling, sources, original))
+        patches.wrap(dataloader.DataLoader, "__iter__", lambda original: _begin(telling, sources, original))
+        patches.wrap(dataloader._Iterator, "_get_next_index", lambda original: _ask(telling, sources, original))
+    patches.wrap(dataset_helper.DatasetHelper, "__init__", lambda original: _sink(telling, original))
+
+
+class _Sources:
+    """Which loader an iterator belongs to, which are under way, and the indexes asked for but not yet handed out."""
+
+    def __init__(self) -> None:
+        self.loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self.under_way: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.indexes: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()
+
+    def loader_of(self, iterator: Any) -> Any:
+        dataset = getattr(iterator, "_Iterator__ori_dataset", None)
+        if dataset is not None:
+            return dataset
+        reference = self.loaders.get(iterator)
+        found = reference() if reference is not None else None
+        return found if found is not None else iterator
+
+    def next_indexes(self, iterator: Any) -> list[int] | None:
+        waiting = self.indexes.get(iterator)
+        if not waiting or not getattr(iterator, "in_order", True):
+            return None
+        found = waiting.popleft()
+        if isinstance(found, int):
+            return [found]
+        if isinstance(found, list | tuple) and all(isinstance(one, int) for one in found):
+            return list(found)
+        return None
+
+
+def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> Callable[..., Any]:
+    def fetch(iterator: Any) -> Any:
+        if not telling.speaks():
+            return original(iterator)
+        telling.settle()
+        loader = sources.loader_of(iterator)
+        # One iterator serves many epochs: an iteration begins with the first fetch, or the first after an end.
+        if iterator not in sources.under_way:
+            sources.under_way.add(iterator)
+            telling.observer.loader_began(loader, facts(loader))
+        telling.observer.fetch_began(loader)
+        try:
+            with telling.silence():
+                batch = original(iterator)
+        except StopIteration:
+            sources.under_way.discard(iterator)
+            sources.indexes.pop(iterator, None)
+            telling.observer.loader_ended(loader)
+            raise
+        telling.observer.fetched(loader, batch, sources.next_indexes(iterator))
+        return batch
+
+    return fetch
+
+
+def _begin(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> Callable[..., Any]:
+    def begin(loader: Any) -> Any:
+        iterator = original(loader)
+        if telling.speaks():
+            sources.loaders[iterator] = weakref.ref(loader)
+        return iterator
+
+    return begin
+
+
+def _ask(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> Callable[..., Any]:
+    def ask(iterator: Any) -> Any:
+        index = original(iterator)
+        if telling.switch.on:
+            sources.indexes.setdefault(iterator, deque()).append(index)
+        return index
+
+    return ask
+
+
+def _sink(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+    def begin(helper: Any, *args: Any, **kwargs: Any) -> None:
+        original(helper, *args, **kwargs)
+        if telling.speaks() and isinstance(helper.iter, dataset_helper._DatasetIter):
+            telling.notice("mindspore.data_sink", "")
+
+    return begin
+
+
+def facts(loader: Any) -> dict[str, Any]:
+    """What is worth knowing of a pipeline, without asking the pipeline, which would start it."""
+    if not isinstance(loader, datasets.Dataset):
+        return _facts_of_loader(loader)
+    chain = list(_chain(loader))
+    leaf = chain[-1]
+    batch = next((one for one in chain if isinstance(one, datasets.BatchDataset)), None)
+    sampler = getattr(leaf, "sampler", None)
+    shuffles = any(isinstance(one, datasets.ShuffleDataset) for one in chain)
+    random = type(sampler).__name__ in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+    return {
+        "kind": type(loader).__name__,
+        "dataset": _dataset_name(leaf),
+        "length": _length(loader),
+        "samples": _length(leaf),
+        "batch_size": batch.batch_size if batch is not None and batch.batch_size_func is None else None,
+        "sampler": type(sampler).__name__ if sampler is not None else None,
+        "shuffle": shuffles or random or getattr(leaf, "shuffle_flag", 0) == 2,
+        "drop_last": bool(batch.drop_remainder) if batch is not None else False,
+        "workers": max((one.num_parallel_workers or 0 for one in chain), default=0),
+        "repeat": _repeats(chain),
+    }
+
+
+def _facts_of_loader(loader: Any) -> dict[str, Any]:
+    sampler = getattr(loader, "sampler", None)
+    return {
+        "kind": type(loader).__name__,
+        "dataset": type(getattr(loader, "dataset", None)).__name__,
+        "length": _len(loader),
+        "samples": _len(getattr(loader, "dataset", None)),
+        "batch_size": getattr(loader, "batch_size", None),
+        "sampler": type(sampler).__name__ if sampler is not None else None,
+        "shuffle": type(sampler).__name__ in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"),
+        "drop_last": bool(getattr(loader, "drop_last", False)),
+        "workers": int(getattr(loader, "num_workers", 0) or 0),
+    }
+
+
+def _len(sized: Any) -> int | None:
+    try:
+        return len(sized)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def _chain(dataset: Any) -> Iterator[Any]:
+    """From the last operation back to the first source."""
+    while True:
+        yield dataset
+        if not dataset.children:
+            return
+        dataset = dataset.children[0]
+
+
+def _dataset_name(leaf: Any) -> str:
+    source = getattr(leaf, "source", None)
+    own = type(source).__module__.startswith("mindspore") or isinstance(source, list | tuple)
+    return type(leaf).__name__ if source is None or own else type(source).__name__
+
+
+def _repeats(chain: list[Any]) -> int:
+    total = 1
+    for one in chain:
+        if isinstance(one, datasets.RepeatDataset):
+            total *= int(one.count)
+    return total
+
+
+def _length(dataset: Any) -> int | None:
+    """How many items one iteration gives, where that can be told from the pipeline's description alone."""
+    if isinstance(dataset.dataset_size, int):
+        return dataset.dataset_size
+    if not dataset.children:
+        return _source_length(dataset)
+    below = [_length(one) for one in dataset.children]
+    known = [one for one in below if one is not None]
+    if len(known) < len(below):
+        return None
+    return _through(dataset, known)
+
+
+def _source_length(leaf: Any) -> int | None:
+    found = getattr(leaf, "source_len", None)
+    if not isinstance(found, int) or found < 0:
+        return None
+    count = getattr(leaf, "num_samples", 0) or getattr(getattr(leaf, "sampler", None), "num_samples", 0) or found
+    return min(found, int(count))
+
+
+def _through(dataset: Any, below: list[int]) -> int | None:
+    if isinstance(dataset, datasets.BatchDataset):
+        if dataset.batch_size_func is not None:
+            return None
+        whole, rest = divmod(below[0], dataset.batch_size)
+        return int(whole) + int(rest > 0 and not dataset.drop_remainder)
+    if isinstance(dataset, datasets.RepeatDataset):
+        return below[0] * int(dataset.count) if dataset.count and dataset.count > 0 else None
+    if isinstance(dataset, datasets.TakeDataset):
+        return min(below[0], int(dataset.count)) if dataset.count > 0 else below[0]
+    if isinstance(dataset, datasets.SkipDataset):
+        return max(0, below[0] - int(dataset.count))
+    if isinstance(dataset, datasets.ConcatDataset):
+        return sum(below)
+    if isinstance(dataset, datasets.FilterDataset | datasets.BucketBatchByLengthDataset):
+        return None
+    return min(below)

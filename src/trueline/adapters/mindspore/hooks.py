@@ -1,0 +1,42 @@
+"""Watching a training run without changing the user's script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from trueline.adapters.mindspore import build, cells, data, gradients, jit, scaling
+from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.patching import Patches
+from trueline.adapters.protocol import Installed, Observer
+
+
+class _Hooks:
+    def __init__(self, observer: Observer) -> None:
+        self.telling = Telling(observer)
+        self.patches = Patches()
+
+    def remove(self) -> None:
+        if self.telling.speaks():
+            self.telling.settle()
+        self.telling.switch.on = False
+        self.patches.remove()
+
+
+def install(observer: Observer) -> Installed:
+    """Tell the observer of everything that happens from now on, on this thread."""
+    hooks = _Hooks(observer)
+    build.capture_built()
+    for room in (cells, gradients, scaling, jit, data):
+        room.watch(hooks.telling, hooks.patches)
+    return hooks
+
+
+def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
+    """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
+    if tensor._grad_node is not None:
+
+        def arrived(gradient: Any) -> None:
+            tell(gradient)
+
+        tensor.register_hook(arrived)

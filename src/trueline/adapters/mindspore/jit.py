@@ -1,0 +1,123 @@
+"""Functions that run as one compiled graph: what goes in and comes out is all there is to see."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore import amp
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.gradients import tell_loss
+from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.wrappers import OPTIMIZERS
+from trueline.adapters.patching import Patches
+from trueline.adapters.tree import leaves
+
+try:
+    from mindspore.graph import api as api
+except ImportError:  # before 2.7 the executor lived elsewhere
+    from mindspore.common import api as api
+
+_DEEPEST = 4
+
+
+def watch(telling: Telling, patches: Patches) -> None:
+    """Tell of every compiled function that the user calls."""
+    patches.wrap(api._JitExecutor, "__call__", lambda original: _calls(telling, original))
+
+
+def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
+        if not telling.speaks():
+            return original(executor, *args, **kwargs)
+        function = executor.fn
+        if str(function.__module__).startswith("mindspore."):
+            gradient = _closure(function).get("grad_")
+            if gradient is None:
+                return original(executor, *args, **kwargs)
+            return _differentiate(telling, original, executor, gradient, args, kwargs)
+        telling.notice("mindspore.jit", function.__qualname__, function=function.__qualname__)
+        optimizer = _mentioned(function, OPTIMIZERS, owner=executor.obj)
+        if optimizer is None:
+            with telling.silence():
+                return original(executor, *args, **kwargs)
+        return _train(telling, original, executor, optimizer, args, kwargs)
+
+    return call
+
+
+def _train(
+    telling: Telling, original: Callable[..., Any], executor: Any, optimizer: Any, args: Any, kwargs: Any
+) -> Any:
+    """A whole training step in one function: its first output is taken for the loss."""
+    telling.optimizer = optimizer
+    telling.observer.step_began(optimizer, None)
+    try:
+        with telling.silence():
+            output = original(executor, *args, **kwargs)
+        found = next((one for _, one in leaves(output, values.is_tensor)), None)
+        if found is not None and found.size == 1:
+            telling.observer.loss(found, "model" if telling.trainers else "output")
+    finally:
+        telling.observer.step_ended(optimizer, False)
+    return output
+
+
+def _differentiate(
+    telling: Telling, original: Callable[..., Any], executor: Any, gradient: Any, args: Any, kwargs: Any
+) -> Any:
+    """``value_and_grad`` in graph mode: forward and backward in one graph."""
+    telling.settle()
+    function = _closure(executor.fn).get("fn")
+    name = getattr(function, "__qualname__", type(function).__name__)
+    telling.notice("mindspore.graph_mode", name, module=name)
+    with telling.silence():
+        output = original(executor, *args, **kwargs)
+    if getattr(gradient, "get_value", False) and isinstance(output, tuple):
+        scaler = _mentioned(function, (amp.DynamicLossScaler, amp.StaticLossScaler))
+        telling.scaled = [(None, None, values.keep(scaler.scale_value))] if scaler is not None else []
+        tell_loss(telling, output[0], "value_and_grad")
+    telling.observer.backward_began()
+    telling.observer.backward_ended()
+    return output
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    code = getattr(function, "__code__", None)
+    cells = getattr(function, "__closure__", None)
+    if code is None or not cells:
+        return {}
+    return dict(_filled(zip(code.co_freevars, cells, strict=True)))
+
+
+def _filled(cells: Any) -> Iterator[tuple[str, Any]]:
+    for name, cell in cells:
+        try:
+            yield name, cell.cell_contents
+        except ValueError:
+            # Assigned only later in the enclosing function.
+            continue
+
+
+def _mentioned(function: Any, kinds: tuple[type, ...], *, owner: Any = None, depth: int = 0) -> Any:
+    """The first object of these kinds that a function, or a function it calls, refers to by name."""
+    owner = getattr(function, "__self__", owner)
+    function = getattr(function, "__func__", function)
+    function = getattr(function, "__wrapped__", function)
+    if depth > _DEEPEST or not isinstance(function, types.FunctionType):
+        return None
+    names = function.__code__.co_names
+    held = [function.__globals__[name] for name in names if name in function.__globals__]
+    held.extend(_closure(function).values())
+    held.extend(getattr(owner, name) for name in names if owner is not None and hasattr(owner, name))
+    for value in held:
+        if isinstance(value, kinds):
+            return value
+    for value in held:
+        if callable(value) and not str(getattr(value, "__module__", "")).startswith("mindspore"):
+            found = _mentioned(value, kinds, depth=depth + 1)
+            if found is not None:
+                return found
+    return None

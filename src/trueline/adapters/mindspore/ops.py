@@ -1,0 +1,180 @@
+"""Op level in PyNative: MindSpore has no dispatch mode, so the ways into its kernels are wrapped for a while."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import mindspore as ms
+from mindspore import nn
+from mindspore.common._tensor_cpp_method import tensor_cpp_methods
+from mindspore.ops.auto_generate import pyboost_inner_prim
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.build import PACKAGE
+from trueline.adapters.mindspore.jit import api
+from trueline.adapters.patching import Patches
+from trueline.adapters.protocol import OpCall
+from trueline.adapters.tree import leaves
+from trueline.model.run import Line
+
+_OPERATORS = (
+    *("__add__", "__radd__", "__iadd__", "__sub__", "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__"),
+    *("__truediv__", "__rtruediv__", "__itruediv__", "__floordiv__", "__mod__", "__pow__", "__rpow__"),
+    *("__matmul__", "__neg__", "__abs__", "__getitem__"),
+)
+
+
+class _Watching:
+    """Tells the outermost of nested entry points, so that each operator is told once."""
+
+    def __init__(self, callback: Callable[[OpCall], None]) -> None:
+        self.callback = callback
+        self.inside = False
+        self.on = True
+
+    def wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self.inside or not self.on:
+                return original(*args, **kwargs)
+            self.inside = True
+            try:
+                output = original(*args, **kwargs)
+                self.tell(name, (args, kwargs), output)
+            finally:
+                self.inside = False
+            return output
+
+        return call
+
+    def wrap_run_op(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run_op(primitive: Any, name: str, args: Any) -> Any:
+            if self.inside or not self.on:
+                return original(primitive, name, args)
+            self.inside = True
+            try:
+                output = original(primitive, name, args)
+                self.tell(name, args, output)
+            finally:
+                self.inside = False
+            return output
+
+        return run_op
+
+    def tell(self, name: str, given: Any, output: Any) -> None:
+        outputs = [one for _, one in leaves(output, values.is_tensor)]
+        if not outputs:
+            return
+        line = user_line(PACKAGE)
+        self.callback(OpCall(name, [one for _, one in leaves(given, values.is_tensor)], outputs, line))
+        node = outputs[0]._grad_node
+        if node is not None:
+            node.register_hook(self._backward(name, line))
+
+    def _backward(self, name: str, line: Line | None) -> Callable[[Any, Any], None]:
+        def arrived(gin: Any, gout: Any) -> None:
+            if self.on:
+                before = [one for _, one in leaves(gout, values.is_tensor)]
+                after = [one for _, one in leaves(gin, values.is_tensor)]
+                self.callback(OpCall(name, before, after, line, backward=True))
+
+        return arrived
+
+
+_ABSENT = object()
+
+
+class _Entries:
+    """Attributes to be replaced, which can be put in place and taken away again and again."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[Any, str, Any, Any]] = []
+
+    def add(self, owner: Any, name: str, replacement: Any) -> None:
+        self._entries.append((owner, name, vars(owner).get(name, _ABSENT), replacement))
+
+    def put(self) -> None:
+        for owner, name, _, replacement in self._entries:
+            setattr(owner, name, replacement)
+
+    def take(self) -> None:
+        for owner, name, before, _ in self._entries:
+            if before is _ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
+
+
+def _add_functions(watching: _Watching, entries: _Entries) -> None:
+    """Kernels held as ``pyboost_*`` and ``_*_instance``, and the way of the older primitives, in every module."""
+    made: dict[int, Callable[..., Any]] = {}
+    for name, module in list(sys.modules.items()):
+        if not name.startswith("mindspore.") or name == "mindspore._c_expression" or module is None:
+            continue
+        for held, value in list(vars(module).items()):
+            if not callable(value) or isinstance(value, type):
+                continue
+            if held == "_run_op":
+                wrapped = made.setdefault(id(value), watching.wrap_run_op(value))
+            elif held.startswith("pyboost_"):
+                wrapped = made.setdefault(id(value), watching.wrap(held.removeprefix("pyboost_"), value))
+            elif held.startswith("_") and held.endswith("_instance") and not _is_python(value):
+                wrapped = made.setdefault(id(value), watching.wrap(held[1:].removesuffix("_instance"), value))
+            else:
+                continue
+            entries.add(module, held, wrapped)
+
+
+def _is_python(value: Any) -> bool:
+    return hasattr(value, "__code__") or type(value).__module__.startswith("mindspore.")
+
+
+def _add_methods(watching: _Watching, entries: _Entries) -> None:
+    """Tensor's methods that go straight into C++, and the primitives that come from there."""
+    base = ms.Tensor.__mro__[1]
+    for name in {*tensor_cpp_methods, *_OPERATORS}:
+        method = vars(base).get(name)
+        if method is not None and callable(method) and name not in vars(ms.Tensor):
+            entries.add(ms.Tensor, name, watching.wrap(name.strip("_"), method))
+    for name, kind in list(vars(pyboost_inner_prim).items()):
+        if isinstance(kind, type) and name.startswith("_Pyboost") and "__call__" in vars(kind):
+            told = name.removeprefix("_Pyboost").removesuffix("Prim")
+            entries.add(kind, "__call__", watching.wrap(told, vars(kind)["__call__"]))
+
+
+def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
+    """A function or cell that is compiled in the block, as optimizers are, must find MindSpore's own functions."""
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def compile_untouched(*args: Any, **kwargs: Any) -> Any:
+            entries.take()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                entries.put()
+
+        return compile_untouched
+
+    patches.wrap(api._JitExecutor, "compile", make)
+    patches.wrap(nn.Cell, "compile", make)
+
+
+@contextmanager
+def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
+    """Tell every operator call in this block, and those of its backward as their gradients arrive."""
+    watching = _Watching(callback)
+    patches = Patches()
+    entries = _Entries()
+    _add_functions(watching, entries)
+    _add_methods(watching, entries)
+    _leave_compiling_alone(entries, patches)
+    entries.put()
+    try:
+        yield
+    finally:
+        watching.on = False
+        patches.remove()
+        entries.take()

@@ -1,0 +1,87 @@
+"""An optimizer's groups, with the learning rate in force for the coming step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn
+
+from trueline.adapters.protocol import Group
+
+_SETTINGS = (
+    "momentum",
+    "dampening",
+    "nesterov",
+    "use_nesterov",
+    "beta1",
+    "beta2",
+    "eps",
+    "epsilon",
+    "rho",
+    "decay",
+    "loss_scale",
+    "use_amsgrad",
+    "grad_centralization",
+)
+_PLAIN = (bool, int, float, str)
+
+
+def groups(optimizer: Any) -> list[Group]:
+    """The parameter groups with their plain settings."""
+    if hasattr(optimizer, "param_groups"):
+        return [
+            Group(
+                {name: found for name, value in group.items() if (found := _plain(value)) is not None},
+                list(group["params"]),
+            )
+            for group in optimizer.param_groups
+        ]
+    return _groups_of_cell(optimizer)
+
+
+def _groups_of_cell(optimizer: Any) -> list[Group]:
+    common = {name: found for name in _SETTINGS if (found := _plain(getattr(optimizer, name, None))) is not None}
+    parameters = list(optimizer.parameters)
+    rates = list(optimizer.group_lr) if optimizer.is_group_lr else [optimizer.learning_rate] * len(parameters)
+    decays = list(optimizer.group_weight_decay) if optimizer.is_group else [optimizer.weight_decay] * len(parameters)
+    merged: dict[Any, tuple[Any, Any, list[Any]]] = {}
+    for parameter, rate, decay in zip(parameters, rates, decays, strict=True):
+        key = (id(rate), decay if isinstance(decay, float) else id(decay))
+        merged.setdefault(key, (rate, decay, []))[2].append(parameter)
+    return [
+        Group({"lr": _rate(optimizer, rate), "weight_decay": _at_step(optimizer, decay), **common}, members)
+        for rate, decay, members in merged.values()
+    ]
+
+
+def _rate(optimizer: Any, rate: Any) -> float | None:
+    listed = getattr(rate, "learning_rate", None) if isinstance(rate, nn.Cell) else None
+    if isinstance(listed, ms.Parameter) and listed.ndim == 1:
+        values = listed.asnumpy()
+        return _short(values[min(_step(optimizer), len(values) - 1)])
+    return _at_step(optimizer, rate)
+
+
+def _at_step(optimizer: Any, value: Any) -> float | None:
+    if isinstance(value, nn.Cell):
+        # Not a call of the cell: in graph mode that would compile a graph only to look.
+        value = value.construct(ms.Tensor([_step(optimizer)], ms.int32))
+    found = _plain(value)
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _step(optimizer: Any) -> int:
+    return int(optimizer.global_step.asnumpy().reshape(-1)[0])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ms.Tensor):
+        return _short(value.asnumpy().reshape(-1)[0]) if value.size == 1 else None
+    return value if isinstance(value, _PLAIN) else None
+
+
+def _short(value: Any) -> float:
+    """The shortest number that is this one in its own precision: 0.1, as the user wrote it."""
+    return float(str(value)) if isinstance(value, np.floating) else float(value)

@@ -1,0 +1,72 @@
+"""Loss scalers and clipping: what is done to losses and gradients on their way to the optimizer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mindspore import amp
+from mindspore.ops.function import clip_func
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.patching import Patches, outermost
+from trueline.adapters.tree import leaves
+
+_SCALERS = (amp.DynamicLossScaler, amp.StaticLossScaler)
+
+
+def watch(telling: Telling, patches: Patches) -> None:
+    """Put all of them in place."""
+
+    def scaled(result: Any, scaler: Any, inputs: Any) -> None:
+        telling.scaled.append((inputs, result, values.keep(scaler.scale_value)))
+        del telling.scaled[:-8]
+
+    def unscaled(_result: Any, _scaler: Any, inputs: Any) -> None:
+        if isinstance(inputs, list | tuple):
+            telling.observer.unscaled(telling.optimizer)
+
+    def adjusting(_scaler: Any, _grads_finite: Any) -> None:
+        telling.undecided = telling.unstepped
+
+    for kind in _SCALERS:
+        patches.wrap(kind, "scale", lambda original: outermost(original, telling.speaks, after=scaled))
+        patches.wrap(kind, "unscale", lambda original: outermost(original, telling.speaks, after=unscaled))
+        patches.wrap(kind, "adjust", lambda original: outermost(original, telling.speaks, before=adjusting))
+    _watch_clipping(telling, patches)
+
+
+def _watch_clipping(telling: Telling, patches: Patches) -> None:
+    def by_norm(x: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:
+        _tell_norm(telling, x, max_norm)
+
+    def by_global_norm(x: Any, clip_norm: Any = 1.0, *_args: Any, **_kwargs: Any) -> None:
+        _tell_norm(telling, x, clip_norm)
+
+    def by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> None:
+        limit = clip_value_max if clip_value_max is not None else clip_value_min
+        if isinstance(x, list | tuple) and limit is not None:
+            telling.observer.clipped("value", abs(values.read(limit)), None)
+
+    _replace(telling, patches, clip_func.clip_by_norm, by_norm)
+    _replace(telling, patches, clip_func.clip_by_global_norm, by_global_norm)
+    _replace(telling, patches, clip_func.clip_by_value, by_value)
+
+
+def _tell_norm(telling: Telling, gradients: Any, limit: Any) -> None:
+    found = [one for _, one in leaves(gradients, values.is_tensor)]
+    telling.observer.clipped("norm", values.read(limit), values.norm(found))
+
+
+def _replace(telling: Telling, patches: Patches, original: Callable[..., Any], before: Callable[..., None]) -> None:
+    """Wrap a function wherever MindSpore's own modules hold it, and where the user's modules imported it."""
+
+    def speaks() -> bool:
+        return telling.speaks() and not telling.depth
+
+    wrapped = outermost(original, speaks, before=before)
+    for module in list(sys.modules.values()):
+        if getattr(module, "__dict__", {}).get(original.__name__) is original:
+            patches.wrap(module, original.__name__, lambda _original: wrapped)

@@ -1,0 +1,99 @@
+"""Capture and restore a training state, fix randomness, and tell a run's circumstances."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import mindspore as ms
+from mindspore import context, dataset
+from mindspore.communication import management
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.protocol import State
+
+_RANDOM_CELLS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "RReLU", "DropPath")
+
+
+def capture(model: Any, optimizers: Sequence[Any] = ()) -> State:
+    """Weights, buffers and optimizers; the state of random cells cannot be read and is named as lost."""
+    arrays = {name: values.to_numpy(one, copy=True) for name, one in _tensors(model, optimizers)}
+    plain = {"seed": ms.get_seed(), "dataset_seed": int(dataset.config.get_seed())}
+    return State(arrays, plain, [f"rng/{path}" for path in _random_cells(model)])
+
+
+def _tensors(model: Any, optimizers: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    for one in values.tensors(model):
+        yield f"model/{one.name}", one.value
+    for place, optimizer in enumerate(optimizers):
+        own = {id(one) for one in optimizer.parameters}
+        for name, found in _slots(optimizer):
+            if id(found) not in own:
+                yield f"optimizer.{place}/{name}", found
+
+
+def _slots(optimizer: Any) -> Iterator[tuple[str, Any]]:
+    """All of an optimizer's own parameters, each under a name that is the same in a fresh optimizer."""
+    seen: set[int] = set()
+    for one in optimizer.get_parameters():
+        seen.add(id(one))
+        yield one.name, one
+    for place, group in enumerate(getattr(optimizer, "param_groups", ())):
+        for name, value in group.items():
+            if isinstance(value, ms.Parameter) and id(value) not in seen:
+                yield f"group.{place}/{name}", value
+
+
+def _random_cells(model: Any) -> Iterator[str]:
+    for path, cell in values.modules(model):
+        if type(cell).__name__ in _RANDOM_CELLS and cell.training and getattr(cell, "p", True):
+            yield path
+
+
+def restore(state: State, model: Any, optimizers: Sequence[Any] = ()) -> None:
+    """Bring model, optimizers and seeds back."""
+    for name, one in _tensors(model, optimizers):
+        if name in state.arrays:
+            values.assign(one, state.arrays[name])
+    if state.plain.get("seed") is not None:
+        ms.set_seed(int(state.plain["seed"]))
+    if state.plain.get("dataset_seed") is not None:
+        dataset.config.set_seed(int(state.plain["dataset_seed"]))
+
+
+def seed(seed: int, *, deterministic: bool = True) -> list[str]:
+    """Fix MindSpore's randomness; returns the message ids of what stays free."""
+    ms.set_seed(seed)
+    dataset.config.set_seed(seed)
+    if deterministic:
+        context.set_context(deterministic="ON")
+    return ["mindspore.free_first_calls"] if context.get_context("device_target") == "CPU" else []
+
+
+def circumstances() -> dict[str, Any]:
+    """Versions, device, precision, mode, seeds and flags."""
+    return {
+        "framework": "mindspore",
+        "versions": {"mindspore": str(ms.__version__)},
+        "device": str(context.get_context("device_target")).lower(),
+        "precision": "float32",
+        "mode": "graph" if context.get_context("mode") == ms.GRAPH_MODE else "pynative",
+        "seeds": {"mindspore": ms.get_seed(), "dataset": int(dataset.config.get_seed())},
+        "flags": {
+            "deterministic": context.get_context("deterministic") == "ON",
+            "pynative_synchronize": bool(context.get_context("pynative_synchronize")),
+            "dataset_workers": int(dataset.config.get_num_parallel_workers()),
+        },
+    }
+
+
+def rank() -> tuple[int, int] | None:
+    """(rank, world size) of the process group, or of the launcher's environment; None for msrun's scheduler."""
+    if management.GlobalComm.INITED:
+        return int(management.get_rank()), int(management.get_group_size())
+    if os.environ.get("MS_ROLE", "MS_WORKER") != "MS_WORKER":
+        return None
+    own = os.environ.get("MS_NODE_ID") or os.environ.get("RANK_ID", "")
+    world = os.environ.get("MS_WORKER_NUM") or os.environ.get("RANK_SIZE", "")
+    return (int(own), int(world)) if own.isdigit() and world.isdigit() else None

@@ -1,0 +1,77 @@
+"""What the hooks share: whether to speak, and what has happened since the step began."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import mindspore as ms
+from mindspore import context
+
+from trueline.adapters.mindspore import build
+from trueline.adapters.patching import Switch
+from trueline.adapters.protocol import Observer
+
+
+class Telling:
+    """An observer, and the state between the events it is told."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer = observer
+        self.switch = Switch()
+        self.muted = 0
+        self.depth = 0
+        self.trainers: list[Any] = []
+        self.scaled: list[tuple[Any, Any, Any]] = []
+        self.unstepped = False
+        self._noticed: set[tuple[str, str]] = set()
+        self.undecided = False
+        self._thread = threading.get_ident()
+        self._optimizer: weakref.ref[Any] | None = None
+
+    def speaks(self) -> bool:
+        """Not after removal, not in a data worker, not in another thread, and not while we look at values ourselves."""
+        return self.switch.on and not self.muted and threading.get_ident() == self._thread
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """Whatever is called in this block is not told."""
+        self.muted += 1
+        try:
+            yield
+        finally:
+            self.muted -= 1
+
+    def notice(self, message_id: str, what: str, **params: str) -> None:
+        """Tell once of each thing that cannot be seen."""
+        if (message_id, what) not in self._noticed:
+            self._noticed.add((message_id, what))
+            self.observer.notice(message_id, **params)
+
+    def graph_mode(self) -> bool:
+        """Whether whole graphs run, so that only the outermost call is seen."""
+        return bool(context.get_context("mode") == ms.GRAPH_MODE) and os.environ.get("MS_JIT") != "0"
+
+    @property
+    def optimizer(self) -> Any:
+        """The optimizer that stepped last, or else was built last."""
+        found = self._optimizer() if self._optimizer is not None else None
+        return found if found is not None else build.last_optimizer()
+
+    @optimizer.setter
+    def optimizer(self, optimizer: Any) -> None:
+        self._optimizer = weakref.ref(optimizer)
+        self.unstepped = self.undecided = False
+
+    def settle(self) -> None:
+        """The step is over: a scaler that was adjusted without an optimizer stepping has skipped it."""
+        if self.undecided:
+            self.undecided = False
+            optimizer = self.optimizer
+            if optimizer is not None:
+                self.observer.step_began(optimizer, None)
+                self.observer.step_ended(optimizer, True)

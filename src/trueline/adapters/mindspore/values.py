@@ -1,0 +1,239 @@
+"""Tensors to and from NumPy, and what a network consists of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import mindspore as ms
+import ml_dtypes
+import numpy as np
+from mindspore import nn
+from mindspore.common.api import _pynative_executor
+
+from trueline.adapters.mindspore.optimizers import groups
+from trueline.adapters.mindspore.wrappers import unwrap
+from trueline.adapters.protocol import Array, Tensor
+
+__all__ = [
+    "assign",
+    "attributes",
+    "dtype",
+    "from_numpy",
+    "groups",
+    "identity",
+    "is_module",
+    "is_tensor",
+    "keep",
+    "modules",
+    "node",
+    "nodes_before",
+    "norm",
+    "read",
+    "shape",
+    "tensors",
+    "to_numpy",
+    "training",
+    "unwrap",
+    "version",
+]
+
+_PLAIN = (bool, int, float, str, type(None))
+_STATISTICS = frozenset(("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked"))
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor."""
+    return isinstance(value, ms.Tensor)
+
+
+def is_module(value: Any) -> bool:
+    """Whether a value is a cell."""
+    return isinstance(value, nn.Cell)
+
+
+def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
+    """The tensor's values; without ``copy`` later steps may write into the same memory."""
+    array: Array = tensor.asnumpy()
+    if array.dtype.name == "bfloat16":
+        # MindSpore brings a NumPy type of its own for these bytes.
+        array = array.view(np.uint16).view(ml_dtypes.bfloat16)
+    return np.array(array, copy=True) if copy else array
+
+
+def from_numpy(array: Array, *, like: Any = None) -> Any:
+    """A tensor of its own memory, with the dtype of ``like`` where given."""
+    owned = np.array(array, copy=True, order="C")
+    if not owned.dtype.isnative:
+        owned = owned.astype(owned.dtype.newbyteorder("="))
+    return ms.Tensor(owned) if like is None else ms.Tensor(owned, dtype=like.dtype)
+
+
+def assign(tensor: Any, array: Array) -> None:
+    """Overwrite a tensor in place; ``set_data`` would leave an optimizer that has stepped with the old values."""
+    with without_gradient():
+        tensor.copy_(from_numpy(array, like=tensor))
+
+
+@dataclass(frozen=True, slots=True)
+class _Norm:
+    """The L2 norm of tensors that stay as they are, to be taken when it is read."""
+
+    tensors: tuple[Any, ...]
+
+    def __float__(self) -> float:
+        return math.sqrt(math.fsum(_squares(to_numpy(one)) for one in self.tensors))
+
+
+def _squares(array: Array) -> float:
+    if array.dtype.itemsize < 4:
+        array = array.astype(np.float32)
+    flat = array.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = float(np.vdot(flat, flat).real)
+    # A sum of squares can overflow where the norm itself does not.
+    return found if math.isfinite(found) else _squares_of_large(flat)
+
+
+def _squares_of_large(flat: Array) -> float:
+    wide = np.abs(flat).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.vdot(wide, wide))
+
+
+def read(scalar: Any) -> float:
+    """A Python number from a scalar, waiting for the device."""
+    return float(to_numpy(scalar).reshape(-1)[0]) if is_tensor(scalar) else float(scalar)
+
+
+def keep(scalar: Any) -> Any:
+    """The scalar, or the mean of a tensor, out of reach of later changes and without waiting for it."""
+    if not is_tensor(scalar):
+        return scalar if isinstance(scalar, _Norm) else float(scalar)
+    with without_gradient():
+        if scalar.size == 1:
+            return scalar.astype(ms.float32) + 0 if scalar.dtype != ms.float64 else scalar + 0
+        return scalar.astype(ms.float32).mean()
+
+
+def norm(tensors: Sequence[Any]) -> Any:
+    """The L2 norm over all tensors together: of parameters at once, since they change; of others when read."""
+    held = tuple(one for one in tensors if is_tensor(one))
+    if any(isinstance(one, ms.Parameter) for one in held):
+        return float(_Norm(held))
+    return _Norm(held)
+
+
+class without_gradient:  # noqa: N801 - reads as a statement where it is used
+    """No operator in this block takes part in the user's gradient."""
+
+    def __enter__(self) -> None:
+        self._before = bool(_pynative_executor.enable_grad())
+        if self._before:
+            _pynative_executor.set_enable_grad(False)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before:
+            _pynative_executor.set_enable_grad(True)
+
+
+def identity(tensor: Any) -> int:
+    """The address of a tensor's storage; a parameter, whose storage moves when it first steps, is only itself."""
+    if isinstance(tensor, ms.Parameter) or tensor.size == 0:
+        return id(tensor)
+    return int(tensor.data_ptr()) or id(tensor)
+
+
+def version(tensor: Any) -> int | None:  # noqa: ARG001
+    """None: MindSpore's own counter does not see every write."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """An autograd node, which MindSpore hands out as a new object each time."""
+
+    id: int
+    held: Any = field(compare=False)
+
+
+def _nodes(found: Iterable[Any]) -> list[_Node]:
+    return [_Node(int(one._unique_id()), one) for one in found if one is not None and not one.is_leaf()]
+
+
+def node(tensor: Any) -> Any:
+    """The autograd node that made the tensor; None where there is none."""
+    return next(iter(_nodes((tensor._grad_node,))), None)
+
+
+def nodes_before(node: Any) -> Sequence[Any]:
+    """The autograd nodes whose outputs a node takes."""
+    return _nodes(one for one, _ in node.held.next_functions)
+
+
+def _owned(root: Any, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Any]]:
+    """(full name, leaf name, tensor) of every parameter and buffer, also where cells or parameters are shared."""
+    for source in (root._params, root._buffers):
+        for leaf, found in source.items():
+            if found is not None:
+                yield prefix + leaf, leaf, found
+    for holder, listed in getattr(root, "_params_list", {}).items():
+        for place, found in enumerate(listed):
+            yield f"{prefix}{holder}.{place}", holder, found
+    for name, cell in root._cells.items():
+        if cell is not None and id(cell) not in above:
+            yield from _owned(cell, f"{prefix}{name}.", (*above, id(cell)))
+
+
+def tensors(root: Any) -> Iterator[Tensor]:
+    """Parameters, then buffers, by path; running statistics count as buffers, though they are Parameters here."""
+    buffers: list[Tensor] = []
+    for name, leaf, found in _owned(root, "", (id(root),)):
+        if isinstance(found, ms.Parameter) and not (leaf in _STATISTICS and not found.requires_grad):
+            yield Tensor(name, found, bool(found.requires_grad))
+        else:
+            buffers.append(Tensor(name, found, False, buffer=True))
+    yield from buffers
+
+
+def modules(root: Any) -> Iterator[tuple[str, Any]]:
+    """All cells below and with root, each once."""
+    yield from root.cells_and_names()
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) <= 32 and all(_plain(one) for one in value)
+    return isinstance(value, _PLAIN)
+
+
+@cache
+def _of_every_cell() -> frozenset[str]:
+    return frozenset(vars(nn.Cell()))
+
+
+def attributes(module: Any) -> dict[str, Any]:
+    """The plain public attributes that a cell's behaviour depends on."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and name not in _of_every_cell() and _plain(value)
+    }
+
+
+def training(module: Any) -> bool:
+    """Whether the cell is in training mode and gradients would be recorded."""
+    return bool(module.training) and bool(_pynative_executor.enable_grad())
+
+
+def dtype(tensor: Any) -> str:
+    """NumPy's name of the dtype."""
+    return str(tensor.dtype).lower()
+
+
+def shape(tensor: Any) -> tuple[int, ...]:
+    """The shape."""
+    return tuple(int(size) for size in tensor.shape)

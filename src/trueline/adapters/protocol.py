@@ -1,0 +1,325 @@
+"""What a framework's folder offers, and what it tells whoever observes a training run.
+
+An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
+``state``, ``build`` and ``data``. The protocols below are what the modules' functions must look like.
+Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from trueline.model.run import Line
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A named tensor of a network."""
+
+    name: str
+    value: Any
+    trainable: bool
+    buffer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A parameter group of an optimizer: its plain settings (lr among them) and its parameters."""
+
+    settings: Mapping[str, Any]
+    parameters: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """How a module was built: the arguments by name (defaults filled in) and the user's line.
+
+    Tensors and modules among the arguments are replaced by their type's name in angle brackets.
+    """
+
+    type: type
+    arguments: Mapping[str, Any]
+    line: Line | None
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One module run on given inputs: outputs, and with ``gout`` the gradients of inputs and parameters."""
+
+    outputs: Sequence[Array]
+    gin: Sequence[Array | None] = ()
+    grads: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OpCall:
+    """One operator call at op level."""
+
+    name: str
+    inputs: Sequence[Any]
+    outputs: Sequence[Any]
+    line: Line | None
+    backward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a replay needs: arrays by name, and plain values (JSON) by name; ``lost`` names what does not fit."""
+
+    arrays: Mapping[str, Array]
+    plain: Mapping[str, Any]
+    lost: Sequence[str] = ()
+
+
+class Values(Protocol):
+    """To and from NumPy, and what a network consists of."""
+
+    def is_tensor(self, value: Any) -> bool: ...
+
+    def is_module(self, value: Any) -> bool: ...
+
+    def to_numpy(self, tensor: Any, *, copy: bool = False) -> Array:
+        """The tensor's values; without ``copy`` the memory may be shared. bf16 comes as ml_dtypes.bfloat16."""
+        ...
+
+    def from_numpy(self, array: Array, *, like: Any = None) -> Any:
+        """A tensor of its own memory, on the device and with the dtype of ``like`` where given."""
+        ...
+
+    def assign(self, tensor: Any, array: Array) -> None:
+        """Overwrite a tensor in place, so that an optimizer that has already stepped sees it too."""
+        ...
+
+    def read(self, scalar: Any) -> float:
+        """A Python number from a framework's scalar (waits for the device)."""
+        ...
+
+    def keep(self, scalar: Any) -> Any:
+        """A cheap copy of a scalar (or a tensor's mean) out of reach of later changes, to be ``read`` later."""
+        ...
+
+    def norm(self, tensors: Sequence[Any]) -> Any:
+        """The L2 norm over all tensors together, lazily: a scalar to be ``read`` later."""
+        ...
+
+    def identity(self, tensor: Any) -> int:
+        """Equal for tensors that share their storage (same start), else different while both live."""
+        ...
+
+    def version(self, tensor: Any) -> int | None:
+        """Changes whenever the tensor is written in place; None where the framework does not count that."""
+        ...
+
+    def node(self, tensor: Any) -> Any:
+        """The autograd node that made the tensor, equal to and hashed like itself; None where there is none."""
+        ...
+
+    def nodes_before(self, node: Any) -> Sequence[Any]:
+        """The autograd nodes whose outputs a node takes."""
+        ...
+
+    def tensors(self, root: Any) -> Iterator[Tensor]:
+        """Parameters, then buffers, by path; a shared one comes under each of its names."""
+        ...
+
+    def modules(self, root: Any) -> Iterator[tuple[str, Any]]:
+        """All modules below and with root ("" first), each once, in definition order."""
+        ...
+
+    def unwrap(self, module: Any) -> Any:
+        """The network inside a wrapper (data parallel, compiled, one-step training cells), else the module itself."""
+        ...
+
+    def attributes(self, module: Any) -> dict[str, Any]:
+        """The plain public attributes (JSON values) that a module's behaviour depends on; ``training`` is not one."""
+        ...
+
+    def training(self, module: Any) -> bool:
+        """Whether the module is in training mode and gradients would be recorded."""
+        ...
+
+    def groups(self, optimizer: Any) -> list[Group]: ...
+
+    def dtype(self, tensor: Any) -> str:
+        """NumPy's name of the dtype: "float32", "bfloat16" …"""
+        ...
+
+    def shape(self, tensor: Any) -> tuple[int, ...]: ...
+
+
+class Observer(Protocol):
+    """What happens in a training run, told in order by ``hooks`` and ``data`` on the training thread.
+
+    Values are handed over as they are; an observer copies what it wants to keep. A training step tells, in order:
+    ``zero_grad`` (where the user zeroes), ``called`` … ``returned``, ``loss``, ``backward_began``,
+    ``backward_ended``, ``step_began``, ``step_ended``. An iteration over data tells ``loader_began``, then
+    ``fetch_began`` and ``fetched`` in turn; the fetch that finds nothing more tells ``fetch_began``, ``loader_ended``.
+    Optimizers are never told as ``called``, even where they are modules; the framework's own training wrappers are, and
+    ``unwrap`` shows the network inside.
+    """
+
+    @property
+    def wants_calls(self) -> bool:
+        """Whether ``called`` and ``returned`` are wanted for every module, or only for outermost ones."""
+        ...
+
+    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+        """An iteration over data begins: kind, length, batch_size, sampler, workers, dataset."""
+        ...
+
+    def fetch_began(self, loader: Any) -> None: ...
+
+    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None: ...
+
+    def loader_ended(self, loader: Any) -> None: ...
+
+    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None: ...
+
+    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+        """Told also when the call raised, with ``output`` None, so that calls and returns stay paired."""
+        ...
+
+    def mode_set(self, module: Any, training: bool) -> None:
+        """Once per call by the user, for the outermost module."""
+        ...
+
+    def zero_grad(self, owner: Any) -> None:
+        """``owner`` is an optimizer or a module."""
+        ...
+
+    def loss(self, value: Any, source: str) -> None:
+        """The unscaled loss: source is backward, value_and_grad, model or output."""
+        ...
+
+    def backward_began(self) -> None: ...
+
+    def backward_ended(self) -> None: ...
+
+    def scale(self, value: Any) -> None: ...
+
+    def unscaled(self, optimizer: Any) -> None: ...
+
+    def clipped(self, kind: str, limit: float, norm: Any) -> None: ...
+
+    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        """``gradients`` are (parameter, gradient) pairs as given to the optimizer; None where they cannot be seen."""
+        ...
+
+    def step_ended(self, optimizer: Any, skipped: bool) -> None: ...
+
+    def scheduled(self, scheduler: Any) -> None: ...
+
+    def notice(self, message_id: str, **params: Any) -> None:
+        """Something could not be captured; each (id, params) counts once."""
+        ...
+
+
+class Installed(Protocol):
+    """Hooks in place."""
+
+    def remove(self) -> None:
+        """Take all hooks away again; what cannot be removed is left inert."""
+        ...
+
+
+class Hooks(Protocol):
+    """Watching a training run without changing the user's script."""
+
+    def install(self, observer: Observer) -> Installed:
+        """Watch modules, gradients, optimizers and loaders, those that exist already too."""
+        ...
+
+    def on_gradient(self, tensor: Any, tell: Callable[[Any], None]) -> None:
+        """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
+        ...
+
+
+class Ops(Protocol):
+    """Op level, for the steps that need it."""
+
+    def watch(self, callback: Callable[[OpCall], None]) -> AbstractContextManager[None]:
+        """Tell every op inside the block, in order, after it ran."""
+        ...
+
+
+class States(Protocol):
+    """Capture, restore, randomness."""
+
+    def capture(self, model: Any, optimizers: Sequence[Any] = ()) -> State: ...
+
+    def restore(self, state: State, model: Any, optimizers: Sequence[Any] = ()) -> None:
+        """Bring model, optimizers and random generators back so that the following steps repeat bit for bit."""
+        ...
+
+    def seed(self, seed: int, *, deterministic: bool = True) -> list[str]:
+        """Fix this framework's randomness; returns the message ids of what stays free."""
+        ...
+
+    def circumstances(self) -> dict[str, Any]:
+        """versions, device, precision, mode, seeds and flags as RunInfo wants them."""
+        ...
+
+    def rank(self) -> tuple[int, int] | None:
+        """(rank, world size) where a process group is initialised."""
+        ...
+
+
+class Builds(Protocol):
+    """How a module was built, and building it again."""
+
+    def package(self) -> str:
+        """The framework's folder, with its closing slash: frames in it are not the user's."""
+        ...
+
+    def capture_built(self) -> None:
+        """From now on remember the constructor's arguments of every module."""
+        ...
+
+    def built(self, module: Any) -> Built | None: ...
+
+    def rebuild(self, module: Any, **changes: Any) -> Any:
+        """A new module of the same arguments, weights, buffers and mode with only ``changes`` different.
+
+        Weights that the changed module no longer has are dropped; ones whose shape no longer fits are left fresh.
+        """
+        ...
+
+    def run(
+        self, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
+    ) -> Passed:
+        """Run one module in the given mode; its mode, buffers and gradients are afterwards as they were."""
+        ...
+
+    def apply_gradients(self, optimizer: Any, gradients: Sequence[Array]) -> None:
+        """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
+        ...
+
+
+class Adapter(Protocol):
+    """A framework's folder."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def values(self) -> Values: ...
+
+    @property
+    def hooks(self) -> Hooks: ...
+
+    @property
+    def ops(self) -> Ops: ...
+
+    @property
+    def state(self) -> States: ...
+
+    @property
+    def build(self) -> Builds: ...

@@ -1,0 +1,22 @@
+"""PyTorch."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Final
+
+from trueline.adapters.torch import build, hooks, ops, state, values
+
+
+class TorchAdapter:
+    """PyTorch's folder as one object."""
+
+    name: Final = "torch"
+    values: Final[ModuleType] = values
+    hooks: Final[ModuleType] = hooks
+    ops: Final[ModuleType] = ops
+    state: Final[ModuleType] = state
+    build: Final[ModuleType] = build
+
+
+ADAPTER = TorchAdapter()

@@ -1,0 +1,114 @@
+"""Batches as the training loop gets them, with the sampler's indexes."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from torch.utils import data as torch_data
+from torch.utils.data import dataloader
+
+from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.protocol import Observer
+
+
+class _Sources:
+    """Which loader an iterator belongs to, and the indexes it has asked for but not yet handed out."""
+
+    def __init__(self) -> None:
+        self.loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self.indexes: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()
+
+    def loader_of(self, iterator: Any) -> Any:
+        reference = self.loaders.get(iterator)
+        return reference() if reference is not None else None
+
+    def next_indexes(self, iterator: Any) -> list[int] | None:
+        waiting = self.indexes.get(iterator)
+        if not waiting or not getattr(iterator, "_in_order", True):
+            return None
+        found = waiting.popleft()
+        if isinstance(found, int):
+            return [found]
+        if isinstance(found, list | tuple) and all(isinstance(one, int) for one in found):
+            return list(found)
+        return None
+
+
+def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
+    """Tell of every iteration over a DataLoader and of every batch."""
+    sources = _Sources()
+
+    def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
+        def begin(loader: Any) -> Any:
+            iterator = original(loader)
+            if switch.on and isinstance(iterator, dataloader._BaseDataLoaderIter):
+                sources.loaders[iterator] = weakref.ref(loader)
+                observer.loader_began(loader, facts(loader))
+            return iterator
+
+        return begin
+
+    def make_next(original: Callable[..., Any]) -> Callable[..., Any]:
+        def fetch(iterator: Any) -> Any:
+            if not switch.on:
+                return original(iterator)
+            loader = sources.loader_of(iterator)
+            observer.fetch_began(loader)
+            try:
+                batch = original(iterator)
+            except StopIteration:
+                sources.indexes.pop(iterator, None)
+                observer.loader_ended(loader)
+                raise
+            observer.fetched(loader, batch, sources.next_indexes(iterator))
+            return batch
+
+        return fetch
+
+    def make_next_index(original: Callable[..., Any]) -> Callable[..., Any]:
+        def ask(iterator: Any) -> Any:
+            found = original(iterator)
+            if switch.on:
+                sources.indexes.setdefault(iterator, deque()).append(found)
+            return found
+
+        return ask
+
+    def make_reset(original: Callable[..., Any]) -> Callable[..., Any]:
+        def reset(iterator: Any, *args: Any, **kwargs: Any) -> Any:
+            sources.indexes.pop(iterator, None)
+            return original(iterator, *args, **kwargs)
+
+        return reset
+
+    patches.wrap(torch_data.DataLoader, "__iter__", make_iter)
+    patches.wrap(dataloader._BaseDataLoaderIter, "__next__", make_next)
+    patches.wrap(dataloader._BaseDataLoaderIter, "_next_index", make_next_index)
+    patches.wrap(dataloader._BaseDataLoaderIter, "_reset", make_reset)
+
+
+def facts(loader: Any) -> dict[str, Any]:
+    """What is worth knowing of a loader; an iterable dataset is not asked for its length, which would change it."""
+    iterable = isinstance(loader.dataset, torch_data.IterableDataset)
+    sampler = None if iterable else type(loader.sampler).__name__
+    return {
+        "kind": type(loader).__name__,
+        "dataset": type(loader.dataset).__name__,
+        "length": None if iterable else _length(loader),
+        "samples": None if iterable else _length(loader.dataset),
+        "batch_size": loader.batch_size,
+        "sampler": sampler,
+        "shuffle": None if iterable else sampler in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"),
+        "drop_last": bool(loader.drop_last),
+        "workers": int(loader.num_workers),
+    }
+
+
+def _length(sized: Any) -> int | None:
+    try:
+        return len(sized)
+    except (TypeError, NotImplementedError):
+        return None

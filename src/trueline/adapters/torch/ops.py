@@ -1,0 +1,41 @@
+"""Op level: every operator that runs, forward and backward, with the user's line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.protocol import OpCall
+from trueline.adapters.torch.build import PACKAGE
+from trueline.adapters.tree import leaves
+
+
+class _Watching(TorchDispatchMode):  # type: ignore[misc]
+    def __init__(self, callback: Callable[[OpCall], None]) -> None:
+        super().__init__()
+        self._callback = callback
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        output = func(*args, **(kwargs or {}))
+        self._callback(
+            OpCall(
+                func.overloadpacket._qualified_op_name.split("::")[-1],
+                [one for _, one in leaves((args, kwargs), torch.is_tensor)],
+                [one for _, one in leaves(output, torch.is_tensor)],
+                user_line(PACKAGE),
+                backward=torch._C._current_autograd_node() is not None,
+            )
+        )
+        return output
+
+
+@contextmanager
+def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
+    """Tell every operator call in this block."""
+    with _Watching(callback):
+        yield

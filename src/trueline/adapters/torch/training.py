@@ -1,0 +1,181 @@
+"""Loss, backward, scaler, clipping, optimizer, scheduler and mode, in the order they happen."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer, lr_scheduler
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from trueline.adapters.patching import Patches, Switch, outermost
+from trueline.adapters.protocol import Observer
+from trueline.adapters.torch import values
+
+_NODES_TO_SCALE = 16
+
+
+def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
+    """Put all of them in place."""
+
+    def speaks() -> bool:
+        return switch.on and not torch.compiler.is_compiling()
+
+    scaled = _Scaled()
+    _watch_backward(observer, speaks, patches, scaled)
+    _watch_scaler(observer, speaks, patches, scaled)
+    _watch_optimizers(observer, speaks, patches)
+    _watch_clipping(observer, speaks, patches)
+    patches.wrap(
+        nn.Module,
+        "train",
+        lambda original: outermost(
+            original, speaks, after=lambda _result, module, mode=True: observer.mode_set(module, bool(mode))
+        ),
+    )
+
+
+class _Scaled:
+    """The losses that a scaler has multiplied, so that backward's loss can be told unscaled."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[Any, Any, Any]] = deque(maxlen=8)
+
+    def remember(self, before: Any, after: Any, scale: Any) -> None:
+        if values.is_tensor(before):
+            self._seen.append((values.keep(before), after, scale))
+        elif isinstance(before, list | tuple):
+            for one, other in zip(before, after, strict=False):
+                self.remember(one, other, scale)
+
+    def unscaled(self, loss: Any) -> Any:
+        for kept, after, scale in reversed(self._seen):
+            if after is loss:
+                return kept
+            if after.grad_fn is not None and after.grad_fn in _nearest(loss.grad_fn):
+                return values.keep(loss) / scale
+        return loss
+
+    def forget(self) -> None:
+        self._seen.clear()
+
+
+def _nearest(node: Any) -> list[Any]:
+    """The autograd nodes closest to a tensor."""
+    found: list[Any] = []
+    waiting = deque([node])
+    while waiting and len(found) < _NODES_TO_SCALE:
+        one = waiting.popleft()
+        if one is not None:
+            found.append(one)
+            waiting.extend(before for before, _ in one.next_functions)
+    return found
+
+
+def _watch_backward(observer: Observer, speaks: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            if not speaks():
+                return original(tensors, *args, **kwargs)
+            for loss in (tensors,) if values.is_tensor(tensors) else tuple(tensors):
+                if values.is_tensor(loss):
+                    observer.loss(scaled.unscaled(loss), "backward")
+            scaled.forget()
+            observer.backward_began()
+            try:
+                return original(tensors, *args, **kwargs)
+            finally:
+                observer.backward_ended()
+
+        return backward
+
+    patches.wrap(torch.autograd, "backward", make)
+
+
+def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
+    from torch.amp.grad_scaler import GradScaler
+
+    def scale(result: Any, scaler: Any, outputs: Any) -> None:
+        if scaler.is_enabled():
+            scaled.remember(outputs, result, scaler._scale)
+            observer.scale(values.keep(scaler._scale))
+
+    def unscale(_result: Any, scaler: Any, optimizer: Any) -> None:
+        if scaler.is_enabled():
+            observer.unscaled(optimizer)
+
+    def make_step(original: Callable[..., Any]) -> Callable[..., Any]:
+        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if not speaks() or not scaler.is_enabled():
+                return original(scaler, optimizer, *args, **kwargs)
+            fired: list[bool] = []
+            handle = optimizer.register_step_post_hook(lambda *_: fired.append(True))
+            try:
+                result = original(scaler, optimizer, *args, **kwargs)
+            finally:
+                handle.remove()
+            if not fired:
+                observer.step_began(optimizer, None)
+                observer.step_ended(optimizer, True)
+            return result
+
+        return step
+
+    patches.wrap(GradScaler, "scale", lambda original: outermost(original, speaks, after=scale))
+    patches.wrap(GradScaler, "unscale_", lambda original: outermost(original, speaks, after=unscale))
+    patches.wrap(GradScaler, "step", make_step)
+
+
+def _watch_optimizers(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+    def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        if speaks():
+            pairs = [
+                (parameter, parameter.grad)
+                for group in optimizer.param_groups
+                for parameter in group["params"]
+                if parameter.grad is not None
+            ]
+            observer.step_began(optimizer, pairs)
+
+    def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        if speaks():
+            observer.step_ended(optimizer, False)
+
+    patches.on_remove(register_optimizer_step_pre_hook(before).remove)
+    patches.on_remove(register_optimizer_step_post_hook(after).remove)
+
+    def zeroed(_result: Any, owner: Any, *_args: Any, **_kwargs: Any) -> None:
+        observer.zero_grad(owner)
+
+    for owner in (Optimizer, nn.Module):
+        patches.wrap(owner, "zero_grad", lambda original: outermost(original, speaks, after=zeroed))
+
+    def scheduled(_result: Any, scheduler: Any, *_args: Any, **_kwargs: Any) -> None:
+        if not getattr(scheduler, "_is_initial", False):
+            observer.scheduled(scheduler)
+
+    for kind in _scheduler_kinds():
+        patches.wrap(kind, "step", lambda original: outermost(original, speaks, after=scheduled))
+
+
+def _scheduler_kinds() -> Iterator[Any]:
+    for kind in vars(lr_scheduler).values():
+        if isinstance(kind, type) and "step" in vars(kind):
+            yield kind
+
+
+def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+    def by_norm(norm: Any, _parameters: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:
+        observer.clipped("norm", float(max_norm), norm)
+
+    def by_value(_result: Any, _parameters: Any, clip_value: Any, *_args: Any, **_kwargs: Any) -> None:
+        observer.clipped("value", float(clip_value), None)
+
+    for name, after in (("clip_grad_norm_", by_norm), ("clip_grad_value_", by_value)):
+        original = getattr(nn.utils, name)
+        wrapped = outermost(original, speaks, after=after)
+        for owner in (nn.utils, nn.utils.clip_grad):
+            patches.wrap(owner, name, lambda _original, wrapped=wrapped: wrapped)  # type: ignore[misc]

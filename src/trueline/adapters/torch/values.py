@@ -1,0 +1,188 @@
+"""Tensors to and from NumPy, and what a network consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+from torch import nn
+
+from trueline.adapters.protocol import Array, Group, Tensor
+
+_PLAIN = (bool, int, float, str, type(None))
+_WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
+_BYTES_OF = {torch.bfloat16: (torch.int16, ml_dtypes.bfloat16)}
+for _name, _dtype in (("float8_e4m3fn", ml_dtypes.float8_e4m3fn), ("float8_e5m2", ml_dtypes.float8_e5m2)):
+    if hasattr(torch, _name):
+        _BYTES_OF[getattr(torch, _name)] = (torch.uint8, _dtype)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor."""
+    return isinstance(value, torch.Tensor)
+
+
+def is_module(value: Any) -> bool:
+    """Whether a value is a module."""
+    return isinstance(value, nn.Module)
+
+
+def local(tensor: Any) -> Any:
+    """A sharded tensor's own shard, a plain tensor as it is, without gradient."""
+    found = tensor.detach()
+    return found.to_local() if hasattr(found, "to_local") else found
+
+
+def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
+    """The tensor's values; without ``copy`` the memory may be shared."""
+    found = local(tensor)
+    if found.layout is not torch.strided:
+        found = found.to_dense()
+    if found.is_quantized:
+        found = found.dequantize()
+    found = found.resolve_conj().resolve_neg()
+    moved = found if found.device.type == "cpu" else found.cpu()
+    as_bytes = _BYTES_OF.get(moved.dtype)
+    if as_bytes is not None:
+        array: Array = moved.view(as_bytes[0]).numpy().view(as_bytes[1])
+    else:
+        array = moved.numpy()
+    if copy and moved is found:
+        return np.array(array, copy=True, order="K")
+    return array
+
+
+def from_numpy(array: Array, *, like: Any = None) -> Any:
+    """A tensor of its own memory, on the device and with the dtype of ``like`` where given."""
+    owned = np.array(array, copy=True, order="C")
+    if not owned.dtype.isnative:
+        owned = owned.astype(owned.dtype.newbyteorder("="))
+    for dtype, (carrier, seen) in _BYTES_OF.items():
+        if owned.dtype == seen:
+            tensor = torch.from_numpy(owned.view(np.uint8 if carrier is torch.uint8 else np.int16)).view(dtype)
+            break
+    else:
+        tensor = torch.from_numpy(owned)
+    return tensor if like is None else tensor.to(device=like.device, dtype=like.dtype)
+
+
+def assign(tensor: Any, array: Array) -> None:
+    """Overwrite a tensor in place."""
+    with torch.no_grad():
+        local(tensor).copy_(from_numpy(array))
+
+
+def read(scalar: Any) -> float:
+    """A Python number from a scalar, waiting for the device."""
+    return float(scalar)
+
+
+def keep(scalar: Any) -> Any:
+    """The scalar, or the mean of a tensor, out of reach of later changes."""
+    if not is_tensor(scalar):
+        return float(scalar)
+    found = local(scalar)
+    return found.clone() if found.numel() == 1 else found.double().mean()
+
+
+def norm(tensors: Sequence[Any]) -> Any:
+    """The L2 norm over all tensors together."""
+    dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
+    if not dense:
+        return 0.0
+    norms = torch._foreach_norm(dense)
+    home = norms[0].device
+    return torch.linalg.vector_norm(torch.stack([one.to(home, torch.float64) for one in norms]))
+
+
+def identity(tensor: Any) -> int:
+    """Equal for tensors that start at the same storage address; an empty one is only itself."""
+    found = local(tensor)
+    if found.layout is not torch.strided or found.numel() == 0:
+        return id(tensor)
+    return int(found.data_ptr()) or id(tensor)
+
+
+def version(tensor: Any) -> int | None:
+    """How often the tensor was written in place; inference tensors do not count that."""
+    return None if tensor.is_inference() else int(tensor._version)
+
+
+def node(tensor: Any) -> Any:
+    """The autograd node that made the tensor; None for a leaf."""
+    return tensor.grad_fn
+
+
+def nodes_before(node: Any) -> list[Any]:
+    """The autograd nodes whose outputs a node takes."""
+    return [before for before, _ in node.next_functions if before is not None]
+
+
+def tensors(root: Any) -> Iterator[Tensor]:
+    """Parameters, then buffers, by path; a shared one comes under each of its names."""
+    for name, found in root.named_parameters(remove_duplicate=False):
+        yield Tensor(name, found, bool(found.requires_grad))
+    for name, found in root.named_buffers(remove_duplicate=False):
+        yield Tensor(name, found, False, buffer=True)
+
+
+def modules(root: Any) -> Iterator[tuple[str, Any]]:
+    """All modules below and with root, each once."""
+    yield from root.named_modules()
+
+
+def unwrap(module: Any) -> Any:
+    """The network inside a wrapper, else the module itself."""
+    inner = getattr(module, _WRAPPERS.get(type(module).__name__, ""), None)
+    return unwrap(inner) if isinstance(inner, nn.Module) else module
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) <= 32 and all(_plain(one) for one in value)
+    return isinstance(value, _PLAIN)
+
+
+def attributes(module: Any) -> dict[str, Any]:
+    """The plain public attributes that a module's behaviour depends on."""
+    found = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and name != "training" and _plain(value)
+    }
+    if isinstance(module, nn.Module) and getattr(module, "bias", 0) is None:
+        found["bias"] = False
+    return found
+
+
+def training(module: Any) -> bool:
+    """Whether the module is in training mode and gradients would be recorded."""
+    return bool(module.training) and torch.is_grad_enabled()
+
+
+def groups(optimizer: Any) -> list[Group]:
+    """The parameter groups with their plain settings."""
+    return [
+        Group(
+            {
+                name: float(value) if is_tensor(value) and value.numel() == 1 else value
+                for name, value in group.items()
+                if name != "params" and (_plain(value) or (is_tensor(value) and value.numel() == 1))
+            },
+            list(group["params"]),
+        )
+        for group in optimizer.param_groups
+    ]
+
+
+def dtype(tensor: Any) -> str:
+    """NumPy's name of the dtype."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def shape(tensor: Any) -> tuple[int, ...]:
+    """The shape."""
+    return tuple(int(size) for size in tensor.shape)

@@ -1,0 +1,53 @@
+"""What verbs share: common options, and the seam through which a verb that only reads gives its answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from trueline.cli.outcome import forget_stdout
+
+if TYPE_CHECKING:
+    from trueline.model.report import Report
+    from trueline.model.result import Result
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def json_flag(command: _Command) -> _Command:
+    """``--json``, for verbs that only read; the callback gets ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="cli.json")(command)
+
+
+def rank_option(command: _Command) -> _Command:
+    """``--rank N``; the callback gets ``rank``, None when it was not given."""
+    return click.option("--rank", type=click.IntRange(min=0), metavar="N", help="cli.rank")(command)
+
+
+def answer(result: Result, report: Callable[[], Report], *, as_json: bool) -> int:
+    """Give a verb's answer on stdout, as JSON or as a report for people, and its exit code for the verb to return."""
+    try:
+        if as_json:
+            sys.stdout.write(_writable(result.dump()) + "\n")
+        else:
+            # rich is loaded only where something is drawn: no help needs it.
+            from trueline.report.terminal import render_report
+
+            render_report(report(), sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
+    return int(result.exit)
+
+
+def _writable(text: str) -> str:
+    """The JSON text, with escapes where stdout's encoding lacks a character."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(text), indent=2)
+    return text

@@ -1,0 +1,77 @@
+"""How a command line ends: the exit codes of the contract, each trouble one line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+from typing import Any, Literal
+
+import click
+
+from trueline.cli.usage_error import usage_error_line
+from trueline.locale import render
+
+INTERRUPTED = 130
+
+
+class Outcome:
+    """Around a verb's work: turns whatever happens into an exit code and, at most, one line."""
+
+    code: int = 0
+
+    def __enter__(self) -> Outcome:
+        return self
+
+    def end(self, returned: Any) -> None:
+        """The verb came to its end: what it returned is the exit code, and its output must be out by now."""
+        self.code = int(returned) if isinstance(returned, int) else 0
+        sys.stdout.flush()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[True] | None:
+        if error is None or isinstance(error, SystemExit):
+            return None
+        if isinstance(error, BrokenPipeError):
+            forget_stdout()
+        elif isinstance(error, KeyboardInterrupt | click.Abort):
+            self.code = INTERRUPTED
+            _complain(render("cli.interrupted"))
+        else:
+            self.code = _explain(error)
+        return True
+
+
+def _explain(error: BaseException) -> int:
+    # Loaded where something went wrong only, so that --help stays quick.
+    import traceback
+
+    from trueline.model.result import Exit
+    from trueline.model.trouble import Trouble
+
+    if isinstance(error, click.ClickException):
+        _complain(usage_error_line(error))
+        return Exit.BAD_INPUT
+    if isinstance(error, Trouble):
+        _complain(str(error))
+        return Exit.BAD_INPUT
+    if os.environ.get("TRUELINE_DEBUG"):
+        traceback.print_exception(error, file=sys.stderr)
+    _complain(render("cli.internal_error", {"kind": type(error).__name__, "error": str(error)}))
+    return Exit.INTERNAL
+
+
+def forget_stdout() -> None:
+    """Nobody reads stdout any more: what is still to come goes nowhere, also what Python flushes at its end."""
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        try:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        except (OSError, ValueError):
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+
+
+def _complain(text: str) -> None:
+    from trueline.report.shown import visible
+
+    print("trueline: " + visible(" ".join(text.split())), file=sys.stderr, flush=True)

@@ -1,0 +1,192 @@
+"""``trueline run SCRIPT [args…]``: run an unchanged training script and record it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trueline.cli.verb import Verb
+from trueline.model.message import Message, message
+from trueline.model.result import Exit, Result
+from trueline.model.steps import Steps
+from trueline.model.trouble import BadUsage
+
+if TYPE_CHECKING:
+    from trueline.record.wanted import Wanted
+
+_RESTARTED = "TRUELINE_RESTARTED"
+
+
+@click.command(
+    "run", cls=Verb, help="run.help", context_settings={"allow_interspersed_args": False}, options_metavar="[OPTIONS]"
+)
+@click.option("-o", "--output", metavar="RUN", help="run.output")
+@click.option("-m", "as_module", is_flag=True, help="run.module")
+@click.option("--stats", is_flag=True, help="run.stats")
+@click.option("--tensors", is_flag=True, help="run.tensors")
+@click.option("--inputs", is_flag=True, help="run.inputs")
+@click.option("--grads", is_flag=True, help="run.grads")
+@click.option("--weights", is_flag=True, help="run.weights")
+@click.option("--steps", default="all", metavar="STEPS", help="run.steps")
+@click.option("--modules", multiple=True, metavar="PATTERN", help="run.modules")
+@click.option("--graph-dump", is_flag=True, help="run.graph_dump")
+@click.option("--deterministic", "seed", type=click.IntRange(0, 2**32 - 1), metavar="SEED", help="run.deterministic")
+@click.option("--no-source", is_flag=True, help="run.no_source")
+@click.option("--quiet", is_flag=True, help="run.quiet")
+@click.option("--json", "json_file", metavar="FILE", help="run.json")
+@click.argument("command_line", metavar="SCRIPT [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(
+    output: str | None,
+    as_module: bool,
+    stats: bool,
+    tensors: bool,
+    inputs: bool,
+    grads: bool,
+    weights: bool,
+    steps: str,
+    modules: tuple[str, ...],
+    graph_dump: bool,
+    seed: int | None,
+    no_source: bool,
+    quiet: bool,
+    json_file: str | None,
+    command_line: tuple[str, ...],
+) -> int:
+    """Run and record."""
+    from trueline.record.session import check_free, default_folder
+    from trueline.record.wanted import Wanted
+
+    script, args = command_line[0], list(command_line[1:])
+    try:
+        chosen = Steps.parse(steps)
+    except ValueError as error:
+        raise BadUsage("record.bad_steps", steps=steps) from error
+    wanted = Wanted(
+        Path(output) if output is not None else default_folder(_name(script, as_module)),
+        stats=stats or ((inputs or grads or weights) and not tensors),
+        tensors=tensors,
+        inputs=inputs,
+        grads=grads,
+        weights=weights,
+        steps=chosen,
+        modules=modules,
+        source=not no_source,
+        graph_dump=graph_dump,
+        seed=seed,
+    )
+    if not _is_later_rank():
+        check_free(wanted.folder)
+    _restart_with_fixed_hash(seed)
+    with _script_output(json_file) as answer_to:
+        code, recorded, fixed = _run(wanted, script, args, as_module=as_module, quiet=quiet)
+        result = Result("run", recorded, Exit.FINE, fields={"run": str(wanted.folder), "script_exit": code, **fixed})
+        if answer_to is not None:
+            Path(answer_to).write_text(result.dump() + "\n", encoding="utf-8")
+    if not quiet:
+        _say(recorded)
+    return code
+
+
+def _run(
+    wanted: Wanted, script: str, args: list[str], *, as_module: bool, quiet: bool
+) -> tuple[int, Message, dict[str, object]]:
+    from trueline.record import graph_dump, launchers
+    from trueline.record.launch import check_script, run_module, run_script
+    from trueline.record.randomness import fix_random
+    from trueline.record.recording import Recording
+
+    launcher = None if as_module else launchers.find_launcher(script)
+    if launcher is not None:
+        code = launchers.run_launcher(launcher, args, wanted)
+        return code, message("run.recorded_ranks", folder=str(wanted.folder)), {}
+    if not as_module:
+        check_script(script)
+    if wanted.graph_dump:
+        graph_dump.prepare(wanted)
+    fixed = fix_random(wanted.seed) if wanted.seed is not None else None
+    recording = Recording(wanted, _say, root=_root(script, as_module))
+    recording.begin()
+    code = 1
+    try:
+        code = run_module(script, args) if as_module else run_script(script, args)
+    finally:
+        recording.finish(code)
+    if wanted.graph_dump:
+        said = graph_dump.collect(wanted)
+        if not quiet:
+            _say(said)
+    fields: dict[str, object] = {"steps": recording.steps}
+    if fixed is not None:
+        fields["random"] = {"seed": fixed.seed, "fixed": fixed.fixed, "free": [one.text() for one in fixed.free]}
+        if not quiet:
+            for one in fixed.free:
+                _say(one)
+    return code, _conclusion(recording.steps, recording.recorder is not None, wanted), fields
+
+
+def _conclusion(steps: int, met_framework: bool, wanted: Wanted) -> Message:
+    if not met_framework:
+        return message("run.no_framework")
+    return message("run.recorded", steps=steps, folder=str(wanted.folder))
+
+
+def _say(said: Message) -> None:
+    sys.stderr.write(f"trueline: {said.text()}\n")
+    sys.stderr.flush()
+
+
+def _name(script: str, as_module: bool) -> str:
+    return script.rpartition(".")[2] if as_module else Path(script).stem or "run"
+
+
+def _root(script: str, as_module: bool) -> Path:
+    """The project's folder: where the command was given if the script is below it, else the script's own."""
+    here = Path.cwd()
+    folder = here if as_module else Path(script).resolve().parent
+    return here if folder.is_relative_to(here) else folder
+
+
+def _is_later_rank() -> bool:
+    from trueline.record.ranks import rank_in_environment
+
+    rank, world = rank_in_environment()
+    return world > 1 and rank > 0
+
+
+def _restart_with_fixed_hash(seed: int | None) -> None:
+    """The hash seed counts only when Python starts: start it again with the environment that fixed randomness needs."""
+    from trueline.record.randomness import environment
+
+    if seed is None:
+        return
+    wanted = environment(seed)
+    if all(os.environ.get(name) == value for name, value in wanted.items()) or os.environ.get(_RESTARTED):
+        os.environ.pop(_RESTARTED, None)
+        return
+    os.environ.update(wanted, **{_RESTARTED: "1"})
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "trueline", *sys.argv[1:]])
+
+
+@contextmanager
+def _script_output(json_file: str | None) -> Iterator[str | None]:
+    """Where the answer goes; for ``-`` it has stdout to itself, and the script's stdout goes to stderr."""
+    if json_file != "-":
+        yield json_file
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield f"/dev/fd/{kept}"
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -1,0 +1,1 @@
+"""Two of a kind to a verdict."""

@@ -1,0 +1,51 @@
+"""How far apart rounding alone may bring two runs: estimates, until this network's own floor is measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+# Units in the last place that two libraries' kernels may differ by at the first layer, relative to a tensor's largest.
+_KERNEL_ULPS: Final = 64
+# Two frameworks' first losses lie 1e-6 apart (float32); the band begins ten times wider.
+_LOSS_ULPS: Final = 84
+# Steps in which rounding noise grows tenfold: measured up to 1e-4 at the 20th step and 1e-2 at the 45th.
+_STEPS_PER_DECADE: Final = 10
+_WIDEST_FLOOR: Final = 0.1
+_WIDEST_BAND: Final = 0.25
+# A loss close to 0 is judged by this share of where the curve began: its own size says nothing any more.
+_SMALLEST_SCALE: Final = 0.1
+
+_EPSILON: Final[Mapping[str, float]] = {
+    "float64": 2.0**-52,
+    "float32": 2.0**-23,
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
+}
+
+
+def epsilon(dtype: str) -> float:
+    """The rounding unit of a dtype; 0 for whole numbers, which do not round."""
+    if dtype in _EPSILON:
+        return _EPSILON[dtype]
+    return 2.0**-2 if dtype.startswith("float8") else 0.0
+
+
+def growth(step: int) -> float:
+    """How much wider noise may be at a step than at the first."""
+    return math.pow(10.0, min(step / _STEPS_PER_DECADE, 30.0))
+
+
+def tensor_floor(dtypes: tuple[str, str], depth: int, step: int = 0) -> float:
+    """What counts as equal for a tensor after ``depth`` layers, relative to its scale."""
+    unit = max(epsilon(dtypes[0]), epsilon(dtypes[1]))
+    return min(_WIDEST_FLOOR, _KERNEL_ULPS * unit * math.sqrt(1 + depth) * growth(step))
+
+
+def loss_band(step: int, value: float, start: float, dtype: str = "float32") -> float:
+    """How far from the benchmark's ``value`` a loss may lie at a step; ``start`` is the curve's first finite value."""
+    scale = max(abs(value), _SMALLEST_SCALE * abs(start))
+    return scale * min(_WIDEST_BAND, _LOSS_ULPS * epsilon(dtype) * growth(step))

@@ -1,0 +1,96 @@
+"""The events of a rank: what lies before the last ``end`` line, found without holding the file in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from trueline.formats.run_folder import layout
+from trueline.formats.run_folder.guard import bad, decode_json, decode_typed, open_file, open_if_there
+from trueline.model.run import EventName
+
+
+class _Head(msgspec.Struct):
+    event: str
+    step: int
+    phase: str
+
+
+_heads = msgspec.json.Decoder(_Head)
+_GROUP = np.dtype([("step", "<i8"), ("phase", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("line", "<i8")])
+
+
+class EventLog:
+    """events.jsonl, read step by step."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        self._root = root
+        self.path = path
+
+    @cached_property
+    def _groups(self) -> npt.NDArray[np.void]:
+        """Where the lines of every finished step begin and end."""
+        groups: list[tuple[int, int, int, int, int]] = []
+        begin = position = first_line = 0
+        with open_if_there(self._root, self.path) as file:
+            for number, line in enumerate(_lines(self.path, file) if file is not None else (), 1):
+                position += len(line)
+                head = decode_typed(self.path, line, _heads, number)
+                if head.event != EventName.END:
+                    continue
+                if head.phase not in layout.PHASE_NUMBERS or not 0 <= head.step < 1 << 63:
+                    raise bad(self.path, "bad_line", line=number, reason=f"{head.phase[:40]!r} {head.step}")
+                groups.append((head.step, layout.PHASE_NUMBERS[head.phase], begin, position, first_line))
+                begin, first_line = position, number
+        return np.array(groups, _GROUP)
+
+    def finished(self, phase: str) -> set[int]:
+        """The numbers of a phase's finished steps."""
+        groups = self._groups
+        return set(groups["step"][groups["phase"] == layout.PHASE_NUMBERS[phase]].tolist())
+
+    def events(
+        self, name: EventName | str | None = None, phase: str | None = None, step: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The events of finished steps as they were written, non-finite numbers still as words."""
+        chosen = self._groups
+        if phase is not None:
+            chosen = chosen[chosen["phase"] == layout.PHASE_NUMBERS[phase]]
+        if step is not None:
+            chosen = chosen[chosen["step"] == step]
+        if not len(chosen):
+            return
+        with open_file(self._root, self.path) as file:
+            for group in chosen:
+                yield from self._group(file, name, int(group["begin"]), int(group["end"]), int(group["line"]))
+
+    def _group(
+        self, file: BinaryIO, name: EventName | str | None, begin: int, end: int, before: int
+    ) -> Iterator[dict[str, Any]]:
+        if file.tell() != begin:
+            file.seek(begin)
+        for number, line in enumerate(_lines(self.path, file), before + 1):
+            begin += len(line)
+            if name is None or decode_typed(self.path, line, _heads, number).event == name:
+                event = decode_json(self.path, line, number)
+                if not isinstance(event, dict):
+                    raise bad(self.path, "bad_line", line=number, reason=type(event).__name__)
+                yield event
+            if begin >= end:
+                return
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """Whole lines; what a killed process left unfinished at the end is not one."""
+    while line := file.readline(layout.MAX_LINE):
+        if not line.endswith(b"\n"):
+            if len(line) >= layout.MAX_LINE:
+                raise bad(path, "long_line", most=layout.MAX_LINE)
+            return
+        yield line

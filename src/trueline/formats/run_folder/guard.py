@@ -1,0 +1,112 @@
+"""Reading files that may be anything: every fault becomes one BadFile with the file and the reason."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+
+from trueline.model.message import Message
+from trueline.model.trouble import BadFile
+
+Read = TypeVar("Read")
+
+
+def bad(path: Path, reason: str, /, **params: Any) -> BadFile:
+    """The trouble with a file; the reason is a message of the section run_folder."""
+    return BadFile(path, Message(f"run_folder.{reason}", params).text())
+
+
+def unreadable(path: Path, error: OSError) -> BadFile:
+    """The trouble the system has with a file."""
+    return bad(path, "unreadable", reason=error.strerror or type(error).__name__)
+
+
+@contextmanager
+def open_file(root: Path, path: Path) -> Iterator[BinaryIO]:
+    """A regular file inside the folder, opened for reading."""
+    try:
+        _check_inside(root, path)
+        # A pipe would keep its reader waiting for ever.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise bad(path, "not_a_file")
+            yield file
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+@contextmanager
+def open_if_there(root: Path, path: Path) -> Iterator[BinaryIO | None]:
+    """The same, or None where there is no such file."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        yield None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    else:
+        with open_file(root, path) as file:
+            yield file
+
+
+def file_size(root: Path, path: Path) -> int:
+    """The length of a file, 0 where there is none."""
+    with open_if_there(root, path) as file:
+        return os.fstat(file.fileno()).st_size if file is not None else 0
+
+
+def _check_inside(root: Path, path: Path) -> None:
+    try:
+        inside = path.resolve().is_relative_to(root.resolve())
+    except RuntimeError:
+        # Links that lead in a circle.
+        inside = False
+    if not inside:
+        raise bad(path, "outside")
+
+
+def list_names(root: Path, path: Path) -> list[str]:
+    """The names in a directory inside the folder, sorted; none where it does not exist."""
+    try:
+        _check_inside(root, path)
+        return sorted(one.name for one in path.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def read_file(root: Path, path: Path, most: int) -> bytes:
+    """A whole file of bounded size."""
+    with open_file(root, path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise bad(path, "too_large", size=size, most=most)
+        return file.read(most)
+
+
+def decode_json(path: Path, data: bytes, line: int | None = None) -> Any:
+    """A JSON value."""
+    return _decoded(path, line, lambda: msgspec.json.decode(data))
+
+
+def decode_typed(path: Path, data: bytes, decoder: msgspec.json.Decoder[Read], line: int | None = None) -> Read:
+    """A JSON value of a given shape."""
+    return _decoded(path, line, lambda: decoder.decode(data))
+
+
+def _decoded(path: Path, line: int | None, decode: Callable[[], Read]) -> Read:
+    try:
+        return decode()
+    # Nesting beyond all reason ends in a RecursionError.
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = str(error).replace("\n", " ")[:200]
+        if line is None:
+            raise bad(path, "bad_json", reason=reason) from None
+        raise bad(path, "bad_line", line=line, reason=reason) from None

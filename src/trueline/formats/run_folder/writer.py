@@ -1,0 +1,141 @@
+"""Writing a run folder while the training runs."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueline.formats.run_folder import layout
+from trueline.formats.run_folder.appending import Appender, replace_file
+from trueline.formats.run_folder.guard import decode_json, read_file
+from trueline.formats.run_folder.json_text import json_bytes, json_page
+from trueline.formats.run_folder.layout import Limits
+from trueline.formats.run_folder.stats_writer import StatsWriter
+from trueline.formats.run_folder.tensors import can_keep, write_tensors
+from trueline.model.key import Key
+from trueline.model.run import CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.summary import Summary
+from trueline.model.trouble import BadUsage
+
+
+class RankWriter:
+    """One process's part of a run folder; it only appends, and an OSError means that nothing more is taken."""
+
+    def __init__(self, folder: Path, rank: int = 0, *, limits: Limits | None = None) -> None:
+        self._run = Path(folder)
+        self._folder = self._run / layout.rank_name(rank)
+        self._run.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir()
+        except FileExistsError:
+            raise BadUsage("run_folder.rank_exists", path=str(self._run), rank=rank) from None
+        self._events = Appender(self._folder / layout.EVENTS)
+        self._stats = StatsWriter(self._folder, limits or Limits())
+        self._failure: OSError | None = None
+        self._closed = False
+        self._joined: str | None = None
+
+    def write_info(self, info: RunInfo) -> None:
+        """run.json; a BadUsage when the folder is another run's."""
+        path = self._run / layout.RUN_FILE
+        if self._joined != info.id:
+            self._join(path, info.id)
+        replace_file(path, json_page(info.to_json()))
+
+    def write_params(self, params: Sequence[ParamInfo]) -> None:
+        """params.json."""
+        replace_file(self._folder / layout.PARAMS, json_page({"params": [one.to_json() for one in params]}))
+
+    def write_modules(self, modules: Sequence[ModuleInfo], calls: Sequence[CallInfo]) -> None:
+        """modules.json."""
+        content = {"modules": [one.to_json() for one in modules], "calls": [one.to_json() for one in calls]}
+        replace_file(self._folder / layout.MODULES, json_page(content))
+
+    def write_source(self, text: bytes) -> str:
+        """Keep a source file under its hash, which is returned."""
+        name = hashlib.sha256(text).hexdigest()
+        path = self._run / layout.SOURCES / name
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            replace_file(path, text)
+        return name
+
+    def finish_step(
+        self,
+        step: int,
+        phase: str,
+        events: Sequence[Mapping[str, Any]],
+        stats: Sequence[tuple[Key, Summary]] = (),
+        tensors: Mapping[Key, npt.NDArray[Any]] | None = None,
+    ) -> None:
+        """A whole step: tensors and statistics first, so that the ``end`` among the events vouches for them.
+
+        A tensor whose dtype the file cannot hold is left out, and a ``notice`` says so.
+        """
+        if self._failure is not None:
+            raise self._failure
+        try:
+            self._finish_step(step, phase, events, stats, tensors or {})
+        except OSError as error:
+            self._failure = error
+            raise
+
+    def close(self) -> None:
+        """Turn the newest steps into a block and let go of the files."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._failure is None:
+                self._stats.turn()
+        finally:
+            self._stats.close()
+            self._events.close()
+
+    def _finish_step(
+        self,
+        step: int,
+        phase: str,
+        events: Sequence[Mapping[str, Any]],
+        stats: Sequence[tuple[Key, Summary]],
+        tensors: Mapping[Key, npt.NDArray[Any]],
+    ) -> None:
+        kept = {key: np.asarray(array) for key, array in tensors.items() if can_keep(array)}
+        notices = [_left_out(key, array, events) for key, array in tensors.items() if key not in kept]
+        if kept:
+            path = self._folder / layout.TENSORS / layout.tensors_name(step, phase)
+            path.parent.mkdir(exist_ok=True)
+            write_tensors(path, kept)
+        # The end, which vouches for all, stays last.
+        lines = [json_bytes({"step": step, "phase": phase, **one}) for one in [*events[:-1], *notices, *events[-1:]]]
+        text = b"\n".join([*lines, b""])
+        if stats:
+            self._stats.append(step, layout.PHASE_NUMBERS[phase], stats, self._events.size + len(text))
+        if text:
+            self._events.append(text)
+        if self._stats.full:
+            self._stats.turn()
+
+    def _join(self, path: Path, run: str) -> None:
+        if path.exists():
+            there = decode_json(path, read_file(self._run, path, layout.MAX_JSON))
+            if not isinstance(there, dict) or there.get("id") != run:
+                with contextlib.suppress(OSError):
+                    self._folder.rmdir()
+                raise BadUsage("run_folder.other_run", path=str(self._run))
+        self._joined = run
+
+
+def _left_out(key: Key, array: npt.NDArray[Any], events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "event": EventName.NOTICE.value,
+        "t": events[-1].get("t") if events else None,
+        "message_id": "run_folder.tensor_left_out",
+        "params": {"key": str(key), "dtype": str(np.asarray(array).dtype)},
+    }

@@ -1,0 +1,56 @@
+"""An array as contiguous native pieces in C order, with no more memory than one piece."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK_BYTES = 4096
+SEGMENT_BYTES = 256 * BLOCK_BYTES
+SEGMENT_PAIRS = 256 * 1024
+CHUNK_SEGMENTS = 8
+MANY_BYTES = 8 << 20
+
+
+def is_plain(x: NDArray[Any]) -> bool:
+    """The array's memory can be read as it lies."""
+    flags = x.flags
+    return bool(flags.c_contiguous and flags.aligned and x.dtype.isnative)
+
+
+def pieces(x: NDArray[Any], size: int) -> Iterator[NDArray[Any]]:
+    """The elements in C order, ``size`` at a time; copied only where the memory is not plain."""
+    if is_plain(x):
+        flat = x.reshape(-1)
+        for start in range(0, flat.size, size):
+            yield flat[start : start + size]
+    elif x.size <= size:
+        yield np.array(x, x.dtype.newbyteorder("="), order="C").reshape(-1)
+    else:
+        if x.dtype.name == "bfloat16":
+            x = x.view("=u2" if x.dtype.isnative else np.dtype("u2").newbyteorder("S"))
+        flags: Any = [["readonly", "contig", "nbo", "aligned"]]
+        yield from np.nditer(
+            x,
+            flags=["external_loop", "buffered"],
+            op_flags=flags,
+            op_dtypes=[x.dtype.newbyteorder("=")],
+            order="C",
+            casting="equiv",
+            buffersize=size,
+        )
+
+
+def thread_count(nbytes: int, threads: int | None) -> int:
+    """The threads to use: as asked, else every core of this process once the work is worth it."""
+    if threads is not None:
+        return max(1, threads)
+    if nbytes < MANY_BYTES:
+        return 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

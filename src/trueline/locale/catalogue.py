@@ -1,0 +1,66 @@
+"""Message catalogues: TOML files of ``id = "sentence with {parameters}"``."""
+
+from __future__ import annotations
+
+import os
+import string
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+LANGUAGES = {"en": "en", "zh": "zh_CN"}
+_current: list[str] = []
+
+
+@cache
+def _messages(lang: str) -> dict[str, str]:
+    text = resources.files("trueline.locale").joinpath(f"{LANGUAGES[lang]}.toml").read_text("utf-8")
+    return {
+        f"{section}.{name}": sentence
+        for section, sentences in tomllib.loads(text).items()
+        for name, sentence in sentences.items()
+    }
+
+
+def ids(lang: str = "en") -> frozenset[str]:
+    """All message ids of a language."""
+    return frozenset(_messages(lang))
+
+
+def language() -> str:
+    """The language in use: what was chosen, else TRUELINE_LANG, else the environment's, else English."""
+    if _current:
+        return _current[0]
+    for name in ("TRUELINE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name, "")
+        if value:
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
+def use_language(lang: str | None) -> None:
+    """Choose the language; None goes back to the environment's."""
+    _current[:] = [lang] if lang is not None else []
+
+
+class _Forgiving(string.Formatter):
+    """Leaves a parameter that was not given, or cannot be shown as asked, visible in the text."""
+
+    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:  # noqa: ARG002
+        return kwargs.get(str(key), "{" + str(key) + "}")
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        try:
+            return str(super().format_field(value, format_spec))
+        except (TypeError, ValueError):
+            return str(value)
+
+
+def render(id: str, params: Mapping[str, Any] | None = None, lang: str | None = None) -> str:
+    """A message in a language; an id without a sentence is shown as itself."""
+    sentence = _messages(lang or language()).get(id) or _messages("en").get(id)
+    if sentence is None:
+        return id
+    return _Forgiving().vformat(sentence, (), dict(params or {}))

@@ -1,0 +1,1 @@
+"""The nouns and the contract; standard library only."""

@@ -1,0 +1,107 @@
+"""What was found, where, how sure, and the numbers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from trueline.model.message import Message
+from trueline.model.numbers import plain
+
+
+class Conclusion(StrEnum):
+    """How a question ended."""
+
+    FOUND = "found"
+    SUSPECT = "suspect"
+    NONE = "none"
+    NA = "na"
+
+    @property
+    def word(self) -> Message:
+        """One of the guide's three conclusions; a suspect is N/A with its reason."""
+        return Message({"found": "conclusion.found", "none": "conclusion.none"}.get(self.value, "conclusion.na"))
+
+
+class Certainty(StrEnum):
+    """How sure a finding is."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place a finding speaks of; what is unknown is None."""
+
+    file: str | None = None
+    line: int | None = None
+    module: str | None = None
+    step: int | None = None
+    rank: int | None = None
+    side: str | None = None
+    sample: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON shape: all seven fields, always."""
+        return {
+            "file": self.file,
+            "line": self.line,
+            "module": self.module,
+            "step": self.step,
+            "rank": self.rank,
+            "side": self.side,
+            "sample": self.sample,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One conclusion with its evidence."""
+
+    code: str
+    conclusion: Conclusion
+    message: Message
+    certainty: Certainty = Certainty.CERTAIN
+    advice: Message | None = None
+    because: str | None = None
+    where: Where = field(default_factory=Where)
+    measured: Any = None
+    limit: Any = None
+    evidence: Sequence[Any] = ()
+    error: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+        """The JSON shape of the contract; ``extra`` holds what a verb adds."""
+        shape = {
+            "code": self.code,
+            "conclusion": self.conclusion.value,
+            "certainty": self.certainty.value,
+            "because": self.because,
+            "message_id": self.message.id,
+            "params": plain(self.message.params),
+            "message": self.message.text(lang),
+            "advice": self.advice.text(lang) if self.advice is not None else None,
+            "where": self.where.to_json(),
+            "measured": plain(self.measured),
+            "limit": plain(self.limit),
+            "evidence": plain(list(self.evidence)),
+            "error": self.error,
+        }
+        return with_more(shape, self.extra)
+
+
+def with_more(shape: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """A shape of the contract with what a verb adds; a ValueError where that would overwrite a field."""
+    if taken := shape.keys() & more.keys():
+        raise ValueError(f"already in the contract: {', '.join(sorted(taken))}")
+    return {**shape, **plain(more)}
+
+
+def roots(findings: Iterable[Finding]) -> list[Finding]:
+    """The problems that count: found, and not following from another one."""
+    return [one for one in findings if one.conclusion is Conclusion.FOUND and one.because is None]

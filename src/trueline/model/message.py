@@ -1,0 +1,29 @@
+"""A sentence for the user, kept as an id with parameters so that it can be shown in any language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trueline.locale import render
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message id and its parameters."""
+
+    id: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self, lang: str | None = None) -> str:
+        """The sentence in a language (the current one when None)."""
+        return render(self.id, self.params, lang)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def message(id: str, **params: Any) -> Message:
+    """A Message from keyword parameters."""
+    return Message(id, params)

@@ -1,0 +1,71 @@
+"""What every renderer takes: findings in order and typed blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trueline.model.curve import Curve
+from trueline.model.finding import Finding
+from trueline.model.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings; a cell is a plain value, a Message or a Curve (drawn small); ``marked`` rows stand out."""
+
+    title: Message
+    columns: Sequence[Message]
+    rows: Sequence[Sequence[Any]]
+    marked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Curves over each other; ``mark`` is the step to point at."""
+
+    title: Message
+    curves: Sequence[Curve]
+    mark: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Layers in execution order, each with a level from 0 (equal) to 1 (as far apart as can be)."""
+
+    title: Message
+    names: Sequence[str]
+    levels: Sequence[float]
+    mark: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Lines of a source file around one line."""
+
+    file: str
+    line: int
+    lines: Sequence[str]
+    first: int
+    side: str | None = None
+
+
+Block = Text | Table | Curves | Strip | Source
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A title, a conclusion in one sentence, findings and blocks."""
+
+    title: Message
+    conclusion: Message
+    findings: Sequence[Finding] = ()
+    blocks: Sequence[Block] = field(default_factory=tuple)

@@ -1,0 +1,107 @@
+"""A batch, fingerprinted sample by sample, small enough to keep for every step."""
+
+from __future__ import annotations
+
+import array
+import base64
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+def _pack(kind: str, values: Sequence[Any]) -> str:
+    packed = array.array(kind, values)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return base64.b64encode(packed.tobytes()).decode("ascii")
+
+
+def _unpack(kind: str, text: Any, size: int) -> array.array[Any]:
+    unpacked = array.array(kind)
+    if not isinstance(text, str):
+        raise ValueError("not packed numbers")
+    unpacked.frombytes(base64.b64decode(text, validate=True))
+    if sys.byteorder == "big":
+        unpacked.byteswap()
+    if len(unpacked) != size:
+        raise ValueError(f"{len(unpacked)} packed numbers for {size} samples")
+    return unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class SampleField:
+    """One field of a batch (image, label …): a number of each kind for every sample.
+
+    ``fingerprints`` find the very same sample again; the statistics, which do not depend on the
+    order of elements, find it across frameworks, layouts and rounding.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    fingerprints: Sequence[int]
+    mean: Sequence[float]
+    std: Sequence[float]
+    minimum: Sequence[float]
+    maximum: Sequence[float]
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON shape; the numbers are base64 of little-endian u64 and f32."""
+        return {
+            "name": self.name,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "fingerprints": _pack("Q", self.fingerprints),
+            "mean": _pack("f", self.mean),
+            "std": _pack("f", self.std),
+            "min": _pack("f", self.minimum),
+            "max": _pack("f", self.maximum),
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any], size: int) -> Self:
+        """Read the JSON shape; a ValueError says what is wrong."""
+        try:
+            return cls(
+                str(found["name"]),
+                tuple(int(one) for one in found["shape"]),
+                str(found["dtype"]),
+                _unpack("Q", found["fingerprints"], size),
+                _unpack("f", found["mean"], size),
+                _unpack("f", found["std"], size),
+                _unpack("f", found["min"], size),
+                _unpack("f", found["max"], size),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a sample field: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch's samples: how many, their fields, and the sampler's indexes where visible."""
+
+    size: int
+    fields: Sequence[SampleField]
+    indexes: Sequence[int] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON shape."""
+        return {
+            "size": self.size,
+            "fields": [one.to_json() for one in self.fields],
+            "indexes": list(self.indexes) if self.indexes is not None else None,
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """Read the JSON shape; a ValueError says what is wrong."""
+        size = found.get("size")
+        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+            raise ValueError("a batch without its size")
+        fields, indexes = found.get("fields", []), found.get("indexes")
+        if not isinstance(fields, list):
+            raise ValueError("a batch whose fields are not a list")
+        if indexes is not None and not (isinstance(indexes, list) and all(type(one) is int for one in indexes)):
+            raise ValueError("a batch whose indexes are not numbers")
+        return cls(size, [SampleField.from_json(one, size) for one in fields], indexes)

@@ -1,0 +1,17 @@
+"""Live training to a run folder; ``trueline.record(...)`` is this room called as a function."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Callable(ModuleType):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from trueline.record.session import record
+
+        return record(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Callable

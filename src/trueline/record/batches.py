@@ -1,0 +1,65 @@
+"""A batch of any structure, sample by sample."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from trueline.adapters.protocol import Values
+from trueline.adapters.tree import leaves
+from trueline.kernel import describe_rows
+from trueline.model.sample import Batch, SampleField
+
+_MOST_FIELDS = 16
+
+
+def describe_batch(batch: Any, values: Values, indexes: Sequence[int] | None) -> Batch:
+    """Fingerprints and statistics of every sample in every field that has one row per sample."""
+    arrays: list[tuple[str, Any]] = []
+    for name, found in leaves(batch, lambda one: values.is_tensor(one) or isinstance(one, np.ndarray | str)):
+        if not isinstance(found, str):
+            array = found if isinstance(found, np.ndarray) else values.to_numpy(found)
+            if array.ndim and array.dtype.kind not in "OSUM":
+                arrays.append((name, array))
+    size = arrays[0][1].shape[0] if arrays else 0
+    fields = [_field(name, array) for name, array in arrays[:_MOST_FIELDS] if array.shape[0] == size]
+    texts = _texts(batch)
+    if texts and (not arrays or len(texts) == size):
+        size = len(texts)
+        fields.append(_text_field(texts))
+    if indexes is not None and len(indexes) != size:
+        indexes = None
+    return Batch(size, fields, indexes)
+
+
+def _field(name: str, array: Any) -> SampleField:
+    rows = describe_rows(array)
+    return SampleField(
+        name,
+        tuple(array.shape[1:]),
+        str(array.dtype),
+        rows.fingerprints.tolist(),
+        rows.mean.tolist(),
+        rows.std.tolist(),
+        rows.minimum.tolist(),
+        rows.maximum.tolist(),
+    )
+
+
+def _texts(batch: Any) -> list[str]:
+    """The first list of strings in a batch of texts."""
+    parts = batch.values() if isinstance(batch, dict) else batch if isinstance(batch, list | tuple) else ()
+    for part in (batch, *parts):
+        if isinstance(part, list | tuple) and part and all(isinstance(one, str) for one in part):
+            return list(part)
+    return []
+
+
+def _text_field(texts: list[str]) -> SampleField:
+    marks = [int.from_bytes(hashlib.blake2b(one.encode(), digest_size=8).digest(), "little") for one in texts]
+    lengths = [float(len(one)) for one in texts]
+    nothing = [0.0] * len(texts)
+    return SampleField("text", (), "str", marks, lengths, nothing, lengths, lengths)

@@ -1,0 +1,258 @@
+"""One framework's side of a recording: what its hooks tell, turned into events and tensors of the open step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.protocol import Adapter
+from trueline.adapters.tree import leaves
+from trueline.model.key import Kind
+from trueline.model.run import CallInfo, EventName
+from trueline.record.batches import describe_batch
+from trueline.record.guard import guarded
+from trueline.record.networks import Place
+from trueline.record.open_step import Lazy, Spot
+from trueline.record.recorder import Recorder
+
+
+class Feed:
+    """Implements the adapters' Observer."""
+
+    def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
+        self._recorder = recorder
+        self._values = adapter.values
+        self._adapter = adapter
+        self._stack: list[tuple[Any, Place | None, int, int | None]] = []
+        self._asked = 0.0
+
+    @property
+    def on(self) -> bool:
+        """Whether the recording is on."""
+        return self._recorder.on
+
+    def turn_off(self, error: Exception) -> None:
+        """Stop recording."""
+        self._recorder.turn_off(error)
+
+    @property
+    def wants_calls(self) -> bool:
+        """Every module's calls are looked at in the first step of a phase and where tensors are wanted."""
+        return self._recorder.capturing or self._recorder.first_of_phase
+
+    # ---- data
+
+    @guarded
+    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+        number = self._recorder.loader_index(facts)
+        self._recorder.data_wanted(loader)
+        self._recorder.event(EventName.LOADER, loader=number, **facts)
+
+    @guarded
+    def fetch_began(self, loader: Any) -> None:
+        self._recorder.data_wanted(loader)
+        self._asked = time.perf_counter()
+
+    @guarded
+    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+        waited = time.perf_counter() - self._asked
+        step = self._recorder.open
+        if not step.fetched:
+            step.began = time.perf_counter()
+        step.fetched = True
+        samples = describe_batch(batch, self._values, indexes).to_json()
+        self._recorder.event(EventName.BATCH, source="loader", waited=round(waited, 6), samples=samples)
+
+    @guarded
+    def loader_ended(self, loader: Any) -> None:
+        self._recorder.data_wanted(loader)
+
+    # ---- modules
+
+    @guarded
+    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        recorder = self._recorder
+        if recorder.in_backward:
+            return
+        outermost = not self._stack
+        if outermost:
+            training = self._values.training(module)
+            recorder.look_around(self._adapter, training)
+            recorder.forward_begins(module, training)
+        parent = next((place for _, place, _, _ in reversed(self._stack) if place is not None), None)
+        if recorder.networks.known(module):
+            place = recorder.networks.place(module)
+        else:
+            before = len(recorder.networks.roots)
+            place = recorder.networks.meet(module, self._adapter, parent)
+            for root in recorder.networks.roots[before:]:
+                recorder.parameters.meet(root)
+        if place is None:
+            self._stack.append((module, None, 0, None))
+            return
+        call = recorder.open.count_call(module)
+        position = self._note_call(place, call, args, kwargs) if recorder.first_of_phase else None
+        self._stack.append((module, place, call, position))
+        if not recorder.open.fetched and outermost and not recorder.open.backward and not self._batch_told():
+            samples = describe_batch((args, dict(kwargs)), self._values, None).to_json()
+            recorder.event(EventName.BATCH, source="forward", samples=samples)
+        if recorder.capturing and recorder.wanted.inputs and recorder.wanted.module(place.path):
+            for index, tensor in leaves((*args, *kwargs.values()), self._values.is_tensor):
+                recorder.keeper.take(recorder.open, Spot(place, call, Kind.IN, index), tensor, self._values)
+
+    def _batch_told(self) -> bool:
+        return any(one["event"] == EventName.BATCH for one in self._recorder.open.events)
+
+    def _note_call(self, place: Place, call: int, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+        recorder = self._recorder
+        tensors = [one for _, one in leaves((args, dict(kwargs)), self._values.is_tensor)]
+        line = recorder.project.line(user_line(self._adapter.build.package()))
+        feeds = recorder.edges.sources(tensors, self._values)
+        recorder.open.calls.append((place, CallInfo("", call, "", line, feeds)))
+        return len(recorder.open.calls) - 1
+
+    @guarded
+    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+        recorder = self._recorder
+        if recorder.in_backward or not self._stack:
+            return
+        while self._stack:
+            found, place, call, position = self._stack.pop()
+            if found is module:
+                break
+        else:
+            return
+        if place is None or output is None:
+            return
+        outputs = list(leaves(output, self._values.is_tensor))
+        if position is not None:
+            recorder.edges.made(position, [tensor for _, tensor in outputs], self._values)
+        if recorder.capturing and recorder.wanted.module(place.path):
+            self._take_outputs(place, call, outputs)
+        if not self._stack and len(outputs) == 1:
+            self._maybe_loss(outputs[0][1])
+
+    def _take_outputs(self, place: Place, call: int, outputs: Sequence[tuple[str, Any]]) -> None:
+        recorder = self._recorder
+        for index, tensor in outputs:
+            recorder.keeper.take(recorder.open, Spot(place, call, Kind.OUT, index), tensor, self._values)
+            if recorder.wanted.grads:
+                self._adapter.hooks.on_gradient(tensor, self._gradient_taker(Spot(place, call, Kind.GOUT, index)))
+
+    def _gradient_taker(self, spot: Spot) -> Any:
+        step = self._recorder.open
+
+        def take(gradient: Any) -> None:
+            if step is self._recorder.open:
+                self._take_gradient(spot, gradient)
+
+        return take
+
+    @guarded
+    def _take_gradient(self, spot: Spot, gradient: Any) -> None:
+        self._recorder.keeper.take(self._recorder.open, spot, gradient, self._values)
+
+    def _maybe_loss(self, tensor: Any) -> None:
+        """A scalar that an outermost module returns is the loss, where evaluation shows no other."""
+        if self._values.shape(tensor) in ((), (1,)) and "float" in self._values.dtype(tensor):
+            self.loss(tensor, "output")
+
+    # ---- training
+
+    @guarded
+    def mode_set(self, module: Any, training: bool) -> None:
+        place = self._recorder.networks.place(self._values.unwrap(module))
+        self._recorder.event(
+            EventName.MODE, module=place if place is not None else "", kind=type(module).__name__, training=training
+        )
+
+    @guarded
+    def zero_grad(self, owner: Any) -> None:
+        self._recorder.outside_step()
+        of_module = self._values.is_module(owner) and not hasattr(owner, "param_groups")
+        optimizer = None if of_module else self._recorder.optimizer_index(owner, self._adapter)
+        self._recorder.event(EventName.ZERO_GRAD, optimizer=optimizer)
+
+    @guarded
+    def loss(self, value: Any, source: str) -> None:
+        recorder = self._recorder
+        micro = recorder.open.backward
+        index = sum(
+            one["event"] == EventName.LOSS and one["micro"] == micro and one["source"] == source
+            for one in recorder.open.events
+        )
+        kept = Lazy(self._values.read, self._values.keep(value))
+        recorder.event(EventName.LOSS, value=kept, micro=micro, index=index, source=source)
+
+    @guarded
+    def backward_began(self) -> None:
+        self._recorder.event(EventName.BACKWARD, micro=self._recorder.open.backward)
+        self._recorder.open.backward += 1
+        self._recorder.in_backward += 1
+
+    @guarded
+    def backward_ended(self) -> None:
+        self._recorder.in_backward = max(self._recorder.in_backward - 1, 0)
+
+    @guarded
+    def scale(self, value: Any) -> None:
+        self._recorder.event(EventName.SCALE, value=Lazy(self._values.read, value))
+
+    @guarded
+    def unscaled(self, optimizer: Any) -> None:
+        index = None if optimizer is None else self._recorder.optimizer_index(optimizer, self._adapter)
+        self._recorder.event(EventName.UNSCALE, optimizer=index)
+
+    @guarded
+    def clipped(self, kind: str, limit: float, norm: Any) -> None:
+        kept = None if norm is None else Lazy(self._values.read, self._values.keep(norm))
+        self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept)
+
+    @guarded
+    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        recorder = self._recorder
+        index = recorder.optimizer_index(optimizer, self._adapter)
+        recorder.open.stepped = True
+        norm = None
+        if gradients is not None:
+            norm = Lazy(self._values.read, self._values.norm([gradient for _, gradient in gradients]))
+            if recorder.capturing and recorder.wanted.grads:
+                self._take_parameter_gradients(gradients)
+        recorder.event(
+            EventName.STEP,
+            optimizer=index,
+            kind=type(optimizer).__name__,
+            lr=[group.settings.get("lr") for group in self._values.groups(optimizer)],
+            grad_norm=norm,
+            skipped=False,
+        )
+
+    def _take_parameter_gradients(self, gradients: Sequence[tuple[Any, Any]]) -> None:
+        recorder = self._recorder
+        for parameter, gradient in gradients:
+            named = recorder.parameters.find(parameter)
+            if named is not None and recorder.wanted.module(named.place.path):
+                spot = Spot(named.place, 0, Kind.GRAD, named.leaf)
+                recorder.keeper.take(recorder.open, spot, gradient, self._values)
+
+    @guarded
+    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+        index = self._recorder.optimizer_index(optimizer, self._adapter)
+        if skipped:
+            for event in reversed(self._recorder.open.events):
+                if event["event"] == EventName.STEP and event["optimizer"] == index:
+                    event["skipped"] = True
+                    break
+            self._recorder.event(EventName.OVERFLOW, optimizer=index)
+
+    @guarded
+    def scheduled(self, scheduler: Any) -> None:
+        optimizer = getattr(scheduler, "optimizer", None)
+        rates = [group.settings.get("lr") for group in self._values.groups(optimizer)] if optimizer is not None else []
+        self._recorder.event(EventName.SCHEDULER, kind=type(scheduler).__name__, lr=rates)
+
+    @guarded
+    def notice(self, message_id: str, **params: Any) -> None:
+        self._recorder.notice(message_id, params)

@@ -1,0 +1,79 @@
+"""Programs that start the ranks themselves (torchrun, msrun, …): every Python process below them records itself."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trueline.model.message import Message
+from trueline.model.steps import Steps
+from trueline.record.recording import Recording
+from trueline.record.wanted import Wanted
+
+VARIABLE = "TRUELINE_RECORD"
+_SITE = Path(__file__).parent / "site"
+
+
+def find_launcher(name: str) -> str | None:
+    """The program of that name, where the name is not a file here."""
+    return None if Path(name).exists() else shutil.which(name)
+
+
+def run_launcher(program: str, args: Sequence[str], wanted: Wanted) -> int:
+    """Run a launcher with its ranks recording, and return its exit code."""
+    paths = [str(_SITE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, VARIABLE: _packed(wanted), "PYTHONPATH": os.pathsep.join(paths)}
+    process = subprocess.Popen([program, *args], env=environment)
+    while True:
+        try:
+            code = process.wait()
+            return code if code >= 0 else 128 - code
+        except KeyboardInterrupt:
+            # The terminal has sent it to the launcher as well, which ends its ranks in order.
+            continue
+
+
+def _packed(wanted: Wanted) -> str:
+    return json.dumps(
+        {
+            "folder": str(wanted.folder.resolve()),
+            "stats": wanted.stats,
+            "tensors": wanted.tensors,
+            "inputs": wanted.inputs,
+            "grads": wanted.grads,
+            "weights": wanted.weights,
+            "steps": [list(part) for part in wanted.steps.parts],
+            "modules": list(wanted.modules),
+            "source": wanted.source,
+            "seed": wanted.seed,
+        }
+    )
+
+
+def _unpacked(text: str) -> Wanted:
+    found: dict[str, Any] = json.loads(text)
+    parts = tuple((int(start), stop, int(stride)) for start, stop, stride in found.pop("steps"))
+    return Wanted(Path(found.pop("folder")), steps=Steps(parts), modules=tuple(found.pop("modules")), **found)
+
+
+def attach() -> None:
+    """Called in every Python process below a launcher, before the user's code."""
+    wanted = _unpacked(os.environ[VARIABLE])
+    if wanted.seed is not None:
+        from trueline.record.randomness import fix_random
+
+        fix_random(wanted.seed)
+    recording = Recording(wanted, _warn, always_folder=False)
+    recording.begin()
+    atexit.register(recording.finish)
+
+
+def _warn(said: Message) -> None:
+    sys.stderr.write(f"trueline: {said.text()}\n")

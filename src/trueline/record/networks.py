@@ -1,0 +1,142 @@
+"""The networks of a run and the path of every module in them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trueline.adapters.protocol import Adapter
+
+_OURS = str(Path(__file__).parent.parent) + "/"
+_FRAMES_TO_SEARCH = 40
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """An outermost module; its prefix is decided at the end of the first step, since only then all roots are known."""
+
+    module: weakref.ReferenceType[Any]
+    adapter: Adapter
+    hint: str
+    has_parameters: bool
+    prefix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A module's place: its root and the path below it."""
+
+    root: Root
+    path: str
+
+    @property
+    def full(self) -> str:
+        """The path as it stands in Keys."""
+        if not self.root.prefix:
+            return self.path
+        return f"{self.root.prefix}.{self.path}" if self.path else self.root.prefix
+
+
+class Networks:
+    """Finds a module's place; a wrapper (data parallel, compiled …) has none."""
+
+    def __init__(self) -> None:
+        self.roots: list[Root] = []
+        self._places: dict[int, Place | None] = {}
+
+    def known(self, module: Any) -> bool:
+        """Whether a module was met before."""
+        return id(module) in self._places
+
+    def place(self, module: Any) -> Place | None:
+        """A known module's place."""
+        return self._places.get(id(module))
+
+    def meet(self, module: Any, adapter: Adapter, parent: Place | None) -> Place | None:
+        """A module that was not met before: a new root, or one made on the fly below its parent."""
+        inner = adapter.values.unwrap(module)
+        if inner is not module:
+            self._remember(module, None)
+            if not self.known(inner):
+                self._add_root(inner, adapter)
+            return None
+        if parent is not None:
+            found = Place(parent.root, _joined(parent.path, f"~{type(module).__name__}"))
+            self._remember(module, found)
+            return found
+        return self._add_root(module, adapter)
+
+    def _add_root(self, module: Any, adapter: Adapter) -> Place:
+        parameters = any(not one.buffer for one in adapter.values.tensors(module))
+        name = _variable_name(module, adapter.build.package()) or _type_name(module)
+        root = Root(weakref.ref(module), adapter, name, parameters)
+        self.roots.append(root)
+        for path, one in adapter.values.modules(module):
+            if not self.known(one):
+                self._remember(one, Place(root, path))
+        found = self.place(module)
+        assert found is not None
+        return found
+
+    def _remember(self, module: Any, place: Place | None) -> None:
+        self._places[id(module)] = place
+        # An address is used again after its module is gone.
+        weakref.finalize(module, self._places.pop, id(module), None).atexit = False
+
+    def name_roots(self) -> bool:
+        """Give every root that has none its prefix; True when there was one.
+
+        The only network of the first finished step stands without a prefix; every other root is called after
+        the user's variable, or its type.
+        """
+        unnamed = [root for root in self.roots if root.prefix is None]
+        nets = [root for root in unnamed if root.has_parameters]
+        if len(nets) == 1 and not any(root.prefix == "" for root in self.roots):
+            nets[0].prefix = ""
+        taken = {root.prefix for root in self.roots}
+        for root in unnamed:
+            if root.prefix is None:
+                name, count = root.hint, 1
+                while name in taken:
+                    count += 1
+                    name = f"{root.hint}_{count}"
+                root.prefix = name
+                taken.add(name)
+        return bool(unnamed)
+
+    def alive(self) -> Iterator[tuple[Root, Any]]:
+        """The named roots that still exist, with their modules."""
+        for root in self.roots:
+            module = root.module()
+            if module is not None and root.prefix is not None:
+                yield root, module
+
+
+def _joined(path: str, leaf: str) -> str:
+    return f"{path}.{leaf}" if path else leaf
+
+
+def _type_name(module: Any) -> str:
+    return type(module).__name__.lower()
+
+
+def _variable_name(module: Any, package: str) -> str | None:
+    """What the user's code calls a module: a variable, or an attribute of ``self``."""
+    frame = sys._getframe(2)
+    for _ in range(_FRAMES_TO_SEARCH):
+        if frame is None:
+            return None
+        if not frame.f_code.co_filename.startswith((_OURS, package)):
+            for name, value in frame.f_locals.items():
+                if value is module and name != "self" and not name.startswith("_"):
+                    return name
+            owner = frame.f_locals.get("self")
+            for name, value in getattr(owner, "__dict__", {}).items():
+                if value is module:
+                    return str(name).lstrip("_")
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

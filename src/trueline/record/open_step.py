@@ -1,0 +1,68 @@
+"""The step that is going on: its events and tensors, until it is known to be over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from trueline.model.key import Kind
+from trueline.model.run import CallInfo
+from trueline.model.summary import Summary
+from trueline.record.networks import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A number that may still be on its way from the device."""
+
+    read: Callable[[Any], float]
+    scalar: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A Key whose phase and prefix are not yet decided."""
+
+    place: Place
+    call: int
+    kind: Kind
+    index: str
+
+
+@dataclass(slots=True)
+class OpenStep:
+    """What has happened since the step began.
+
+    It is a training step once backward or an optimizer was seen, an evaluation step when there were only forward
+    calls, and nothing yet when only data was fetched.
+    """
+
+    began: float = field(default_factory=time.perf_counter)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    stats: list[tuple[Spot, Summary]] = field(default_factory=list)
+    tensors: list[tuple[Spot, Any]] = field(default_factory=list)
+    counts: dict[int, int] = field(default_factory=dict)
+    calls: list[tuple[Place, CallInfo]] = field(default_factory=list)
+    fetched: bool = False
+    forwarded: bool = False
+    backward: int = 0
+    stepped: bool = False
+    losses: int = 0
+
+    @property
+    def active(self) -> bool:
+        """Whether more than fetching data has happened."""
+        return self.forwarded or self.training
+
+    @property
+    def training(self) -> bool:
+        """Whether this is a training step for all that is known."""
+        return self.backward > 0 or self.stepped
+
+    def count_call(self, module: Any) -> int:
+        """The number of this call among the module's calls in the step."""
+        number = self.counts.get(id(module), 0)
+        self.counts[id(module)] = number + 1
+        return number

@@ -1,0 +1,74 @@
+"""The user's project around a run: its source files, its git state, and paths as a report elsewhere can show them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from trueline.model.run import Line
+
+_LARGEST = 4 << 20
+_GIT_SECONDS = 5
+
+
+class Project:
+    """The folder that a script belongs to."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        paths = sysconfig.get_paths()
+        self._installed = {Path(paths[name]).resolve() for name in ("stdlib", "purelib", "platlib")}
+
+    def name(self, file: str) -> str:
+        """A file as it is called in a run: relative to the project where it is inside."""
+        path = Path(file)
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.as_posix()
+
+    def line(self, found: Line | None) -> Line | None:
+        """The same line with its file's name in the run."""
+        return Line(self.name(str(Path(found.file).resolve())), found.line) if found is not None else None
+
+    def sources(self) -> Iterator[tuple[str, Path]]:
+        """The project's imported Python files by name, the main script among them."""
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if not isinstance(file, str) or not file.endswith(".py"):
+                continue
+            path = Path(file).resolve()
+            inside = path.is_relative_to(self.root) or getattr(module, "__name__", "") == "__main__"
+            if inside and not any(path.is_relative_to(one) for one in self._installed) and _readable(path):
+                yield self.name(str(path)), path
+
+
+def _readable(path: Path) -> bool:
+    try:
+        return path.stat().st_size <= _LARGEST
+    except OSError:
+        return False
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """Commit, branch and changed files, or None outside a repository."""
+
+    def git(*args: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(folder), *args], capture_output=True, text=True, timeout=_GIT_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    commit = git("rev-parse", "HEAD")
+    if commit is None:
+        return None
+    changed = git("status", "--porcelain", "--untracked-files=no") or ""
+    return {
+        "commit": commit,
+        "branch": git("rev-parse", "--abbrev-ref", "HEAD"),
+        "changed": [line[3:] for line in changed.splitlines()][:100],
+    }

@@ -1,0 +1,325 @@
+"""From what the adapters tell to finished steps in a run folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import errno
+import time
+import uuid
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from trueline.adapters.protocol import Adapter, Installed
+from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.key import Key, Kind, Phase
+from trueline.model.message import Message, message
+from trueline.model.run import CallInfo, EventName, RunInfo
+from trueline.record.edges import Edges
+from trueline.record.guard import guarded
+from trueline.record.networks import Networks, Place
+from trueline.record.open_step import Lazy, OpenStep, Spot
+from trueline.record.project import Project
+from trueline.record.ranks import leads_its_machine, rank_of
+from trueline.record.tables import Parameters, module_table
+from trueline.record.tensors import TensorKeeper
+from trueline.record.wanted import Wanted
+
+Subscriber = Callable[[Phase, int, Sequence[Mapping[str, Any]]], None]
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+class Recorder:
+    """One recording in one process. After any trouble it is off, has warned once, and training goes on."""
+
+    def __init__(self, wanted: Wanted, info: RunInfo, project: Project, warn: Callable[[Message], None]) -> None:
+        self.wanted = wanted
+        self.on = True
+        self.project = project
+        self.networks = Networks()
+        self.parameters = Parameters()
+        self.edges = Edges()
+        self.keeper = TensorKeeper(wanted)
+        self.open = OpenStep()
+        self.capturing = False
+        self.first_of_phase = False
+        self.in_backward = 0
+        self.steps = {Phase.TRAIN: 0, Phase.EVAL: 0}
+        self._began = time.perf_counter()
+        self._info = info
+        self._warn = warn
+        self._adapters: list[Adapter] = []
+        self._installed: list[Installed] = []
+        self._writer: RankWriter | None = None
+        self._calls: list[CallInfo] = []
+        self._keys: dict[Spot, dict[Phase, Key]] = {}
+        self._optimizers: list[weakref.ReferenceType[Any]] = []
+        self._hyper: dict[str, Any] = {"optimizers": [], "loaders": []}
+        self._noticed: set[str] = set()
+        self._subscribers: list[Subscriber] = []
+        self._tables_due = True
+        self._around: dict[str, Any] = {}
+        self._looked_in_training = False
+        self._first_root: int | None = None
+        self._loader: int | None = None
+
+    # ---- beginning and end
+
+    def listen(self, adapter: Adapter) -> Installed:
+        """Put a framework's hooks in place; removing them again pauses the recording."""
+        from trueline.record.feed import Feed
+
+        if adapter not in self._adapters:
+            self._adapters.append(adapter)
+        return adapter.hooks.install(Feed(self, adapter))
+
+    def attach(self, adapter: Adapter) -> None:
+        """Listen to a framework from now on."""
+        try:
+            self._installed.append(self.listen(adapter))
+        except Exception as error:  # noqa: BLE001 - a framework of an unknown version must still train
+            self.turn_off(error)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether a step was finished, or is about to be."""
+        return self._writer is not None or self.open.active
+
+    @property
+    def finished(self) -> int:
+        """How many training steps were written."""
+        return self.steps[Phase.TRAIN]
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """Be told of every finished step: its phase, number and events."""
+        self._subscribers.append(subscriber)
+
+    def finish(self, exit_code: int | None = None) -> None:
+        """Close the last step and the folder."""
+        self._close_last()
+        self._write_end(exit_code)
+        self._release()
+
+    @guarded
+    def _close_last(self) -> None:
+        self.close_step()
+
+    @guarded
+    def _write_end(self, exit_code: int | None) -> None:
+        self._info = dataclasses.replace(self._info, ended=_now(), exit_code=exit_code)
+        self._writer_now()
+        self._write_info()
+
+    def turn_off(self, error: Exception) -> None:
+        """Stop recording and say so once; what was written stays readable."""
+        if self.on:
+            self.on = False
+            self._warn(_why(error, self.wanted.folder))
+        self._release()
+
+    def _release(self) -> None:
+        for one in self._installed:
+            one.remove()
+        self._installed.clear()
+        if self._writer is not None:
+            try:
+                self._writer.close()
+            except OSError:
+                self.on = False
+        self.open = OpenStep()
+
+    # ---- the step that is going on
+
+    def event(self, name: EventName, **fields: Any) -> dict[str, Any]:
+        """Append an event to the open step."""
+        found = {"event": name.value, "t": round(time.perf_counter() - self._began, 6), **fields}
+        self.open.events.append(found)
+        return found
+
+    def forward_begins(self, module: Any, training: bool) -> None:
+        """An outermost module is called: does a new step begin with it?"""
+        step = self.open
+        again = self._first_root == id(module)
+        over = step.stepped and (not training or (not step.fetched and again))
+        if over or (again and step.forwarded and not step.fetched and not step.training):
+            self.close_step()
+        if not self.open.forwarded:
+            self._first_root = id(module)
+            phase = Phase.TRAIN if training else Phase.EVAL
+            self.first_of_phase = self.steps[phase] == 0
+            self.capturing = self.wanted.deep and self.steps[phase] in self.wanted.steps
+        elif training and not self.capturing:
+            self.first_of_phase = self.first_of_phase or self.steps[Phase.TRAIN] == 0
+            self.capturing = self.wanted.deep and self.steps[Phase.TRAIN] in self.wanted.steps
+        self.open.forwarded = True
+
+    def look_around(self, adapter: Adapter, training: bool) -> None:
+        """Ask for device, precision and flags from within a forward call, where autocast and modes are in force."""
+        if not self._around or (training and not self._looked_in_training):
+            self._looked_in_training = training
+            self._around = adapter.state.circumstances()
+
+    def data_wanted(self, loader: Any) -> None:
+        """A batch is asked for: the step before it is over, unless another loader serves the same step."""
+        same = self._loader is None or self._loader == id(loader)
+        if self.open.training or (self.open.forwarded and (same or not self.open.fetched)):
+            self.close_step()
+        self._loader = id(loader)
+
+    def outside_step(self) -> None:
+        """The next iteration of a loop without a loader begins."""
+        if self.open.stepped and not self.open.fetched:
+            self.close_step()
+
+    def close_step(self) -> None:
+        """Write the open step, if anything happened in it, and begin the next."""
+        step, self.open = self.open, OpenStep()
+        if not step.active:
+            self.open = step
+            return
+        phase = Phase.TRAIN if step.training else Phase.EVAL
+        number = self.steps[phase]
+        if self.networks.name_roots():
+            self._tables_due = True
+        if phase is Phase.TRAIN and self.wanted.weights and number in self.wanted.steps and self.wanted.deep:
+            self._take_weights(step)
+        self._remember_calls(step, phase)
+        events = [self._finished(one, phase, number) for one in step.events if _belongs(one, phase)]
+        seconds = time.perf_counter() - step.began
+        end = {"event": EventName.END.value, "t": round(time.perf_counter() - self._began, 6)}
+        events.append({**end, "step": number, "phase": phase.value, "seconds": round(seconds, 6)})
+        writer = self._writer_now()
+        if self._tables_due:
+            self._write_tables(writer)
+        writer.finish_step(
+            number,
+            phase.value,
+            events,
+            [(self._key(spot, phase), summary) for spot, summary in step.stats],
+            {self._key(spot, phase): array for spot, array in step.tensors} or None,
+        )
+        self.steps[phase] += 1
+        self.keeper.forget()
+        self.edges.forget()
+        for subscriber in self._subscribers:
+            subscriber(phase, number, events)
+
+    def _finished(self, event: dict[str, Any], phase: Phase, number: int) -> dict[str, Any]:
+        found = {name: _resolved(value) for name, value in event.items()}
+        return {**found, "step": number, "phase": phase.value}
+
+    def _key(self, spot: Spot, phase: Phase) -> Key:
+        by_phase = self._keys.setdefault(spot, {})
+        if phase not in by_phase:
+            by_phase[phase] = Key(phase, spot.place.full, spot.call, spot.kind, spot.index)
+        return by_phase[phase]
+
+    def _take_weights(self, step: OpenStep) -> None:
+        for root, module in self.networks.alive():
+            for one in root.adapter.values.tensors(module):
+                path, _, leaf = one.name.rpartition(".")
+                place = Place(root, path)
+                if self.wanted.module(place.full):
+                    spot = Spot(place, 0, Kind.BUFFER if one.buffer else Kind.PARAM, leaf)
+                    self.keeper.take(step, spot, one.value, root.adapter.values)
+
+    def _remember_calls(self, step: OpenStep, phase: Phase) -> None:
+        if self.steps[phase] or not step.calls:
+            return
+        before = len(self._calls)
+        for place, call in step.calls:
+            feeds = [before + one for one in call.feeds_from]
+            self._calls.append(dataclasses.replace(call, path=place.full, phase=phase.value, feeds_from=feeds))
+        self._tables_due = True
+
+    # ---- what is known of the run
+
+    def optimizer_index(self, optimizer: Any, adapter: Adapter) -> int:
+        """An optimizer's number; a new one is looked at."""
+        for index, known in enumerate(self._optimizers):
+            if known() is optimizer:
+                return index
+        self._optimizers.append(weakref.ref(optimizer))
+        index = len(self._optimizers) - 1
+        groups = adapter.values.groups(optimizer)
+        for number, group in enumerate(groups):
+            for parameter in group.parameters:
+                self.parameters.held(parameter, index, number)
+        described = {"kind": type(optimizer).__name__, "groups": [dict(group.settings) for group in groups]}
+        self._hyper["optimizers"].append({**described, "parameters": [len(group.parameters) for group in groups]})
+        self._tables_due = True
+        return index
+
+    def loader_index(self, facts: Mapping[str, Any]) -> int:
+        """A loader's number by what is known of it."""
+        described = dict(facts)
+        if described not in self._hyper["loaders"]:
+            self._hyper["loaders"].append(described)
+            self._tables_due = True
+        return int(self._hyper["loaders"].index(described))
+
+    def notice(self, message_id: str, params: Mapping[str, Any]) -> None:
+        """Say once what could not be captured."""
+        said = f"{message_id} {sorted(params.items())}"
+        if said not in self._noticed:
+            self._noticed.add(said)
+            self.event(EventName.NOTICE, message_id=message_id, params=dict(params))
+
+    def _writer_now(self) -> RankWriter:
+        if self._writer is None:
+            rank, world = rank_of(self._adapters)
+            self._writer = RankWriter(self.wanted.folder, rank)
+            self._info = dataclasses.replace(self._info, world=world)
+            self._leads = leads_its_machine(rank)
+            self._write_info()
+        return self._writer
+
+    def _write_info(self) -> None:
+        if self._writer is None or not self._leads:
+            return
+        info = dataclasses.replace(self._info, hyper=self._hyper, recorded=self.wanted.to_json())
+        found = self._around or (self._adapters[0].state.circumstances() if self._adapters else {})
+        merged = {name: {**getattr(info, name), **found.get(name, {})} for name in ("versions", "seeds", "flags")}
+        info = dataclasses.replace(info, **{**found, **merged})
+        if self.wanted.source:
+            sources = {name: self._writer.write_source(path.read_bytes()) for name, path in self.project.sources()}
+            info = dataclasses.replace(info, sources=sources)
+        self._info = info
+        self._writer.write_info(info)
+
+    def _write_tables(self, writer: RankWriter) -> None:
+        writer.write_params(list(self.parameters.table(self.networks)))
+        writer.write_modules(list(module_table(self.networks, self.project)), self._calls)
+        self._write_info()
+        self._tables_due = False
+
+
+def _belongs(event: Mapping[str, Any], phase: Phase) -> bool:
+    """A scalar that a network returned is a loss in evaluation only; in training the loss is what backward got."""
+    return phase is Phase.EVAL or event.get("source") != "output"
+
+
+def _resolved(value: Any) -> Any:
+    if isinstance(value, Lazy):
+        return value.read(value.scalar)
+    if isinstance(value, Place):
+        return value.full
+    return value
+
+
+def _why(error: Exception, folder: Path) -> Message:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return message("record.off_disk_full", folder=str(folder))
+    if isinstance(error, OSError):
+        return message("record.off_unwritable", folder=str(folder), reason=error.strerror or str(error))
+    return message("record.off_error", kind=type(error).__name__, reason=str(error)[:300])
+
+
+def new_info(**fields: Any) -> RunInfo:
+    """A run's circumstances as far as they are known before it starts."""
+    return RunInfo(id=uuid.uuid4().hex, started=_now(), **fields)

@@ -1,0 +1,79 @@
+"""``with trueline.record(...)``: recording in a notebook or a loop of one's own."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trueline.model.message import Message
+from trueline.model.steps import Steps
+from trueline.model.trouble import BadUsage
+from trueline.record.recording import Recording
+from trueline.record.wanted import Wanted
+
+
+def default_folder(name: str) -> Path:
+    """``runs/<name>-<time>``, one that is not there yet."""
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    wanted = Path("runs") / f"{name}-{stamp}"
+    count = 1
+    while wanted.exists():
+        count += 1
+        wanted = Path("runs") / f"{name}-{stamp}-{count}"
+    return wanted
+
+
+def _warn(said: Message) -> None:
+    warnings.warn(said.text(), RuntimeWarning, stacklevel=2)
+
+
+@contextmanager
+def record(
+    folder: str | Path | None = None,
+    *,
+    stats: bool = False,
+    tensors: bool = False,
+    inputs: bool = False,
+    grads: bool = False,
+    weights: bool = False,
+    steps: str | Steps = "all",
+    modules: str | tuple[str, ...] = (),
+    source: bool = True,
+) -> Iterator[Recording]:
+    """Record all training inside the block into a run folder (default ``runs/run-<time>``).
+
+    The options are those of ``trueline run``. Nothing in here stops or changes the training.
+    """
+    try:
+        chosen = Steps.parse(steps) if isinstance(steps, str) else steps
+    except ValueError as error:
+        raise BadUsage("record.bad_steps", steps=str(steps)) from error
+    wanted = Wanted(
+        Path(folder) if folder is not None else default_folder("run"),
+        stats=stats,
+        tensors=tensors,
+        inputs=inputs,
+        grads=grads,
+        weights=weights,
+        steps=chosen,
+        modules=(modules,) if isinstance(modules, str) else tuple(modules),
+        source=source,
+    )
+    check_free(wanted.folder)
+    recording = Recording(wanted, _warn)
+    recording.begin()
+    try:
+        yield recording
+    except BaseException:
+        recording.finish(1)
+        raise
+    recording.finish(0)
+
+
+def check_free(folder: Path) -> None:
+    """A BadUsage where a run, or anything else, is already there."""
+    if folder.is_file() or (folder.is_dir() and (folder / "run.json").exists()):
+        raise BadUsage("record.folder_taken", folder=str(folder))

@@ -1,0 +1,67 @@
+"""Findings as lines in the order that matters: roots with what follows from them, then what stayed open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trueline.model.finding import Certainty, Conclusion, Finding, Where, roots
+from trueline.model.message import Message, message
+from trueline.report.shown import say, shown
+
+Line = tuple[int, str, str]
+_CERTAINTY = {Certainty.LIKELY: message("report.likely"), Certainty.POSSIBLE: message("report.possible")}
+
+
+def finding_lines(findings: Sequence[Finding], lang: str | None = None) -> Iterator[Line]:
+    """Indent, text and style of every line."""
+    top = roots(findings)
+    shown_codes = {root.code for root in top}
+    for root in top:
+        yield from _finding(root, "bold red", lang)
+        following = [one.code for one in findings if one.because == root.code]
+        if following:
+            codes = ", ".join(dict.fromkeys(following))
+            yield 4, say(message("report.following", count=len(following), codes=codes), lang), "dim"
+    for one in findings:
+        if one.conclusion is Conclusion.FOUND and one.because is not None and one.because not in shown_codes:
+            yield from _finding(one, "red", lang)
+    for one in findings:
+        if one.conclusion in (Conclusion.SUSPECT, Conclusion.NA):
+            yield from _finding(one, "yellow", lang)
+    passed = dict.fromkeys(one.code for one in findings if one.conclusion is Conclusion.NONE)
+    if passed:
+        word = say(Conclusion.NONE.word, lang)
+        yield 0, f"{word}: {', '.join(passed)}", "green"
+
+
+def _finding(one: Finding, style: str, lang: str | None) -> Iterator[Line]:
+    sure = _CERTAINTY.get(one.certainty) if one.conclusion is Conclusion.FOUND else None
+    word = say(one.conclusion.word, lang) + (f" ({say(sure, lang)})" if sure is not None else "")
+    yield 0, f"{word}  {one.code}  {say(one.message, lang)}", style
+    place = ", ".join(_places(one.where, lang))
+    if place:
+        yield 4, place, ""
+    if one.measured is not None:
+        numbers = message("report.measured", measured=shown(one.measured, lang), limit=shown(one.limit, lang))
+        if one.limit is None:
+            numbers = message("report.measured_only", measured=shown(one.measured, lang))
+        yield 4, say(numbers, lang), ""
+    if one.error is not None:
+        yield 4, say(message("report.error", error=one.error), lang), ""
+    if one.advice is not None:
+        yield 4, say(one.advice, lang), "green"
+
+
+def _places(where: Where, lang: str | None) -> Iterator[str]:
+    if where.file is not None:
+        yield shown(where.file if where.line is None else f"{where.file}:{where.line}")
+    words: list[tuple[Message, object]] = [
+        (message("report.where_module", module=where.module), where.module),
+        (message("report.where_step", step=where.step), where.step),
+        (message("report.where_rank", rank=where.rank), where.rank),
+        (message("report.where_side", side=where.side), where.side),
+        (message("report.where_sample", sample=where.sample), where.sample),
+    ]
+    for text, value in words:
+        if value is not None:
+            yield say(text, lang)

@@ -1,0 +1,1 @@
+"""Recorded runs as facts (for JSON) and as blocks of a report."""

@@ -1,0 +1,47 @@
+"""The modules of a network in the order of their calls, with the lines that built them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.message import message
+from trueline.model.report import Block, Table, Text
+from trueline.model.run import Line, ModuleInfo
+
+_AT_MOST = 60
+
+
+def modules_in_order(folder: RankFolder) -> list[tuple[ModuleInfo, int]]:
+    """Modules with their number of calls in the first training step, those never called at the end."""
+    calls: dict[str, int] = {}
+    for one in folder.calls:
+        if one.phase == "train":
+            calls[one.path] = calls.get(one.path, 0) + 1
+    for one in folder.calls:
+        calls.setdefault(one.path, 0)
+    places = {path: place for place, path in enumerate(calls)}
+    modules = sorted(folder.modules, key=lambda one: places.get(one.path, len(places)))
+    return [(one, calls.get(one.path, 0)) for one in modules]
+
+
+def modules_json(modules: Sequence[tuple[ModuleInfo, int]]) -> list[dict[str, Any]]:
+    """The JSON shape."""
+    return [{**one.to_json(), "calls": calls} for one, calls in modules]
+
+
+def module_blocks(modules: Sequence[tuple[ModuleInfo, int]]) -> list[Block]:
+    """The modules as a table, as many as one can look at."""
+    if not modules:
+        return []
+    columns = [message("show.module"), message("show.type"), message("show.calls"), message("show.built_at")]
+    rows = [[one.path or ".", one.type, calls, _place(one.built_at)] for one, calls in modules[:_AT_MOST]]
+    blocks: list[Block] = [Table(message("show.modules"), columns, rows)]
+    if len(modules) > _AT_MOST:
+        blocks.append(Text(message("show.more_modules", count=len(modules) - _AT_MOST)))
+    return blocks
+
+
+def _place(line: Line | None) -> str | None:
+    return f"{line.file}:{line.line}" if line is not None else None

@@ -1,0 +1,139 @@
+"""The course of a training: loss, learning rate, gradient norm, loss scale, and the slowest steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.curve import Curve
+from trueline.model.message import message
+from trueline.model.numbers import encode
+from trueline.model.report import Block, Curves, Table
+from trueline.model.run import EventName
+
+_SLOWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A curve and what is worth saying about it; the extremes are of its finite values."""
+
+    name: str
+    curve: Curve
+    first: float
+    last: float
+    minimum: tuple[int, float] | None
+    maximum: tuple[int, float] | None
+    non_finite: Sequence[int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON shape; steps with a non-finite value are listed, not the whole curve."""
+        return {
+            "points": len(self.curve),
+            "first": encode(self.first),
+            "last": encode(self.last),
+            "min": {"step": self.minimum[0], "value": self.minimum[1]} if self.minimum else None,
+            "max": {"step": self.maximum[0], "value": self.maximum[1]} if self.maximum else None,
+            "non_finite_steps": list(self.non_finite),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """The curves that were recorded, overflows, and the slowest steps with their seconds."""
+
+    courses: Sequence[Course]
+    overflows: int
+    slowest: Sequence[tuple[int, float]]
+    usual_seconds: float | None
+
+    @property
+    def loss(self) -> Course | None:
+        """The training loss."""
+        return next((one for one in self.courses if one.name == "loss"), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON shape."""
+        return {
+            **{one.name: one.to_json() for one in self.courses},
+            "overflows": self.overflows,
+            "slowest": [{"step": step, "seconds": encode(seconds)} for step, seconds in self.slowest],
+            "usual_seconds": self.usual_seconds,
+        }
+
+
+def course_of(name: str, curve: Curve) -> Course | None:
+    """What is worth saying about a curve; None where it has no points."""
+    if not curve.steps:
+        return None
+    points = list(zip(curve.steps, curve.values, strict=True))
+    finite = [point for point in points if math.isfinite(point[1])]
+    return Course(
+        name,
+        curve,
+        points[0][1],
+        points[-1][1],
+        min(finite, key=lambda point: point[1], default=None),
+        max(finite, key=lambda point: point[1], default=None),
+        [step for step, value in points if not math.isfinite(value)],
+    )
+
+
+def training_of(folder: RankFolder) -> Training:
+    """The course of a rank's training."""
+    curves = {name: folder.curve(name) for name in ("loss", "lr", "grad_norm", "scale")}
+    curves["eval_loss"] = folder.curve("loss", "eval")
+    courses = [course for name, curve in curves.items() if (course := course_of(name, curve)) is not None]
+    seconds = folder.curve("seconds")
+    timed = sorted(zip(seconds.steps, seconds.values, strict=True), key=lambda point: -point[1])
+    return Training(
+        courses,
+        sum(1 for _ in folder.events(EventName.OVERFLOW)),
+        timed[:_SLOWEST],
+        median(seconds.values) if seconds.values else None,
+    )
+
+
+def training_blocks(training: Training) -> list[Block]:
+    """The loss as a plot, all curves as rows, and the slowest steps."""
+    blocks: list[Block] = []
+    if training.loss is not None:
+        blocks.append(Curves(message("show.loss"), [training.loss.curve]))
+    if training.courses:
+        columns = [
+            message("show.quantity"),
+            message("show.course"),
+            message("show.first"),
+            message("show.last"),
+            message("show.minimum"),
+            message("show.maximum"),
+            message("show.non_finite_steps"),
+        ]
+        rows = [_row(one) for one in training.courses]
+        marked = frozenset(place for place, one in enumerate(training.courses) if one.non_finite)
+        blocks.append(Table(message("show.training"), columns, rows, marked))
+    if training.slowest:
+        usual = training.usual_seconds or 0.0
+        rows = [[step, seconds, round(seconds / usual, 1) if usual > 0 else None] for step, seconds in training.slowest]
+        columns = [message("show.step"), message("show.seconds"), message("show.times_usual")]
+        blocks.append(Table(message("show.slowest"), columns, rows))
+    return blocks
+
+
+def _row(one: Course) -> list[Any]:
+    non_finite = None
+    if one.non_finite:
+        non_finite = message("show.from_step", count=len(one.non_finite), step=one.non_finite[0])
+    return [
+        one.name,
+        one.curve,
+        one.first,
+        one.last,
+        one.minimum[1] if one.minimum else None,
+        one.maximum[1] if one.maximum else None,
+        non_finite,
+    ]

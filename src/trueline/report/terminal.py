@@ -1,0 +1,183 @@
+"""A Report on a terminal: the conclusion first, then findings, then blocks; readable without colour and in ASCII."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import TextIOWrapper
+from itertools import groupby
+from typing import Any, TextIO
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
+from rich.table import Table as Grid
+from rich.text import Text as Styled
+
+from trueline.model.curve import Curve
+from trueline.model.message import message
+from trueline.model.report import Block, Curves, Report, Source, Strip, Table, Text
+from trueline.report.findings import finding_lines
+from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, plot, scale_of, sparkline
+from trueline.report.shown import number, say, shown, visible
+
+_COLOURS = ("cyan", "magenta", "yellow", "green")
+_SPARK, _WIDE_SPARK, _WIDE = 12, 24, 100
+_WORD, _NAME = 12, 16
+_SHADES, _ASCII_SHADES = "·░▒▓█", ".:+*#"
+
+
+def render_report(report: Report, stream: TextIO, lang: str | None = None, *, width: int | None = None) -> None:
+    """Write a report for people to a stream; a character that its encoding lacks is escaped."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    page = _Page(_PlainConsole(file=stream, width=width, highlight=False, markup=False, emoji=False), lang)
+    page.line(say(report.conclusion, lang), "bold")
+    for indent, text, style in finding_lines(report.findings, lang):
+        page.line(text, style, indent)
+    for block in report.blocks:
+        page.block(block)
+
+
+class _PlainConsole(Console):
+    """A console that leaves a closed pipe to its caller, who knows the exit code."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+class _Page:
+    """Where blocks are drawn: a console, its character set and a language."""
+
+    def __init__(self, console: Console, lang: str | None) -> None:
+        self.console = console
+        self.lang = lang
+        self.ascii = not console.encoding.lower().startswith("utf")
+
+    def line(self, text: str, style: str = "", indent: int = 0) -> None:
+        """One paragraph, indented throughout."""
+        styled = Styled(text, style=style, overflow="fold")
+        width = max(20, self.console.width - indent)
+        for part in styled.wrap(self.console, width):
+            part.rstrip()
+            self.console.print(Styled(" " * indent).append_text(part), soft_wrap=True)
+
+    def block(self, block: Block) -> None:
+        """Any block, after an empty line."""
+        self.console.print()
+        match block:
+            case Text():
+                self.line(say(block.message, self.lang))
+            case Table():
+                self._table(block)
+            case Curves():
+                self._curves(block)
+            case Strip():
+                self._strip(block)
+            case Source():
+                self._source(block)
+
+    def _table(self, table: Table) -> None:
+        self.line(say(table.title, self.lang), "bold")
+        # An ASCII mark in a column of its own: a marked row stands out without colour too.
+        grid = Grid(
+            box=box.ASCII if self.ascii else box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False
+        )
+        if table.marked:
+            grid.add_column("", no_wrap=True)
+        rows = [[self._cell(cell) for cell in row] for row in table.rows]
+        headings = [say(column, self.lang) for column in table.columns]
+        widths = [max(cell_len(text) for text in column) for column in zip(headings, *rows, strict=True)]
+        # Two columns between neighbours, and the mark's own.
+        room = self.console.width - 2 * (len(widths) - 1) - (3 if table.marked else 0)
+        words = [
+            max((cell_len(word) for text in column for word in text.split()), default=1)
+            for column in zip(headings, *rows, strict=True)
+        ]
+        fitting = _fit(widths, words, room)
+        for place, heading in enumerate(headings):
+            cells = [row[place] for row in table.rows if row[place] is not None]
+            numeric = bool(cells) and all(isinstance(cell, int | float) for cell in cells)
+            side: JustifyMethod = "right" if numeric else "left"
+            grid.add_column(heading, justify=side, overflow="fold", width=fitting[place])
+        for place, row in enumerate(rows):
+            marked = place in table.marked
+            mark = [Styled(">" if marked else "")] if table.marked else []
+            grid.add_row(*mark, *(Styled(text) for text in row), style="bold red" if marked else "")
+        self.console.print(grid)
+
+    def _cell(self, cell: Any) -> str:
+        if isinstance(cell, Curve):
+            return sparkline(cell, _WIDE_SPARK if self.console.width >= _WIDE else _SPARK, ascii=self.ascii)
+        return shown(cell, self.lang)
+
+    def _curves(self, block: Curves) -> None:
+        scale = scale_of(block.curves)
+        title = say(block.title, self.lang)
+        if scale is not None and scale.log:
+            title = say(message("report.log_scale", title=title), self.lang)
+        self.line(title, "bold")
+        for row in plot(block.curves, width=self.console.width, mark=block.mark, ascii=self.ascii):
+            styled = Styled()
+            for curve, cells in groupby(row, key=lambda cell: cell.curve):
+                colour = _COLOURS[curve % len(_COLOURS)] if curve is not None else ""
+                styled.append("".join(cell.character for cell in cells), colour)
+            styled.rstrip()
+            self.console.print(styled, soft_wrap=True)
+        if len(block.curves) > 1:
+            self._legend(block)
+
+    def _legend(self, block: Curves) -> None:
+        marks, together = (ASCII_MARKS, ASCII_TOGETHER) if self.ascii else (MARKS, TOGETHER)
+        legend = Styled()
+        for place, curve in enumerate(block.curves):
+            legend.append(f"{marks[place % len(marks)]} ", _COLOURS[place % len(_COLOURS)])
+            legend.append(visible(curve.name) + "   ")
+        legend.append(f"{together} " + say(message("report.together"), self.lang))
+        self.console.print(legend)
+
+    def _strip(self, block: Strip) -> None:
+        self.line(say(block.title, self.lang), "bold")
+        shades = _ASCII_SHADES if self.ascii else _SHADES
+        room = self.console.width
+        cells = "".join(_shade(level, shades) for level in block.levels)
+        for begin in range(0, len(cells), room):
+            self.console.print(Styled(cells[begin : begin + room]), soft_wrap=True)
+            if block.mark is not None and begin <= block.mark < begin + room:
+                self.console.print(Styled(" " * (block.mark - begin) + "^", "bold red"), soft_wrap=True)
+        if block.mark is not None and 0 <= block.mark < len(block.names):
+            self.line(f"^ {visible(block.names[block.mark])} ({number(block.levels[block.mark])})", "bold red")
+
+    def _source(self, block: Source) -> None:
+        place = f"{block.file}:{block.line}" + (f" ({block.side})" if block.side else "")
+        self.line(visible(place), "bold")
+        digits = len(str(block.first + max(0, len(block.lines) - 1)))
+        for at, text in enumerate(block.lines, block.first):
+            marked = at == block.line
+            line = f"{'>' if marked else ' '} {at:>{digits}} | {visible(text).expandtabs(4)}"
+            self.console.print(Styled(line, "bold red" if marked else ""), soft_wrap=True)
+
+
+def _fit(widths: Sequence[int], words: Sequence[int], room: int) -> list[int]:
+    """The columns' widths in a table that fits: the widest give way first, short words and numbers stay whole."""
+    fitting = list(widths)
+    floors = [min(word, _WORD) for word in words]
+    # The first column says what a row is about.
+    floors[:1] = [min(width, _NAME) for width in widths[:1]]
+    while sum(fitting) > room:
+        above = [place for place, width in enumerate(fitting) if width > floors[place]]
+        if not above:
+            if all(floor == 1 for floor in floors):
+                break
+            floors = [1] * len(floors)
+            continue
+        fitting[max(above, key=lambda place: fitting[place])] -= 1
+    return fitting
+
+
+def _shade(level: float, shades: str) -> str:
+    """Equal is the first shade, any difference at least the second; what is no number is ``!``."""
+    if level != level:
+        return "!"
+    if level <= 0:
+        return shades[0]
+    return shades[min(len(shades) - 1, 1 + int(min(level, 1.0) * (len(shades) - 1)))]

@@ -1,0 +1,22 @@
+"""A tiny framework and its adapter: the smallest folder that satisfies the protocol."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Final
+
+from adapters.numpy_toy import build, hooks, ops, state, values
+
+
+class NumpyToyAdapter:
+    """The toy's folder as one object."""
+
+    name: Final = "numpy_toy"
+    values: Final[ModuleType] = values
+    hooks: Final[ModuleType] = hooks
+    ops: Final[ModuleType] = ops
+    state: Final[ModuleType] = state
+    build: Final[ModuleType] = build
+
+
+ADAPTER = NumpyToyAdapter()

@@ -1,0 +1,45 @@
+"""Op level with source lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from adapters.numpy_toy import framework
+from adapters.numpy_toy.build import PACKAGE
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.patching import Patches
+from trueline.adapters.protocol import OpCall
+
+
+@contextmanager
+def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
+    """Tell every op inside the block, in order, after it ran."""
+
+    def make_forward(original: Callable[..., Any]) -> Callable[..., Any]:
+        def forward(name: str, inputs: Any, *rest: Any) -> Any:
+            result = original(name, inputs, *rest)
+            callback(OpCall(name, inputs, (result,), user_line(PACKAGE)))
+            return result
+
+        return forward
+
+    def make_backward(original: Callable[..., Any]) -> Callable[..., Any]:
+        def backward(tensor: Any, gradient: Any) -> Any:
+            parts = original(tensor, gradient)
+            outputs = [framework.Tensor(one) for one in parts if one is not None]
+            name = f"{tensor.origin[0]}_backward"
+            callback(OpCall(name, (framework.Tensor(gradient),), outputs, user_line(PACKAGE), backward=True))
+            return parts
+
+        return backward
+
+    patches = Patches()
+    patches.wrap(framework, "op", make_forward)
+    patches.wrap(framework, "pull_back", make_backward)
+    try:
+        yield
+    finally:
+        patches.remove()

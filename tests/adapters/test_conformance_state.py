@@ -1,0 +1,155 @@
+"""Capture and restore: the following steps repeat bit for bit in every framework."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from adapters.observing import make_batches, weights
+from adapters.subjects.protocol import Rule, Subject
+
+from trueline.adapters.protocol import State
+
+
+def _through_files(state: State) -> State:
+    """The state as a file gives it back."""
+    return State(
+        {name: np.array(array, copy=True) for name, array in state.arrays.items()},
+        json.loads(json.dumps(dict(state.plain), allow_nan=False)),
+        list(state.lost),
+    )
+
+
+def _train(subject: Subject, network: Any, optimizers: list[Any], batches: Any) -> list[float]:
+    return [subject.train_step(network, optimizers, batch) for batch in batches]
+
+
+@pytest.mark.parametrize("rule", get_args(Rule))
+def test_steps_after_a_restore_repeat_bit_for_bit_with_the_same_objects(subject: Subject, rule: Rule) -> None:
+    batches = make_batches(5)
+    network = subject.make_network(1)
+    optimizer = subject.make_optimizer(network, rule=rule, groups=2)
+    _train(subject, network, [optimizer], batches[:2])
+    state = subject.adapter.state.capture(network, [optimizer])
+    losses = _train(subject, network, [optimizer], batches[2:])
+    after = weights(subject, network)
+    subject.adapter.state.restore(_through_files(state), network, [optimizer])
+    assert _train(subject, network, [optimizer], batches[2:]) == losses
+    for name, array in weights(subject, network).items():
+        assert array.tobytes() == after[name].tobytes(), name
+    assert not state.lost
+
+
+@pytest.mark.parametrize("rule", get_args(Rule))
+def test_a_restore_into_fresh_objects_repeats_bit_for_bit(subject: Subject, rule: Rule) -> None:
+    batches = make_batches(5)
+    network = subject.make_network(1)
+    optimizer = subject.make_optimizer(network, rule=rule)
+    _train(subject, network, [optimizer], batches[:2])
+    state = subject.adapter.state.capture(network, [optimizer])
+    losses = _train(subject, network, [optimizer], batches[2:])
+    fresh = subject.make_network(2)
+    fresh_optimizer = subject.make_optimizer(fresh, rule=rule)
+    subject.adapter.state.restore(_through_files(state), fresh, [fresh_optimizer])
+    assert _train(subject, fresh, [fresh_optimizer], batches[2:]) == losses
+
+
+def test_a_state_from_before_the_first_step_forgets_the_momentum_made_since(subject: Subject) -> None:
+    batches = make_batches(3)
+    network = subject.make_network(1)
+    optimizer = subject.make_optimizer(network)
+    state = subject.adapter.state.capture(network, [optimizer])
+    losses = _train(subject, network, [optimizer], batches)
+    subject.adapter.state.restore(state, network, [optimizer])
+    assert _train(subject, network, [optimizer], batches) == losses
+
+
+def test_a_captured_state_does_not_follow_the_training(subject: Subject) -> None:
+    network = subject.make_network(1)
+    optimizer = subject.make_optimizer(network)
+    batches = make_batches(2)
+    _train(subject, network, [optimizer], batches[:1])
+    state = subject.adapter.state.capture(network, [optimizer])
+    before = {name: array.copy() for name, array in state.arrays.items()}
+    _train(subject, network, [optimizer], batches[1:])
+    for name, array in state.arrays.items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
+
+
+def test_restoring_brings_the_learning_rate_back(subject: Subject) -> None:
+    batches = make_batches(4)
+    network = subject.make_network(1)
+    optimizer = subject.make_optimizer(network, lr=0.1)
+    _train(subject, network, [optimizer], batches[:1])
+    state = subject.adapter.state.capture(network, [optimizer])
+    losses = _train(subject, network, [optimizer], batches[1:])
+    other = subject.make_network(1)
+    other_optimizer = subject.make_optimizer(other, lr=0.7)
+    subject.adapter.state.restore(_through_files(state), other, [other_optimizer])
+    assert subject.adapter.values.groups(other_optimizer)[0].settings["lr"] == pytest.approx(0.1)
+    assert _train(subject, other, [other_optimizer], batches[1:]) == losses
+
+
+def test_two_optimizers_are_restored_each_to_its_own(subject: Subject) -> None:
+    batches = make_batches(4)
+    network = subject.make_network(1)
+    optimizers = [subject.make_optimizer(network, part="body"), subject.make_optimizer(network, part="last", lr=0.3)]
+    _train(subject, network, optimizers, batches[:2])
+    state = subject.adapter.state.capture(network, optimizers)
+    losses = _train(subject, network, optimizers, batches[2:])
+    subject.adapter.state.restore(_through_files(state), network, optimizers)
+    assert _train(subject, network, optimizers, batches[2:]) == losses
+
+
+def test_a_shared_parameter_is_still_shared_after_a_restore(subject: Subject) -> None:
+    batches = make_batches(4)
+    network = subject.make_network(1, "shared")
+    optimizer = subject.make_optimizer(network)
+    _train(subject, network, [optimizer], batches[:2])
+    state = subject.adapter.state.capture(network, [optimizer])
+    losses = _train(subject, network, [optimizer], batches[2:])
+    subject.adapter.state.restore(_through_files(state), network, [optimizer])
+    assert _train(subject, network, [optimizer], batches[2:]) == losses
+    values = subject.adapter.values
+    found = {one.name: values.identity(one.value) for one in values.tensors(network)}
+    assert found["first.weight"] == found["second.weight"]
+
+
+def test_dropout_repeats_after_a_restore_or_is_named_as_lost(subject: Subject) -> None:
+    batches = make_batches(4)
+    network = subject.make_network(1, "dropout")
+    optimizer = subject.make_optimizer(network)
+    _train(subject, network, [optimizer], batches[:2])
+    state = subject.adapter.state.capture(network, [optimizer])
+    losses = _train(subject, network, [optimizer], batches[2:])
+    subject.adapter.state.restore(_through_files(state), network, [optimizer])
+    again = _train(subject, network, [optimizer], batches[2:])
+    if state.lost:
+        assert any("drop" in name or "random" in name or "rng" in name for name in state.lost)
+    else:
+        assert again == losses
+
+
+def test_a_seed_makes_dropout_and_weights_repeat(subject: Subject) -> None:
+    batches = make_batches(3)
+    runs = []
+    for _ in range(2):
+        network = subject.make_network(1, "dropout")
+        free = subject.adapter.state.seed(7)
+        assert all(isinstance(one, str) for one in free)
+        runs.append(_train(subject, network, [subject.make_optimizer(network)], batches))
+    assert runs[0] == runs[1]
+
+
+def test_circumstances_are_plain_values_that_a_run_can_keep(subject: Subject) -> None:
+    found = subject.adapter.state.circumstances()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert {"versions", "device", "precision", "mode", "seeds", "flags"} <= found.keys()
+    assert found["versions"]
+    assert found["device"].lower() == "cpu"
+
+
+def test_a_single_process_has_no_rank(subject: Subject) -> None:
+    assert subject.adapter.state.rank() is None

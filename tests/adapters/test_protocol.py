@@ -1,0 +1,71 @@
+"""Every framework's folder satisfies the protocol: statically (mypy reads the assignments), and by name here."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from adapters.subjects.protocol import Subject
+
+from trueline.adapters.protocol import Adapter, Builds, Hooks, Ops, States, Values
+
+if TYPE_CHECKING:
+    from adapters import numpy_toy
+    from adapters.numpy_toy import build as toy_build
+    from adapters.numpy_toy import hooks as toy_hooks
+    from adapters.numpy_toy import ops as toy_ops
+    from adapters.numpy_toy import state as toy_state
+    from adapters.numpy_toy import values as toy_values
+
+    from trueline.adapters import mindspore, torch
+    from trueline.adapters.mindspore import build as mindspore_build
+    from trueline.adapters.mindspore import hooks as mindspore_hooks
+    from trueline.adapters.mindspore import ops as mindspore_ops
+    from trueline.adapters.mindspore import state as mindspore_state
+    from trueline.adapters.mindspore import values as mindspore_values
+    from trueline.adapters.torch import build as torch_build
+    from trueline.adapters.torch import hooks as torch_hooks
+    from trueline.adapters.torch import ops as torch_ops
+    from trueline.adapters.torch import state as torch_state
+    from trueline.adapters.torch import values as torch_values
+
+    TOY: Adapter = numpy_toy.ADAPTER
+    TOY_VALUES: Values = toy_values
+    TOY_HOOKS: Hooks = toy_hooks
+    TOY_OPS: Ops = toy_ops
+    TOY_STATE: States = toy_state
+    TOY_BUILD: Builds = toy_build
+    TORCH: Adapter = torch.ADAPTER
+    TORCH_VALUES: Values = torch_values
+    TORCH_HOOKS: Hooks = torch_hooks
+    TORCH_OPS: Ops = torch_ops
+    TORCH_STATE: States = torch_state
+    TORCH_BUILD: Builds = torch_build
+    MINDSPORE: Adapter = mindspore.ADAPTER
+    MINDSPORE_VALUES: Values = mindspore_values
+    MINDSPORE_HOOKS: Hooks = mindspore_hooks
+    MINDSPORE_OPS: Ops = mindspore_ops
+    MINDSPORE_STATE: States = mindspore_state
+    MINDSPORE_BUILD: Builds = mindspore_build
+
+
+@pytest.mark.parametrize(
+    ("place", "protocol"),
+    [("values", Values), ("hooks", Hooks), ("ops", Ops), ("state", States), ("build", Builds)],
+)
+def test_every_function_of_the_protocol_is_there_with_its_parameters(
+    subject: Subject, place: str, protocol: Any
+) -> None:
+    module = getattr(subject.adapter, place)
+    for name, wanted in inspect.getmembers(protocol, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        found = inspect.signature(getattr(module, name)).parameters
+        asked = [one for one in inspect.signature(wanted).parameters.values() if one.name != "self"]
+        assert [(one.name, one.kind) for one in found.values()] == [(one.name, one.kind) for one in asked], name
+
+
+def test_an_adapter_is_called_like_its_framework(subject: Subject) -> None:
+    assert f"/{subject.adapter.name}/" in f"/{subject.adapter.build.package()}"
+    assert any(subject.adapter.name in kind.__module__ for kind in type(subject.make_network(0)).__mro__)

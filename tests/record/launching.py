@@ -1,0 +1,39 @@
+"""Running real commands for the tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def trueline(
+    *args: str, cwd: Path, env: dict[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """``trueline args…`` in a process of its own."""
+    return python("-m", "trueline", *args, cwd=cwd, env=env, **options)
+
+
+def python(
+    *args: str, cwd: Path, env: dict[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """``python args…`` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, *args],
+        cwd=cwd,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        **options,
+    )
+
+
+def script(folder: Path, text: str, name: str = "train.py") -> str:
+    """A script in a folder, by name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    return name

@@ -1,0 +1,222 @@
+"""A script under ``trueline run`` finds the world as it is under ``python``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from launching import python, script, trueline
+
+from trueline.formats.run_folder.reader import open_run
+
+WORLD = """
+import json, sys
+before = [name for name in ("numpy", "torch", "mindspore") if name in sys.modules]
+print(json.dumps({
+    "argv": sys.argv, "name": __name__, "file": __file__, "path0": sys.path[0],
+    "spec": __spec__ and __spec__.name, "package": __package__, "before": before,
+    "main": sys.modules["__main__"].__dict__ is globals(),
+}))
+"""
+
+
+def test_argv_paths_and_main_are_pythons_own_and_nothing_heavy_is_imported_before(tmp_path: Path) -> None:
+    name = script(tmp_path, WORLD)
+    options = ("a", "--steps", "3", "-o", "x")
+    plain = json.loads(python(name, *options, cwd=tmp_path).stdout)
+    recorded = json.loads(trueline("run", "-o", "run", name, *options, cwd=tmp_path).stdout)
+    assert recorded == plain
+    assert recorded["before"] == []
+    assert recorded["main"]
+
+
+def test_a_module_runs_as_with_python_m(tmp_path: Path) -> None:
+    script(tmp_path / "package", "", "__init__.py")
+    script(tmp_path / "package", WORLD, "__main__.py")
+    plain = json.loads(python("-m", "package", "a", cwd=tmp_path).stdout)
+    recorded = json.loads(trueline("run", "-o", "run", "-m", "package", "a", cwd=tmp_path).stdout)
+    assert recorded == plain
+
+
+def test_exit_codes_and_tracebacks_are_the_scripts_own(tmp_path: Path) -> None:
+    for ending, code in (("import sys; sys.exit(7)", 7), ("raise SystemExit('enough')", 1), ("1 / 0", 1)):
+        name = script(tmp_path, ending)
+        plain = python(name, cwd=tmp_path)
+        recorded = trueline("run", "--quiet", "-o", "run", name, cwd=tmp_path)
+        assert (recorded.returncode, plain.returncode) == (code, code)
+        assert (
+            recorded.stderr.splitlines()[:20]
+            == plain.stderr.splitlines() + recorded.stderr.splitlines()[len(plain.stderr.splitlines()) : 20]
+        )
+
+
+def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_written(tmp_path: Path) -> None:
+    good = script(tmp_path, "print('ran')")
+    (tmp_path / "folder").mkdir()
+    cases = [
+        ("run", "missing.py"),
+        ("run", "folder"),
+        ("run", "-m", "no_such_module_anywhere"),
+        ("run", "--steps", "x", good),
+        ("run", "--no-such-option", good),
+        ("run", "-o", good, good),
+        ("run",),
+    ]
+    for case in cases:
+        done = trueline(*case, cwd=tmp_path)
+        assert done.returncode == 2, (case, done)
+        assert done.stdout == ""
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["folder", good]
+
+
+def test_a_folder_with_a_run_in_it_is_never_written_over(tmp_path: Path) -> None:
+    name = script(tmp_path, "import torch\nprint('ran')")
+    assert trueline("run", "-o", "run", name, cwd=tmp_path).returncode == 0
+    before = (tmp_path / "run" / "run.json").read_bytes()
+    done = trueline("run", "-o", "run", name, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+
+
+TRAIN = """
+import os, random, sys
+import numpy as np
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+if "--seed" in sys.argv:
+    torch.manual_seed(0); np.random.seed(0); random.seed(0)
+
+class Noisy(torch.utils.data.Dataset):
+    def __len__(self):
+        return 48
+    def __getitem__(self, at):
+        image = torch.full((1, 8, 8), float(at)) / 48 + torch.randn(1, 8, 8) * np.random.rand() * random.random()
+        return image, at % 10
+
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Dropout(0.3), nn.Flatten(), nn.Linear(144, 10))
+optimizer = torch.optim.Adam(net.parameters(), 1e-2)
+order = list({str(one) for one in range(20)})
+if __name__ == "__main__":
+    for epoch in range(2):
+        for x, y in torch.utils.data.DataLoader(Noisy(), 8, shuffle=True, num_workers=2):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+            print(repr(loss.item()), order[0] if "--seed" not in sys.argv else "", flush=True)
+            if "--slowly" in sys.argv:
+                import time; time.sleep(0.05)
+"""
+
+
+def test_losses_are_bitwise_equal_with_and_without_recording(tmp_path: Path) -> None:
+    name = script(tmp_path, TRAIN)
+    plain = python(name, "--seed", cwd=tmp_path)
+    assert plain.stdout == python(name, "--seed", cwd=tmp_path).stdout
+    everything = ("--stats", "--inputs", "--grads", "--weights", "--tensors")
+    for options in ((), everything):
+        recorded = trueline("run", "-o", f"run{len(options)}", *options, name, "--seed", cwd=tmp_path)
+        assert recorded.stdout == plain.stdout
+        rank = open_run(tmp_path / f"run{len(options)}").rank(0)
+        assert [float(line) for line in plain.stdout.split()] == list(rank.curve("loss").values)
+
+
+def test_deterministic_fixes_everything_down_to_the_hash_order(tmp_path: Path) -> None:
+    name = script(tmp_path, TRAIN)
+    runs = [trueline("run", "--deterministic", "5", "-o", f"r{at}", name, cwd=tmp_path).stdout for at in range(2)]
+    assert runs[0] == runs[1]
+    assert len(runs[0].splitlines()) == 12
+    info = open_run(tmp_path / "r0").info
+    assert info.seeds["torch"] == 5
+    assert info.flags["PYTHONHASHSEED"] == "5"
+    assert info.flags["deterministic_algorithms"] is True
+
+
+def test_json_has_stdout_to_itself_and_the_scripts_output_goes_to_stderr(tmp_path: Path) -> None:
+    name = script(tmp_path, "import os, torch\nprint('from the script')\nos.system('echo from a child')")
+    done = trueline("run", "-o", "run", "--json", "-", name, cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (found["schema"], found["verb"], found["exit"], found["script_exit"]) == ("trueline/1", "run", 0, 0)
+    assert "from the script" in done.stderr
+    assert "from a child" in done.stderr
+
+
+def test_ctrl_c_ends_the_script_as_always_and_leaves_a_finished_run(tmp_path: Path) -> None:
+    name = script(tmp_path, TRAIN)
+    command = [sys.executable, "-m", "trueline", "run", "-o", "run", name, "--slowly"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for _ in range(4):
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "KeyboardInterrupt" in errors
+    run = open_run(tmp_path / "run")
+    assert run.info.ended is not None
+    assert run.rank(0).finished >= 3
+
+
+def test_a_killed_training_opens_up_to_its_last_finished_step(tmp_path: Path) -> None:
+    name = script(tmp_path, TRAIN)
+    command = [sys.executable, "-m", "trueline", "run", "--stats", "-o", "run", name, "--slowly"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(5)]
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    time.sleep(0.2)
+    rank = open_run(tmp_path / "run").rank(0)
+    assert rank.finished >= 4
+    assert list(rank.curve("loss").values)[:4] == [float(line.split()[0]) for line in lines[:4]]
+    assert rank.stats(3)
+
+
+def test_a_full_disk_turns_recording_off_with_one_warning_and_training_goes_on(tmp_path: Path) -> None:
+    limited = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+    name = script(tmp_path, limited + TRAIN)
+    plain = python(name, "--seed", cwd=tmp_path)
+    recorded = trueline("run", "--stats", "--tensors", "-o", "run", name, "--seed", cwd=tmp_path)
+    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    assert recorded.stderr.count("recording is off") == 1
+    open_run(tmp_path / "run")
+
+
+def test_an_unwritable_folder_turns_recording_off_with_one_warning_and_training_goes_on(tmp_path: Path) -> None:
+    name = script(tmp_path, TRAIN)
+    script(tmp_path, "", "file")
+    plain = python(name, "--seed", cwd=tmp_path)
+    recorded = trueline("run", "-o", "file/run", name, "--seed", cwd=tmp_path)
+    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    assert recorded.stderr.count("recording is off") == 1
+
+
+def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path) -> None:
+    broken = "import trueline.record.feed as feed\n"
+    broken += "def broken(*args): raise RuntimeError('planted')\nfeed.describe_batch = broken\n"
+    name = script(tmp_path, "import torch\n" + broken + TRAIN)
+    plain = python(name, "--seed", cwd=tmp_path)
+    recorded = trueline("run", "-o", "run", name, "--seed", cwd=tmp_path)
+    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    assert recorded.stderr.count("recording is off") == 1
+    assert "planted" in recorded.stderr
+
+
+def test_sources_go_into_the_run_unless_left_out(tmp_path: Path) -> None:
+    script(tmp_path, "WIDTH = 4", "helper.py")
+    name = script(tmp_path, "import torch, helper\nprint(helper.WIDTH)")
+    trueline("run", "-o", "with", name, cwd=tmp_path)
+    trueline("run", "-o", "without", "--no-source", name, cwd=tmp_path)
+    run = open_run(tmp_path / "with")
+    assert run.source(run.info.sources["helper.py"]) == ["WIDTH = 4"]
+    assert "train.py" in run.info.sources
+    assert not open_run(tmp_path / "without").info.sources
