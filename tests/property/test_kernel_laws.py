@@ -210,8 +210,7 @@ def test_a_distance_is_what_exact_reckoning_says(
         else:
             assert found.cosine == float(aa == bb)
         inside = sum(rounded(one) <= atol + rtol * abs(float(y)) for one, (_, y) in zip(apart, both, strict=True))
-        counted = len(both) + alike
-        assert found.within == ((inside + alike) / counted if counted else float(not all_pairs))
+        assert found.within == ((inside + alike) / len(all_pairs) if all_pairs else 1)
         assert (found.worst_index is None) == (largest == 0)
         if found.worst_index is not None:
             x, y = all_pairs[int(np.ravel_multi_index(found.worst_index, a.shape)) if a.shape else 0]

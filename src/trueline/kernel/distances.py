@@ -38,7 +38,7 @@ def distance(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, *, threads:
         relative_max=_relative(sums.max_abs, found.max_b * by.scale_b, by),
         relative_l2=_relative(math.sqrt(sums.sum_dd), math.sqrt(sums.sum_bb), by),
         cosine=_cosine(sums.sum_aa, sums.sum_bb, sums.sum_ab),
-        within=_share(found.within + found.same, found.comparable + found.same, a.size),
+        within=(found.within + found.same) / a.size if a.size else 1.0,
         equal=found.equal,
         worst_index=tuple(int(one) for one in np.unravel_index(found.worst, a.shape)) if found.worst >= 0 else None,
         non_finite_a=found.non_finite_a,
@@ -62,12 +62,6 @@ def _cosine(aa: float, bb: float, ab: float) -> float:
     if aa == 0.0 or bb == 0.0:
         return 1.0 if aa == bb else 0.0
     return max(-1.0, min(1.0, ab / math.sqrt(aa * bb)))
-
-
-def _share(within: int, counted: int, count: int) -> float:
-    if counted:
-        return within / counted
-    return 0.0 if count else 1.0
 
 
 def _incomparable(shape_a: tuple[int, ...], shape_b: tuple[int, ...], dtype_a: str, dtype_b: str) -> Distance:

@@ -14,7 +14,8 @@ class Distance:
 
     The numbers speak of the elements that are finite on both sides. An element that is NaN on both
     sides, or the same Inf on both, agrees (``same_non_finite``); any other non-finite element
-    disagrees (``other_non_finite``). Where shapes differ nothing else was measured: ``comparable``
+    disagrees (``other_non_finite``). ``within`` is the share of all elements that agree within the
+    tolerance. Where shapes differ nothing else was measured: ``comparable``
     is False and the numbers are zero.
     """
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
+from trueline.model.fields import may, naturals, need, text_by_text, texts
 from trueline.model.key import Phase
-from trueline.model.numbers import decode, plain
+from trueline.model.numbers import plain
 from trueline.model.summary import Summary
 
 FORMAT = 1
-Value = TypeVar("Value")
 
 
 class EventName(StrEnum):
@@ -68,7 +68,7 @@ class Line:
     @classmethod
     def from_json(cls, found: Any) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
-        return cls(_need(found, "file", str), _need(found, "line", int))
+        return cls(need(found, "file", str), need(found, "line", int))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +102,17 @@ class ParamInfo:
     @classmethod
     def from_json(cls, found: Any) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
-        initial = _may(found, "initial", dict)
+        initial = may(found, "initial", dict)
         return cls(
-            name=_need(found, "name", str),
-            shape=_naturals(found, "shape"),
-            dtype=_need(found, "dtype", str),
-            trainable=_need(found, "trainable", bool),
-            buffer=_may(found, "buffer", bool) or False,
-            shared_with=_may(found, "shared_with", str),
-            optimizer=_may(found, "optimizer", int),
-            group=_may(found, "group", int),
-            initial=_summary(initial) if initial is not None else None,
+            name=need(found, "name", str),
+            shape=naturals(found, "shape"),
+            dtype=need(found, "dtype", str),
+            trainable=need(found, "trainable", bool),
+            buffer=may(found, "buffer", bool) or False,
+            shared_with=may(found, "shared_with", str),
+            optimizer=may(found, "optimizer", int),
+            group=may(found, "group", int),
+            initial=Summary.from_json(initial) if initial is not None else None,
         )
 
 
@@ -140,10 +140,10 @@ class ModuleInfo:
     def from_json(cls, found: Any) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         return cls(
-            path=_need(found, "path", str),
-            type=_need(found, "type", str),
-            attributes=_may(found, "attributes", dict) or {},
-            arguments=_may(found, "arguments", dict),
+            path=need(found, "path", str),
+            type=need(found, "type", str),
+            attributes=may(found, "attributes", dict) or {},
+            arguments=may(found, "arguments", dict),
             built_at=_line(found, "built_at"),
         )
 
@@ -174,15 +174,15 @@ class CallInfo:
     @classmethod
     def from_json(cls, found: Any) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
-        phase = _need(found, "phase", str)
+        phase = need(found, "phase", str)
         if phase not in tuple(Phase):
             raise ValueError(f"phase: expected train or eval, found {phase[:40]!r}")
         return cls(
-            path=_need(found, "path", str),
-            call=_need(found, "call", int),
+            path=need(found, "path", str),
+            call=need(found, "call", int),
             phase=phase,
             called_at=_line(found, "called_at"),
-            feeds_from=_naturals(found, "feeds_from"),
+            feeds_from=naturals(found, "feeds_from"),
         )
 
 
@@ -218,91 +218,28 @@ class RunInfo:
     def from_json(cls, found: Any) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         return cls(
-            id=_need(found, "id", str),
-            argv=_texts(found, "argv"),
-            cwd=_may(found, "cwd", str) or "",
-            started=_may(found, "started", str) or "",
-            ended=_may(found, "ended", str),
-            exit_code=_may(found, "exit_code", int),
-            world=_need(found, "world", int),
-            framework=_may(found, "framework", str),
-            versions=_text_by_text(found, "versions"),
-            device=_may(found, "device", str),
-            precision=_may(found, "precision", str),
-            mode=_may(found, "mode", str),
-            seeds=_may(found, "seeds", dict) or {},
-            flags=_may(found, "flags", dict) or {},
-            git=_may(found, "git", dict),
-            hyper=_may(found, "hyper", dict) or {},
-            sources=_text_by_text(found, "sources"),
-            recorded=_may(found, "recorded", dict) or {},
-            format=_need(found, "format", int),
+            id=need(found, "id", str),
+            argv=texts(found, "argv"),
+            cwd=may(found, "cwd", str) or "",
+            started=may(found, "started", str) or "",
+            ended=may(found, "ended", str),
+            exit_code=may(found, "exit_code", int),
+            world=need(found, "world", int),
+            framework=may(found, "framework", str),
+            versions=text_by_text(found, "versions"),
+            device=may(found, "device", str),
+            precision=may(found, "precision", str),
+            mode=may(found, "mode", str),
+            seeds=may(found, "seeds", dict) or {},
+            flags=may(found, "flags", dict) or {},
+            git=may(found, "git", dict),
+            hyper=may(found, "hyper", dict) or {},
+            sources=text_by_text(found, "sources"),
+            recorded=may(found, "recorded", dict) or {},
+            format=need(found, "format", int),
         )
 
 
-def _may(found: Any, name: str, kind: type[Value]) -> Value | None:
-    if not isinstance(found, dict):
-        raise ValueError(f"expected an object, found {type(found).__name__}")
-    value = found.get(name)
-    if value is None:
-        return None
-    # True is an int to Python, and a mistake in a file.
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise ValueError(f"{name}: expected {kind.__name__}, found {type(value).__name__}")
-    return value
-
-
-def _need(found: Any, name: str, kind: type[Value]) -> Value:
-    value = _may(found, name, kind)
-    if value is None:
-        raise ValueError(f"{name} is missing")
-    return value
-
-
 def _line(found: Any, name: str) -> Line | None:
-    value = _may(found, name, dict)
+    value = may(found, name, dict)
     return Line.from_json(value) if value is not None else None
-
-
-def _naturals(found: Any, name: str) -> tuple[int, ...]:
-    values = _may(found, name, list) or []
-    if not all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in values):
-        raise ValueError(f"{name}: expected numbers from 0")
-    return tuple(values)
-
-
-def _texts(found: Any, name: str) -> tuple[str, ...]:
-    values = _may(found, name, list) or []
-    if not all(isinstance(one, str) for one in values):
-        raise ValueError(f"{name}: expected texts")
-    return tuple(values)
-
-
-def _text_by_text(found: Any, name: str) -> dict[str, str]:
-    values = _may(found, name, dict) or {}
-    if not all(isinstance(one, str) for one in values.values()):
-        raise ValueError(f"{name}: expected texts")
-    return values
-
-
-def _number(found: Any, name: str) -> float:
-    if name not in found:
-        raise ValueError(f"{name} is missing")
-    return decode(found[name])
-
-
-def _summary(found: Any) -> Summary:
-    return Summary(
-        count=_need(found, "count", int),
-        nan=_need(found, "nan", int),
-        pos_inf=_need(found, "pos_inf", int),
-        neg_inf=_need(found, "neg_inf", int),
-        zeros=_need(found, "zeros", int),
-        minimum=_number(found, "min"),
-        maximum=_number(found, "max"),
-        mean=_number(found, "mean"),
-        abs_mean=_number(found, "abs_mean"),
-        std=_number(found, "std"),
-        l2=_number(found, "l2"),
-        fingerprint=int(_need(found, "fingerprint", str), 16),
-    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+from trueline.model.fields import need, number
 from trueline.model.numbers import encode
 
 
@@ -56,3 +57,21 @@ class Summary:
             "l2": encode(self.l2),
             "fingerprint": f"{self.fingerprint:016x}",
         }
+
+    @classmethod
+    def from_json(cls, found: Any) -> Self:
+        """Read the JSON shape; a ValueError says what is wrong."""
+        return cls(
+            count=need(found, "count", int),
+            nan=need(found, "nan", int),
+            pos_inf=need(found, "pos_inf", int),
+            neg_inf=need(found, "neg_inf", int),
+            zeros=need(found, "zeros", int),
+            minimum=number(found, "min"),
+            maximum=number(found, "max"),
+            mean=number(found, "mean"),
+            abs_mean=number(found, "abs_mean"),
+            std=number(found, "std"),
+            l2=number(found, "l2"),
+            fingerprint=int(need(found, "fingerprint", str), 16),
+        )

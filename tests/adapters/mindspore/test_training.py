@@ -371,3 +371,21 @@ def test_a_function_under_jit_is_named_and_its_whole_step_is_told() -> None:
     assert _losses(notebook) == losses
     assert [one.of for one in notebook.told("step_ended")] == [optimizer] * 2
     assert losses[0] != losses[1]
+
+
+def test_an_output_that_the_loss_does_not_use_tells_no_gradient() -> None:
+    class Recurrent(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = nn.LSTM(4, 3, batch_first=True)
+
+        def construct(self, x: Any) -> Any:
+            return self.lstm(x)[0]
+
+    network = Recurrent().set_train()
+    inputs = ms.Tensor(np.ones((2, 5, 4), np.float32))
+    with watched(SUBJECT, gradients=True) as notebook:
+        ms.grad(lambda: network(inputs).sum(), None, network.trainable_params())()
+    told = {(one.of, one.seen[1]): one.seen[2] for one in notebook.told("gradient")}
+    np.testing.assert_array_equal(told[network, "0"], np.ones((2, 5, 3)))
+    assert not [index for module, index in told if module is network.lstm and index != "0"]

@@ -34,8 +34,13 @@ def test_compiled_losses_are_the_same_with_hooks_and_are_told(graph_runs: tuple[
     plain, watched = graph_runs
     assert watched["losses"][way] == plain["losses"][way]
     assert watched["told"][way]["losses"] == pytest.approx(watched["losses"][way], rel=1e-6)
-    assert watched["told"][way]["notices"] == ["mindspore.jit" if way == "jit" else "mindspore.graph_mode"]
     assert plain["told"][way]["story"] == []
+
+
+def test_what_cannot_be_seen_is_noticed_once_for_each_function_and_network(graph_runs: tuple[Any, Any]) -> None:
+    notices = {way: told["notices"] for way, told in graph_runs[1]["told"].items()}
+    graph = "mindspore.graph_mode"
+    assert notices == {"jit": ["mindspore.jit"], "cell": [graph], "function": [graph], "model": []}
 
 
 def test_a_training_cell_in_graph_mode_is_a_call_with_a_step_and_the_model_s_loss(graph_runs: tuple[Any, Any]) -> None:

@@ -77,9 +77,14 @@ def capture_built() -> None:
     nn.Cell.__new__ = staticmethod(new)
 
 
+def built_cells() -> list[Any]:
+    """The cells whose building was seen and that are still alive, in order."""
+    return list(_built.keys())
+
+
 def last_optimizer() -> Any:
     """The optimizer built last that is still alive."""
-    return next((cell for cell in reversed(list(_built.keys())) if isinstance(cell, OPTIMIZERS)), None)
+    return next((cell for cell in reversed(built_cells()) if isinstance(cell, OPTIMIZERS)), None)
 
 
 def built(module: Any) -> Built | None:

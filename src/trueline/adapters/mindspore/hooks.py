@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import mindspore as ms
+
 from trueline.adapters.mindspore import build, cells, data, gradients, jit, scaling
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
@@ -34,9 +36,12 @@ def install(observer: Observer) -> Installed:
 
 def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
     """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
-    if tensor._grad_node is not None:
+    # A hook on a parameter would outlive the step.
+    if tensor._grad_node is not None and not isinstance(tensor, ms.Parameter):
 
         def arrived(gradient: Any) -> None:
-            tell(gradient)
+            # None at an output that the loss does not depend on.
+            if gradient is not None:
+                tell(gradient)
 
         tensor.register_hook(arrived)

@@ -9,16 +9,12 @@ from typing import Any
 from mindspore import amp
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.engine import api
 from trueline.adapters.mindspore.gradients import tell_loss
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.patching import Patches
 from trueline.adapters.tree import leaves
-
-try:
-    from mindspore.graph import api as api
-except ImportError:  # before 2.7 the executor lived elsewhere
-    from mindspore.common import api as api
 
 _DEEPEST = 4
 

@@ -15,7 +15,7 @@ from mindspore.ops.auto_generate import pyboost_inner_prim
 from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import PACKAGE
-from trueline.adapters.mindspore.jit import api
+from trueline.adapters.mindspore.engine import api
 from trueline.adapters.patching import Patches
 from trueline.adapters.protocol import OpCall
 from trueline.adapters.tree import leaves

@@ -11,6 +11,7 @@ from mindspore import context, dataset
 from mindspore.communication import management
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.build import built_cells
 from trueline.adapters.protocol import State
 
 _RANDOM_CELLS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "RReLU", "DropPath")
@@ -77,7 +78,7 @@ def circumstances() -> dict[str, Any]:
         "framework": "mindspore",
         "versions": {"mindspore": str(ms.__version__)},
         "device": str(context.get_context("device_target")).lower(),
-        "precision": "float32",
+        "precision": _precision(),
         "mode": "graph" if context.get_context("mode") == ms.GRAPH_MODE else "pynative",
         "seeds": {"mindspore": ms.get_seed(), "dataset": int(dataset.config.get_seed())},
         "flags": {
@@ -86,6 +87,12 @@ def circumstances() -> dict[str, Any]:
             "dataset_workers": int(dataset.config.get_num_parallel_workers()),
         },
     }
+
+
+def _precision() -> str:
+    """What the cells built so far compute in."""
+    mixed = {cell.mixed_precision_type for cell in built_cells() if getattr(cell, "mixed_precision_type", None)}
+    return "mixed " + ", ".join(sorted(str(one.name).lower() for one in mixed)) if mixed else "float32"
 
 
 def rank() -> tuple[int, int] | None:

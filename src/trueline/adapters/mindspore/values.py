@@ -12,8 +12,8 @@ import mindspore as ms
 import ml_dtypes
 import numpy as np
 from mindspore import nn
-from mindspore.common.api import _pynative_executor
 
+from trueline.adapters.mindspore.engine import pynative
 from trueline.adapters.mindspore.optimizers import groups
 from trueline.adapters.mindspore.wrappers import unwrap
 from trueline.adapters.protocol import Array, Tensor
@@ -131,13 +131,13 @@ class without_gradient:  # noqa: N801 - reads as a statement where it is used
     """No operator in this block takes part in the user's gradient."""
 
     def __enter__(self) -> None:
-        self._before = bool(_pynative_executor.enable_grad())
+        self._before = bool(pynative.enable_grad())
         if self._before:
-            _pynative_executor.set_enable_grad(False)
+            pynative.set_enable_grad(False)
 
     def __exit__(self, *_: object) -> None:
         if self._before:
-            _pynative_executor.set_enable_grad(True)
+            pynative.set_enable_grad(True)
 
 
 def identity(tensor: Any) -> int:
@@ -226,7 +226,7 @@ def attributes(module: Any) -> dict[str, Any]:
 
 def training(module: Any) -> bool:
     """Whether the cell is in training mode and gradients would be recorded."""
-    return bool(module.training) and bool(_pynative_executor.enable_grad())
+    return bool(module.training) and bool(pynative.enable_grad())
 
 
 def dtype(tensor: Any) -> str:
