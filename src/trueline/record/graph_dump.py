@@ -25,10 +25,10 @@ def prepare(wanted: Wanted) -> None:
 def collect(wanted: Wanted, rank: int = 0) -> Message:
     """Take the dumped outputs over as the steps' tensors, remove the dump, and say how many there were."""
     from trueline.adapters.mindspore.graph_dump import collect as collect_dump
-    from trueline.formats.run_folder.layout import rank_name, tensors_name
+    from trueline.formats.run_folder.layout import TENSORS, rank_name, tensors_name
     from trueline.formats.run_folder.tensors import can_keep, write_tensors
 
-    folder = wanted.folder / rank_name(rank)
+    folder = wanted.folder / rank_name(rank) / TENSORS
     kept = steps = 0
     for step, found in groupby(collect_dump(_place(wanted)), key=lambda one: one[0]):
         tensors = {key: array for _, key, array, _ in found if can_keep(array) and wanted.module(key.module)}

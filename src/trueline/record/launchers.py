@@ -22,8 +22,12 @@ _SITE = Path(__file__).parent / "site"
 
 
 def find_launcher(name: str) -> str | None:
-    """The program of that name, where the name is not a file here."""
-    return None if Path(name).exists() else shutil.which(name)
+    """The program that a name means: one on the path, or an executable file that is not a Python script."""
+    path = Path(name)
+    if not path.exists():
+        return shutil.which(name)
+    runs_itself = path.is_file() and path.suffix not in (".py", ".pyw") and os.access(path, os.X_OK)
+    return str(path.absolute()) if runs_itself else None
 
 
 def run_launcher(program: str, args: Sequence[str], wanted: Wanted) -> int:
@@ -71,8 +75,13 @@ def attach() -> None:
 
         fix_random(wanted.seed)
     recording = Recording(wanted, _warn, always_folder=False)
-    recording.begin()
-    atexit.register(recording.finish)
+
+    def finish_first() -> None:
+        # What is registered last runs first: before a framework that was imported takes its own things down.
+        atexit.unregister(recording.finish)
+        atexit.register(recording.finish)
+
+    recording.begin(then=finish_first)
 
 
 def _warn(said: Message) -> None:

@@ -47,14 +47,19 @@ class Recording:
         self._git: dict[str, Any] | None = None
         self._stop_waiting: Callable[[], None] = lambda: None
 
-    def begin(self) -> None:
-        """Listen from now on; a MindSpore scheduler process has nothing to record."""
+    def begin(self, then: Callable[[], None] = lambda: None) -> None:
+        """Listen from now on, doing ``then`` whenever a framework has arrived.
+
+        A MindSpore scheduler process has nothing to record.
+        """
+        self._then = then
         if os.environ.get("MS_ROLE") != "MS_SCHED":
             self._stop_waiting = on_import(FRAMEWORKS, self._arrived)
 
     def _arrived(self, framework: str) -> None:
         try:
             self._attach(framework)
+            self._then()
         except Exception as error:  # noqa: BLE001 - the user's import must succeed whatever happens here
             self._warn(message("record.off_error", kind=type(error).__name__, reason=str(error)[:300]))
 

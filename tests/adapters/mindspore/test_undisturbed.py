@@ -9,23 +9,33 @@ import pytest
 from adapters.mindspore.programs import run_program
 
 
+def _run_both(program: str, folder: Path) -> tuple[Any, Any]:
+    """One program without and with hooks.
+
+    MindSpore's CPU kernels may settle on either of two ways to round in their first calls, from process to process:
+    what is asked is that a watched run gives what an unwatched one can give.
+    """
+    plain: list[Any] = []
+    watched: list[Any] = []
+    for _ in range(3):
+        plain.append(run_program(program, "plain", cwd=folder))
+        watched.append(run_program(program, "watched", cwd=folder))
+        for one in plain:
+            for other in watched:
+                if one["losses"] == other["losses"]:
+                    return one, other
+    return plain[0], watched[0]
+
+
 @pytest.fixture(scope="module")
 def graph_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
-    folder = tmp_path_factory.mktemp("graph")
-    return run_program("graph_mode", "plain", cwd=folder), run_program("graph_mode", "watched", cwd=folder)
+    return _run_both("graph_mode", tmp_path_factory.mktemp("graph"))
 
 
 def test_a_watched_convolution_net_trains_as_the_unwatched_one(tmp_path: Path) -> None:
-    first, second = (run_program("conv_net", "plain", cwd=tmp_path) for _ in range(2))
-    watched = run_program("conv_net", "watched", cwd=tmp_path)
-    # The first calls of MindSpore's CPU kernels may differ in the last bit from one process to the next.
-    same = [one == other for one, other in zip(first["losses"], second["losses"], strict=True)]
-    assert any(same)
-    assert [one for one, kept in zip(watched["losses"], same, strict=True) if kept] == [
-        one for one, kept in zip(first["losses"], same, strict=True) if kept
-    ]
-    if first == second:
-        assert watched["weights"] == first["weights"]
+    plain, watched = _run_both("conv_net", tmp_path)
+    assert watched["losses"] == plain["losses"]
+    assert watched["weights"] == plain["weights"]
     assert len(watched["losses"]) == 25
 
 

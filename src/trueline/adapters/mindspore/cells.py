@@ -15,7 +15,7 @@ from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name, optimiz
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.tree import leaves
 
-_PLAIN, _OPTIMIZER, _REDUCER, _CLIP = range(4)
+_PLAIN, _OPTIMIZER, _OUTSIDE = range(3)
 
 
 def watch(telling: Telling, patches: Patches) -> None:
@@ -37,11 +37,11 @@ def watch(telling: Telling, patches: Patches) -> None:
 
 
 def _role(kind: type) -> int:
+    """What is done to gradients on their way stands outside of every network."""
     if issubclass(kind, OPTIMIZERS):
         return _OPTIMIZER
-    if issubclass(kind, nn.DistributedGradReducer):
-        return _REDUCER
-    return _CLIP if kind.__name__ == "_ClipByGlobalNorm" else _PLAIN
+    outside = issubclass(kind, nn.DistributedGradReducer) or kind.__name__ == "_ClipByGlobalNorm"
+    return _OUTSIDE if outside else _PLAIN
 
 
 def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,7 +56,7 @@ def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]
             role = roles[type(cell)] = _role(type(cell))
         if role == _OPTIMIZER:
             return _step(telling, original, cell, args, kwargs)
-        if role != _PLAIN or (telling.trainers and _is_reducer(telling.trainers[-1], cell)):
+        if role == _OUTSIDE or (telling.trainers and _is_reducer(telling.trainers[-1], cell)):
             with telling.silence():
                 return original(cell, *args, **kwargs)
         if telling.depth == 0:

@@ -1,0 +1,172 @@
+"""What the verbs print with --json is what the schema and its page say."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.calling import environment
+from docs.json_schema import KNOWN, SILENT, faults
+
+from trueline.cli.verbs import VERBS
+from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.key import Kind
+from trueline.model.message import Message
+from trueline.model.result import SCHEMA, Exit, Result
+from trueline.model.run import EventName
+
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+THE_SCHEMA: dict[str, Any] = json.loads((DOCS / "schema" / "trueline-1.schema.json").read_text("utf-8"))
+PAGE = (DOCS / "json.md").read_text("utf-8")
+TRAIN = """
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+data = torch.utils.data.TensorDataset(torch.randn(12, 4), torch.randint(0, 2, (12,)))
+for step, (x, y) in enumerate(torch.utils.data.DataLoader(data, 4)):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(net(x), y) * (float("nan") if step == 2 else 1.0)
+    loss.backward()
+    optimizer.step()
+net.eval()
+with torch.no_grad():
+    net(x)
+print("the script's own output")
+"""
+
+
+def trueline(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "trueline", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, encoding="utf-8")
+
+
+def wrong_with(answer: dict[str, Any]) -> list[str]:
+    return list(faults(answer, THE_SCHEMA, THE_SCHEMA))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A folder with a real run in ``runs/one``, and the answer of the ``run`` that made it."""
+    folder = tmp_path_factory.mktemp("json")
+    (folder / "train.py").write_text(TRAIN, "utf-8")
+    kept = ("--tensors", "--grads", "--weights", "--deterministic", "3")
+    done = trueline("run", "-o", "runs/one", *kept, "--json", "-", "train.py", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_run(recorded: tuple[Path, dict[str, Any]]) -> None:
+    _, answer = recorded
+    assert wrong_with(answer) == []
+    assert (answer["steps"], answer["script_exit"], answer["random"]["seed"]) == (3, 0, 3)
+
+
+def test_run_of_a_script_that_fails(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch, sys\nsys.exit(5)", "utf-8")
+    done = trueline("run", "-o", "run", "--json", "answer.json", "train.py", cwd=tmp_path)
+    answer = json.loads((tmp_path / "answer.json").read_text("utf-8"))
+    assert wrong_with(answer) == []
+    assert (done.returncode, answer["script_exit"]) == (5, 5)
+
+
+def test_runs_with_one_that_cannot_be_read(recorded: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = recorded
+    broken = folder / "runs" / "two" / "rank-00000"
+    broken.mkdir(parents=True, exist_ok=True)
+    (broken.parent / "run.json").write_text("{", "utf-8")
+    answer = json.loads(trueline("runs", "--json", cwd=folder).stdout)
+    assert wrong_with(answer) == []
+    assert {one["name"]: one["state"] for one in answer["runs"]} == {"one": "finished", "two": "unreadable"}
+
+
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        ((), {"training", "modules", "strange", "first_step"}),
+        (("--step", "1"), {"stats", "events"}),
+        (("--key", "*#0/out/*"), {"history"}),
+        (("--step", "1", "--key", "grad"), {"stats", "events"}),
+        (("--events",), {"events"}),
+    ],
+)
+def test_show(recorded: tuple[Path, dict[str, Any]], options: tuple[str, ...], fields: set[str]) -> None:
+    folder, _ = recorded
+    answer = json.loads(trueline("show", "runs/one", "--json", *options, cwd=folder).stdout)
+    assert wrong_with(answer) == []
+    assert fields <= answer.keys()
+    for name in fields:
+        assert answer[name], name
+
+
+def test_a_finding() -> None:
+    found = Finding("cmp.03", Conclusion.FOUND, Message("conclusion.found"), where=Where(step=3), measured=float("inf"))
+    follows = Finding("cmp.05", Conclusion.SUSPECT, Message("conclusion.na"), Certainty.LIKELY, because="cmp.03")
+    answer = Result("compare", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
+    assert wrong_with(json.loads(json.dumps(answer))) == []
+
+
+def places(schema: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(schema, dict):
+        for name, one in schema.items():
+            if name == "required":
+                yield at
+            yield from places(one, (*at, name))
+
+
+def test_an_answer_that_lacks_any_required_field_is_refused(recorded: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = recorded
+    answer = json.loads(trueline("show", "runs/one", "--json", cwd=folder).stdout)
+    for name in (*THE_SCHEMA["required"], *THE_SCHEMA["$defs"]["show_overview"]["required"]):
+        lacking = copy.deepcopy(answer)
+        del lacking[name]
+        assert wrong_with(lacking), name
+    for field, value in (("exit", 7), ("steps", "3"), ("state", "asleep"), ("schema", "trueline/2"), ("rank", True)):
+        assert wrong_with({**answer, field: value}), field
+
+
+def test_every_required_field_is_described() -> None:
+    for at in places(THE_SCHEMA):
+        part: Any = THE_SCHEMA
+        for name in at:
+            part = part[name]
+        assert set(part["required"]) <= part["properties"].keys(), at
+
+
+def test_the_schema_speaks_of_the_contract_as_the_code_has_it() -> None:
+    defined = THE_SCHEMA["$defs"]
+    assert THE_SCHEMA["properties"]["schema"]["const"] == SCHEMA
+    assert set(defined["event"]["properties"]["event"]["enum"]) == {one.value for one in EventName}
+    assert set(defined["finding"]["properties"]["conclusion"]["enum"]) == {one.value for one in Conclusion}
+    assert set(defined["finding"]["properties"]["certainty"]["enum"]) == {one.value for one in Certainty}
+    assert all(f"{kind.value}" in defined["key"]["pattern"] for kind in Kind)
+    finding = Finding("cmp.01", Conclusion.NONE, Message("conclusion.none")).to_json("en")
+    assert set(defined["finding"]["required"]) == finding.keys()
+    assert KNOWN > SILENT
+
+
+def test_every_field_and_event_of_the_schema_is_on_the_page() -> None:
+    named: set[str] = {one.value for one in EventName}
+    for part in ("finding", "where", "run", "summary"):
+        named |= THE_SCHEMA["$defs"][part]["properties"].keys()
+    for part in ("show_overview", "show_part"):
+        named |= THE_SCHEMA["$defs"][part]["properties"].keys()
+    named |= THE_SCHEMA["$defs"]["runs"]["properties"]["runs"]["items"]["properties"].keys()
+    assert {name for name in named if f"`{name}`" not in PAGE} == set()
+
+
+def test_every_verb_with_json_has_its_part_of_the_schema() -> None:
+    from importlib import import_module
+
+    speaking = {
+        name
+        for name, (module, _) in VERBS.items()
+        if any("--json" in param.opts for param in import_module(module).command.params)
+    }
+    described = {part["if"]["properties"]["verb"]["const"] for part in THE_SCHEMA["allOf"]}
+    assert speaking == described

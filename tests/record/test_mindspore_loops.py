@@ -1,0 +1,114 @@
+"""Every usual way of writing a training loop in MindSpore, unchanged, becomes the steps and events of the contract.
+
+Each style runs in a process of its own, once plainly and once recorded: the losses it prints must not change.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import python, trueline
+
+from trueline.formats.run_folder.reader import RankFolder, open_run
+from trueline.model.key import Key
+from trueline.model.sample import Batch
+
+SCRIPT = str(Path(__file__).with_name("mindspore_loops.py"))
+
+
+def recorded(style: str, folder: Path, *options: str) -> tuple[list[float], RankFolder]:
+    plain = python(SCRIPT, style, cwd=folder)
+    assert plain.returncode == 0, plain.stderr[-2000:]
+    run = trueline("run", "-o", "run", *options, SCRIPT, style, cwd=folder)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert run.stdout == plain.stdout
+    assert "recording is off" not in run.stderr
+    return [float(line) for line in plain.stdout.split()], open_run(folder / "run").rank(0)
+
+
+def names(rank: RankFolder, step: int, phase: str = "train") -> list[str]:
+    return [one["event"] for one in rank.events(step=step, phase=phase)]
+
+
+def test_a_value_and_grad_loop(tmp_path: Path) -> None:
+    seen, rank = recorded("value_and_grad", tmp_path, "--tensors", "--inputs", "--grads", "--weights", "--steps", "0:2")
+    assert list(rank.curve("loss").values) == seen
+    assert names(rank, 1) == ["batch", "loss", "backward", "clip", "step", "end"]
+    assert list(rank.curve("lr").values) == [pytest.approx(0.05)] * 4
+    assert all(value <= 1.0001 for value in rank.curve("grad_norm").values)
+    assert len(rank.curve("loss", "eval")) == 4
+    assert [one["training"] for one in rank.events() if one["event"] == "mode"] == [True, False]
+    assert [one.path for one in rank.calls if one.phase == "train"] == ["", "conv", "bn", "relu", "fc", "loss_fn"]
+    conv = next(one for one in rank.modules if one.path == "conv")
+    assert conv.arguments is not None
+    assert (conv.arguments["pad_mode"], conv.arguments["padding"], conv.arguments["has_bias"]) == ("pad", 1, True)
+    assert conv.built_at is not None
+    assert "nn.Conv2d" in Path(SCRIPT).read_text().splitlines()[conv.built_at.line - 1]
+    table = {one.name: one for one in rank.params}
+    assert (table["bn.moving_mean"].buffer, table["bn.gamma"].optimizer) == (True, 0)
+    first, second = rank.tensors(0), rank.tensors(1)
+    for kind, index in (("out", 0), ("in", 0), ("grad", "weight"), ("param", "weight")):
+        assert Key.of("conv", kind, index) in first
+    assert np.array_equal(first[Key.of("relu", "out")], np.maximum(first[Key.of("bn", "out")], 0))
+    assert not np.array_equal(first[Key.of("fc", "param", "weight")], second[Key.of("fc", "param", "weight")])
+    batch = Batch.from_json(next(one for one in rank.events() if one["event"] == "batch")["samples"])
+    assert (batch.size, [one.shape for one in batch.fields]) == (8, [(1, 8, 8), ()])
+
+
+def test_a_scaled_loss_is_told_unscaled_and_a_skipped_step_is_marked(tmp_path: Path) -> None:
+    seen, rank = recorded("scaled", tmp_path)
+    found = list(rank.curve("loss").values)
+    assert found[:2] == seen[:2]
+    assert not np.isfinite(found[2])
+    events = names(rank, 0)
+    assert events.index("scale") < events.index("backward") < events.index("unscale") < events.index("step")
+    assert [one["value"] for one in rank.events(step=0) if one["event"] == "scale"] == [1024]
+    assert "overflow" in names(rank, 2) or "step" not in names(rank, 2)
+
+
+@pytest.mark.parametrize("style", ["model", "one_step_cell"])
+def test_the_frameworks_own_training_cells(tmp_path: Path, style: str) -> None:
+    seen, rank = recorded(style, tmp_path, "--stats")
+    assert list(rank.curve("loss").values) == seen
+    assert names(rank, 1) == ["batch", "loss", "backward", "step", "end"]
+    assert Key.of("conv", "out") in rank.keys
+    assert {one.path for one in rank.modules} >= {"", "conv", "bn", "relu", "fc"}
+
+
+@pytest.mark.parametrize("style", ["model_graph", "one_step_cell_graph"])
+def test_graph_mode_keeps_the_losses_and_says_what_it_could_not_see(tmp_path: Path, style: str) -> None:
+    seen, rank = recorded(style, tmp_path, "--stats")
+    assert list(rank.curve("loss").values) == seen
+    assert [one["message_id"] for one in rank.events() if one["event"] == "notice"] == ["mindspore.graph_mode"]
+    assert {one.path for one in rank.modules} >= {"", "conv", "bn", "relu", "fc"}
+    assert {one.optimizer for one in rank.params if not one.buffer} == {0}
+
+
+def test_graph_mode_tensors_come_from_the_frameworks_dump(tmp_path: Path) -> None:
+    run = trueline("run", "-o", "run", "--graph-dump", "--steps", "1", SCRIPT, "one_step_cell_graph", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr[-2000:]
+    rank = open_run(tmp_path / "run").rank(0)
+    assert list(rank.tensor_steps) == [1]
+    tensors = rank.tensors(1)
+    assert tensors[Key.of("conv", "out")].shape == (8, 4, 8, 8)
+    assert np.array_equal(tensors[Key.of("relu", "out")], np.maximum(tensors[Key.of("bn", "out")], 0))
+    assert not (tmp_path / "run" / "graph-dump").exists()
+
+
+def test_two_optimizers_are_told_apart(tmp_path: Path) -> None:
+    seen, rank = recorded("two_optimizers", tmp_path)
+    assert list(rank.curve("loss").values) == seen
+    assert [(one["optimizer"], one["kind"]) for one in rank.events(step=0) if one["event"] == "step"] == [
+        (0, "SGD"),
+        (1, "Adam"),
+    ]
+    held = {one.name: one.optimizer for one in rank.params}
+    assert (held["conv.weight"], held["fc.weight"], held["bn.gamma"]) == (0, 1, None)
+
+
+def test_a_jitted_step_says_what_it_could_not_see(tmp_path: Path) -> None:
+    _, rank = recorded("jitted", tmp_path)
+    assert rank.finished == 4
+    assert "mindspore.jit" in [one["message_id"] for one in rank.events() if one["event"] == "notice"]
