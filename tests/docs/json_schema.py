@@ -69,9 +69,7 @@ def _own_faults(value: Any, schema: dict[str, Any], at: str) -> Iterator[str]:
         yield f"{at}: {value} is less than {schema['minimum']}"
 
 
-def _faults_of_object(
-    value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any], at: str
-) -> Iterator[str]:
+def _faults_of_object(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any], at: str) -> Iterator[str]:
     for name in schema.get("required", ()):
         if name not in value:
             yield f"{at}: {name} is missing"

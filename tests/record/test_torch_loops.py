@@ -123,7 +123,7 @@ def test_scaled_losses_are_told_unscaled_and_skipped_steps_are_marked(folder: Pa
     assert values[3] == pytest.approx(seen[3], rel=1e-6)
     assert [one["skipped"] for one in rank.events() if one["event"] == "step"] == [False, False, True, False]
     assert names(rank, 2)[-2:] == ["overflow", "end"]
-    assert open_run(folder).info.precision == "autocast torch.bfloat16"
+    assert open_run(folder).info.precision == "autocast bfloat16"
 
 
 def test_several_backward_calls_in_a_step_are_numbered(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def pieces(x: NDArray[Any], size: int) -> Iterator[NDArray[Any]]:
         if x.dtype.name == "bfloat16":
             x = x.view("=u2" if x.dtype.isnative else np.dtype("u2").newbyteorder("S"))
         flags: Any = [["readonly", "contig", "nbo", "aligned"]]
-        yield from np.nditer(
+        parts: Any = np.nditer(
             x,
             flags=["external_loop", "buffered"],
             op_flags=flags,
@@ -43,6 +43,30 @@ def pieces(x: NDArray[Any], size: int) -> Iterator[NDArray[Any]]:
             casting="equiv",
             buffersize=size,
         )
+        yield from _of_size(parts, size)
+
+
+def _of_size(parts: Iterable[NDArray[Any]], size: int) -> Iterator[NDArray[Any]]:
+    """Parts of any size put together to pieces of one size: NumPy 2 hands out whole inner dimensions only."""
+    held: NDArray[Any] | None = None
+    filled = 0
+    for part in parts:
+        if not filled and part.size == size:
+            yield part
+            continue
+        if held is None:
+            held = np.empty(size, part.dtype)
+        taken = 0
+        while taken < part.size:
+            more = min(size - filled, part.size - taken)
+            held[filled : filled + more] = part[taken : taken + more]
+            taken += more
+            filled += more
+            if filled == size:
+                yield held
+                filled = 0
+    if held is not None and filled:
+        yield held[:filled]
 
 
 def thread_count(nbytes: int, threads: int | None) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import errno
+import os
+import platform
 import time
 import uuid
 import weakref
@@ -282,7 +284,9 @@ class Recorder:
     def _write_info(self) -> None:
         if self._writer is None or not self._leads:
             return
-        info = dataclasses.replace(self._info, hyper=self._hyper, recorded=self.wanted.to_json())
+        process = {"pid": os.getpid(), "host": platform.node()}
+        recorded = {**self.wanted.to_json(), "process": process}
+        info = dataclasses.replace(self._info, hyper=self._hyper, recorded=recorded)
         found = self._around or (self._adapters[0].state.circumstances() if self._adapters else {})
         merged = {name: {**getattr(info, name), **found.get(name, {})} for name in ("versions", "seeds", "flags")}
         info = dataclasses.replace(info, **{**found, **merged})

@@ -8,7 +8,6 @@ import ml_dtypes
 import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import load_file
-from safetensors.torch import load_file as load_torch_file
 
 from trueline.formats.run_folder.reader import open_run
 from trueline.formats.run_folder.writer import RankWriter
@@ -63,14 +62,6 @@ def test_the_safetensors_library_reads_the_file(tmp_path: Path) -> None:
     RankWriter(tmp_path / "plain").finish_step(12, "train", END, tensors=plain)
     loaded = load_file(tmp_path / "plain/rank-00000/tensors/12.safetensors")
     assert all(np.array_equal(loaded[str(key)], array, equal_nan=True) for key, array in plain.items())
-
-
-def test_bfloat16_is_the_same_to_torch(tmp_path: Path) -> None:
-    key = Key.of("head", "out")
-    RankWriter(tmp_path).finish_step(0, "train", END, tensors={key: np.arange(9).astype(ml_dtypes.bfloat16)})
-    loaded = load_torch_file(tmp_path / "rank-00000/tensors/0.safetensors")[str(key)]
-    assert str(loaded.dtype) == "torch.bfloat16"
-    assert loaded.float().tolist() == list(range(9))
 
 
 def test_reading_copies_nothing(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -42,13 +43,19 @@ def install(observer: Observer) -> Installed:
 def _watch_calls(observer: Observer, hooks: _Hooks) -> None:
     switch = hooks.switch
     depth = 0
+    thread = 0
 
     # torch.compile traces through these: the first line makes them vanish from the compiled graph, and keeps the
-    # graphs that a compiler has made (which are modules too) out of the user's network.
+    # graphs that a compiler has made (which are modules too) out of the user's network. While one thread is inside a
+    # module, calls of another one (replicas of data parallel training) are not told.
     def before(module: nn.Module, args: Any) -> None:
         if torch.compiler.is_compiling() or not switch.on or isinstance(module, _LazyGraphModule):
             return
-        nonlocal depth
+        nonlocal depth, thread
+        if depth == 0:
+            thread = get_ident()
+        elif thread != get_ident():
+            return
         depth += 1
         if depth == 1 or observer.wants_calls:
             # torch hands no keyword arguments to global hooks, but the frame that calls this one has them.
@@ -58,7 +65,9 @@ def _watch_calls(observer: Observer, hooks: _Hooks) -> None:
         if torch.compiler.is_compiling() or not switch.on or isinstance(module, _LazyGraphModule):
             return
         nonlocal depth
-        depth = max(depth - 1, 0)
+        if depth == 0 or thread != get_ident():
+            return
+        depth -= 1
         if depth == 0 or observer.wants_calls:
             # After a forward that raised, torch leaves the keyword arguments out.
             observer.returned(module, args, rest[0] if len(rest) == 2 else {}, rest[-1])

@@ -105,7 +105,9 @@ def circumstances() -> dict[str, Any]:
         "framework": "torch",
         "versions": {"torch": str(torch.__version__)},
         "device": device,
-        "precision": f"autocast {torch.get_autocast_dtype(device)}" if autocast else str(torch.get_default_dtype()),
+        "precision": f"autocast {_name(torch.get_autocast_dtype(device))}"
+        if autocast
+        else _name(torch.get_default_dtype()),
         "mode": "eager",
         "seeds": {"torch": torch.initial_seed()},
         "flags": {
@@ -116,6 +118,10 @@ def circumstances() -> dict[str, Any]:
             "threads": torch.get_num_threads(),
         },
     }
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def rank() -> tuple[int, int] | None:

@@ -27,15 +27,21 @@ def unreadable(path: Path, error: OSError) -> BadFile:
     return bad(path, "unreadable", reason=error.strerror or type(error).__name__)
 
 
+def _opened(root: Path, path: Path) -> BinaryIO:
+    _check_inside(root, path)
+    # A pipe would keep its reader waiting for ever.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise bad(path, "not_a_file")
+    return file
+
+
 @contextmanager
 def open_file(root: Path, path: Path) -> Iterator[BinaryIO]:
     """A regular file inside the folder, opened for reading."""
     try:
-        _check_inside(root, path)
-        # A pipe would keep its reader waiting for ever.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise bad(path, "not_a_file")
+        with _opened(root, path) as file:
             yield file
     except OSError as error:
         raise unreadable(path, error) from None
@@ -43,16 +49,21 @@ def open_file(root: Path, path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_if_there(root: Path, path: Path) -> Iterator[BinaryIO | None]:
-    """The same, or None where there is no such file."""
+    """The same, or None where there is no such file: a writer may take it away at any moment."""
     try:
-        path.lstat()
-    except FileNotFoundError:
+        file = _opened(root, path)
+    except FileNotFoundError as error:
+        if path.is_symlink():
+            raise unreadable(path, error) from None
         yield None
+        return
     except OSError as error:
         raise unreadable(path, error) from None
-    else:
-        with open_file(root, path) as file:
+    try:
+        with file:
             yield file
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def file_size(root: Path, path: Path) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,15 +50,36 @@ class State:
 
 
 def state_of(run: Run, *, now: float | None = None) -> State:
-    """How a run stands at a time; without an end written it is alive as long as its files keep changing."""
+    """How a run stands at a time.
+
+    Without an end written it is alive while its process is, where that ran on this machine; else as long as its
+    files keep changing.
+    """
     seconds = _seconds(run)
     if run.info.ended is not None:
         failed = run.info.exit_code not in (None, 0)
         return State(Ending.FAILED if failed else Ending.FINISHED, run.info.exit_code, seconds)
+    known = _process_is_alive(run)
+    if known is not None:
+        return State(Ending.RUNNING if known else Ending.KILLED, None, seconds)
     slowest = max((max(one.curve("seconds").values, default=0.0) for one in rank_folders(run)), default=0.0)
     quiet = (time.time() if now is None else now) - max(_changed(run), default=0.0)
     alive = quiet <= max(_QUIET_SECONDS, _QUIET_STEPS * slowest)
     return State(Ending.RUNNING if alive else Ending.KILLED, None, seconds)
+
+
+def _process_is_alive(run: Run) -> bool | None:
+    process = run.info.recorded.get("process")
+    pid = process.get("pid") if isinstance(process, dict) and process.get("host") == platform.node() else None
+    if not isinstance(pid, int) or pid <= 0:
+        return None
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 def rank_folders(run: Run) -> list[RankFolder]:

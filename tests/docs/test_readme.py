@@ -1,0 +1,137 @@
+"""The hand-written pages show commands that exist, links that lead somewhere, and the same things in both languages."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import trueline as package
+from trueline.cli.verbs import VERBS, trueline
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+READMES = {"en": ROOT / "README.md", "zh": ROOT / "README.zh.md"}
+GENERATED = ROOT / "docs" / "cli"
+PAGES = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "decisions/*.md", "examples/**/*.md")
+    for path in ROOT.glob(pattern)
+    if GENERATED not in path.parents
+)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"(?<!`)`(trueline [^`\n]+)`(?!`)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def blocks(path: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(path.read_text("utf-8"))
+
+
+def prose(path: Path) -> str:
+    return BLOCK.sub("", path.read_text("utf-8"))
+
+
+def commands(path: Path) -> Iterator[list[str]]:
+    """What follows ``trueline`` in every command of a page."""
+    shown = [line for kind, text in blocks(path) if kind in ("bash", "") for line in text.splitlines()]
+    for line in [*shown, *INLINE.findall(prose(path))]:
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["trueline"]:
+            yield words[1:]
+        elif "trueline" in words and words[words.index("trueline") - 1] == "-m":
+            yield words[words.index("trueline") + 1 :]
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_command_parses(path: Path) -> None:
+    for words in commands(path):
+        verb, *arguments = words
+        assert verb in VERBS, words
+        command = trueline.get_command(click.Context(trueline), verb)
+        assert command is not None
+        if arguments:
+            command.make_context(verb, arguments)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_relative_link_leads_somewhere(path: Path) -> None:
+    for target in LINK.findall(prose(path)):
+        if "://" not in target and not target.startswith("#"):
+            assert (path.parent / target.partition("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("lang", READMES)
+def test_every_verb_is_in_the_table(lang: str) -> None:
+    rows = re.findall(r"^\| `trueline (\w+)` \|", READMES[lang].read_text("utf-8"), re.MULTILINE)
+    assert rows == list(VERBS)
+
+
+def test_both_languages_have_the_same_sections_and_tables() -> None:
+    def shape(lang: str) -> list[str]:
+        lines = prose(READMES[lang]).splitlines()
+        return [re.match(r"#*|\||- ", line)[0] for line in lines if line.startswith(("#", "|", "- "))]  # type: ignore[index]
+
+    assert shape("en") == shape("zh")
+    assert shape("en").count("##") >= 8
+
+
+def test_both_languages_show_the_same_commands_and_code() -> None:
+    def code(lang: str) -> list[tuple[str, list[list[str]]]]:
+        return [
+            (kind, [shlex.split(line, comments=True) for line in text.splitlines()] if kind != "text" else [])
+            for kind, text in blocks(READMES[lang])
+        ]
+
+    assert code("en") == code("zh")
+
+
+def test_python_that_is_shown_compiles_and_uses_public_names() -> None:
+    for kind, text in blocks(READMES["en"]):
+        if kind == "python":
+            compile(text, "README.md", "exec")
+            for name in re.findall(r"trueline\.(\w+)", text):
+                assert name in package.__all__, name
+                assert callable(getattr(package, name))
+
+
+def test_options_named_in_prose_exist() -> None:
+    known = {option for verb in VERBS for option in _options(verb)}
+    for path in READMES.values():
+        for option in re.findall(r"`(--[a-z-]+)", prose(path)):
+            assert option in known, option
+
+
+def _options(verb: str) -> Iterator[str]:
+    command = trueline.get_command(click.Context(trueline), verb)
+    assert command is not None
+    for param in command.params:
+        yield from param.opts
+
+
+def test_make_targets_that_are_named_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for path in PAGES:
+        shown = "\n".join(text for kind, text in blocks(path) if kind == "bash")
+        targets = re.findall(r"`(?:JOBS=\d )?make ([a-z0-9]+)", prose(path))
+        for target in [*targets, *re.findall(r"^make ([a-z0-9]+)", shown, re.MULTILINE)]:
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{path.name}: make {target}"
+
+
+@pytest.mark.parametrize("extra", ["torch", "mindspore", "data", "all", "dev"])
+def test_every_extra_is_explained(extra: str) -> None:
+    for path in READMES.values():
+        assert f"`{extra}`" in path.read_text("utf-8")
+
+
+def test_pages_have_no_machine_of_their_own() -> None:
+    for path in PAGES:
+        found = re.findall(r"(?<![\w.])/(?:home|root|tmp|work|usr|opt)/\w+", path.read_text("utf-8"))
+        assert not found, (path.name, found)
