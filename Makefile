@@ -27,7 +27,7 @@ $(STAMP): $(SETUP_FILES)
 
 $(BARE_STAMP): $(SETUP_FILES)
 	@test -x $(BARE)/bin/python || $(PYTHON) -m venv $(BARE)
-	$(BARE)/bin/python -m pip install --quiet --editable . 'numpy>=2' pytest pytest-timeout pytest-xdist hypothesis psutil
+	$(BARE)/bin/python -m pip install --quiet --editable . 'numpy>=2' pytest pytest-timeout pytest-xdist hypothesis safetensors
 	@touch $@
 
 demo: $(STAMP)

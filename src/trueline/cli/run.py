@@ -97,16 +97,17 @@ def _run(
     wanted: Wanted, script: str, args: list[str], *, as_module: bool, quiet: bool
 ) -> tuple[int, Message, dict[str, object]]:
     from trueline.record import graph_dump, launchers
-    from trueline.record.launch import check_script, run_module, run_script
+    from trueline.record.launch import check_module, check_script, run_module, run_script
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
 
     launcher = None if as_module else launchers.find_launcher(script)
     if launcher is not None:
+        if wanted.graph_dump:
+            raise BadUsage("run.no_graph_dump_of_ranks")
         code = launchers.run_launcher(launcher, args, wanted)
         return code, message("run.recorded_ranks", folder=str(wanted.folder)), {}
-    if not as_module:
-        check_script(script)
+    (check_module if as_module else check_script)(script)
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None

@@ -22,7 +22,7 @@ class EventName(StrEnum):
 
     =============  ==================================================================================
     loader         loader, kind, length, batch_size, sampler, workers: an iteration over data begins
-    batch          source (loader | forward), loader, samples (a Batch's JSON)
+    batch          source (loader | forward), loader, waited (seconds), samples (a Batch's JSON)
     mode           module, training
     zero_grad      optimizer
     backward       micro

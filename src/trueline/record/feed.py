@@ -46,7 +46,7 @@ class Feed:
 
     @guarded
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
-        number = self._recorder.loader_index(facts)
+        number = self._recorder.loader_index(loader, facts)
         self._recorder.data_wanted(loader)
         self._recorder.event(EventName.LOADER, loader=number, **facts)
 
@@ -63,7 +63,8 @@ class Feed:
             step.began = time.perf_counter()
         step.fetched = True
         samples = describe_batch(batch, self._values, indexes).to_json()
-        self._recorder.event(EventName.BATCH, source="loader", waited=round(waited, 6), samples=samples)
+        number = self._recorder.loader_known(loader)
+        self._recorder.event(EventName.BATCH, source="loader", loader=number, waited=round(waited, 6), samples=samples)
 
     @guarded
     def loader_ended(self, loader: Any) -> None:
@@ -97,7 +98,7 @@ class Feed:
         self._stack.append((module, place, call, position))
         if not recorder.open.fetched and outermost and not recorder.open.backward and not self._batch_told():
             samples = describe_batch((args, dict(kwargs)), self._values, None).to_json()
-            recorder.event(EventName.BATCH, source="forward", samples=samples)
+            recorder.event(EventName.BATCH, source="forward", loader=None, waited=0.0, samples=samples)
         if recorder.capturing and recorder.wanted.inputs and recorder.wanted.module(place.path):
             for index, tensor in leaves((*args, *kwargs.values()), self._values.is_tensor):
                 recorder.keeper.take(recorder.open, Spot(place, call, Kind.IN, index), tensor, self._values)

@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 
@@ -42,9 +43,13 @@ def run_script(script: str, args: Sequence[str]) -> int:
     return _execute(code, main)
 
 
-def run_module(name: str, args: Sequence[str]) -> int:
-    """Run a module as ``python -m name args…`` would, and return its exit code."""
+def check_module(name: str) -> None:
+    """A BadScript for what Python could not run with -m."""
     _set_first_path(str(Path.cwd()))
+    _find_module(name)
+
+
+def _find_module(name: str) -> tuple[ModuleSpec, CodeType]:
     try:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
@@ -54,6 +59,13 @@ def run_module(name: str, args: Sequence[str]) -> int:
     code = spec.loader.get_code(spec.name) if spec is not None and hasattr(spec.loader, "get_code") else None  # type: ignore[union-attr]
     if spec is None or code is None:
         raise BadScript("record.no_module", module=name)
+    return spec, code
+
+
+def run_module(name: str, args: Sequence[str]) -> int:
+    """Run a module as ``python -m name args…`` would, and return its exit code."""
+    _set_first_path(str(Path.cwd()))
+    spec, code = _find_module(name)
     main = _new_main()
     main.__dict__.update(
         __file__=spec.origin, __spec__=spec, __package__=spec.parent, __loader__=spec.loader, __cached__=spec.cached

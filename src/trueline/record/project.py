@@ -61,7 +61,7 @@ def git_state(folder: Path) -> dict[str, Any] | None:
             )
         except (OSError, subprocess.TimeoutExpired):
             return None
-        return done.stdout.strip() if done.returncode == 0 else None
+        return done.stdout.rstrip("\n") if done.returncode == 0 else None
 
     commit = git("rev-parse", "HEAD")
     if commit is None:

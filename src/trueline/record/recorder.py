@@ -62,6 +62,7 @@ class Recorder:
         self._keys: dict[Spot, dict[Phase, Key]] = {}
         self._optimizers: list[weakref.ReferenceType[Any]] = []
         self._hyper: dict[str, Any] = {"optimizers": [], "loaders": []}
+        self._loaders: dict[int, int] = {}
         self._noticed: set[str] = set()
         self._subscribers: list[Subscriber] = []
         self._tables_due = True
@@ -257,13 +258,19 @@ class Recorder:
         self._tables_due = True
         return index
 
-    def loader_index(self, facts: Mapping[str, Any]) -> int:
-        """A loader's number by what is known of it."""
+    def loader_index(self, loader: Any, facts: Mapping[str, Any]) -> int:
+        """A loader's number, the same for loaders of which the same is known."""
         described = dict(facts)
         if described not in self._hyper["loaders"]:
             self._hyper["loaders"].append(described)
             self._tables_due = True
-        return int(self._hyper["loaders"].index(described))
+        number = int(self._hyper["loaders"].index(described))
+        self._loaders[id(loader)] = number
+        return number
+
+    def loader_known(self, loader: Any) -> int | None:
+        """The number of a loader whose iteration was seen to begin."""
+        return self._loaders.get(id(loader))
 
     def notice(self, message_id: str, params: Mapping[str, Any]) -> None:
         """Say once what could not be captured."""

@@ -53,7 +53,7 @@ def record(
         raise BadUsage("record.bad_steps", steps=str(steps)) from error
     wanted = Wanted(
         Path(folder) if folder is not None else default_folder("run"),
-        stats=stats,
+        stats=stats or ((inputs or grads or weights) and not tensors),
         tensors=tensors,
         inputs=inputs,
         grads=grads,

@@ -1,0 +1,40 @@
+"""All benchmarks, one after the other; ``--write`` puts what they printed into the documents."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+SCRIPTS = ("kernel.py", "record.py", "record_mindspore.py", "run_folder.py", "cli.py")
+
+
+def main() -> int:
+    """Run them; 1 when one has missed a limit."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the output into docs/benchmarks.md")
+    options = parser.parse_args()
+    missed = []
+    parts = []
+    for name in SCRIPTS:
+        print(f"== benchmarks/{name}", flush=True)
+        done = subprocess.run([sys.executable, HERE / name], stdout=subprocess.PIPE, text=True, check=False)
+        print(done.stdout, flush=True)
+        parts.append(f"`python benchmarks/{name}`\n\n```text\n{done.stdout.strip()}\n```\n")
+        if done.returncode:
+            missed.append(name)
+    if options.write:
+        text = PAGE.read_text("utf-8")
+        before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+        PAGE.write_text(f"{before}{BEGIN}\n\n" + "\n".join(parts) + f"\n{END}{after}", "utf-8")
+    if missed:
+        print("missed a limit or failed:", ", ".join(missed))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
