@@ -71,7 +71,12 @@ def find_examples() -> Path:
 def _require_packages() -> None:
     lacking = [package for name, package in _NEEDED.items() if find_spec(name) is None]
     if lacking:
-        raise Missing("demo.needs", packages=", ".join(lacking), install=" ".join(lacking))
+        raise Missing("demo.needs", packages=", ".join(lacking), install=_what_to_install(lacking))
+
+
+def _what_to_install(lacking: Sequence[str]) -> str:
+    """MindSpore breaks on NumPy 2, although its metadata allows it."""
+    return " ".join([*lacking, *(["'numpy<2'"] if "mindspore" in lacking else [])])
 
 
 @contextmanager
