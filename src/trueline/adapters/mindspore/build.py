@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,26 +13,17 @@ import mindspore as ms
 import numpy as np
 from mindspore import context, nn
 
+from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
 from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.protocol import Array, Built, Passed
 from trueline.adapters.tree import leaves
-from trueline.model.run import Line
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(ms.__file__).parent) + "/"
-_MANY = 64
-_built: weakref.WeakKeyDictionary[Any, tuple[tuple[Any, ...], dict[str, Any], Line | None]] = (
-    weakref.WeakKeyDictionary()
-)
+_built: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
 _capturing = False
-
-
-class Placeholder(str):
-    """Stands for an argument that is not kept, a tensor or a cell: its type's name in angle brackets."""
-
-    __slots__ = ()
 
 
 def package() -> str:
@@ -41,17 +31,8 @@ def package() -> str:
     return PACKAGE
 
 
-def _kept(value: Any) -> Any:
-    if isinstance(value, nn.Cell | ms.Tensor):
-        return Placeholder(f"<{type(value).__name__}>")
-    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        if len(value) > _MANY:
-            return Placeholder(f"<{type(value).__name__}>")
-        parts = [_kept(one) for one in value]
-        return parts if isinstance(value, list) else tuple(parts)
-    if isinstance(value, Mapping):
-        return {name: _kept(one) for name, one in value.items()}
-    return Placeholder("<ndarray>") if isinstance(value, np.ndarray) and value.size > _MANY else value
+def _is_heavy(value: Any) -> bool:
+    return isinstance(value, nn.Cell | ms.Tensor)
 
 
 def capture_built() -> None:
@@ -67,11 +48,7 @@ def capture_built() -> None:
         caller = sys._getframe(1)
         # A copy is made without arguments, which would not be the ones it was built with.
         if caller.f_code.co_name != "__newobj__":
-            _built[cell] = (
-                tuple(_kept(one) for one in args),
-                {name: _kept(one) for name, one in kwargs.items()},
-                user_line(PACKAGE, frame=caller),
-            )
+            _built[cell] = keep_all(args, kwargs, user_line(PACKAGE, frame=caller), _is_heavy)
         return cell
 
     nn.Cell.__new__ = staticmethod(new)
@@ -90,41 +67,18 @@ def last_optimizer() -> Any:
 def built(module: Any) -> Built | None:
     """How a cell was built, or None for one that was there before capturing began."""
     found = _built.get(module)
-    if found is None:
-        return None
-    args, kwargs, line = found
-    try:
-        bound = inspect.signature(type(module).__init__).bind(module, *args, **kwargs)
-    except (TypeError, ValueError):
-        return Built(type(module), dict(kwargs), line, complete=False)
-    bound.apply_defaults()
-    arguments = dict(list(bound.arguments.items())[1:])
-    return Built(type(module), arguments, line, complete=not _holds_placeholder(arguments))
-
-
-def _holds_placeholder(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_holds_placeholder, value))
-    if isinstance(value, Mapping):
-        return any(map(_holds_placeholder, value.values()))
-    return isinstance(value, Placeholder)
+    return describe(module, found) if found is not None else None
 
 
 def rebuild(module: Any, **changes: Any) -> Any:
     """A new cell of the same arguments and weights with only ``changes`` different."""
     found = built(module)
     arguments = {**found.arguments, **changes} if found is not None else {}
-    if found is None or _holds_placeholder(arguments) or (not found.complete and not found.arguments):
+    if found is None or holds_placeholder(arguments) or (not found.complete and not found.arguments):
         raise BadUsage("mindspore.cannot_rebuild", module=type(module).__name__)
-    positional: list[Any] = []
-    for name, parameter in inspect.signature(type(module).__init__).parameters.items():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            positional = list(arguments.pop(name, ()))
-        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            arguments.update(arguments.pop(name, {}))
     # Initial values are drawn from NumPy's generator, and are overwritten below.
     drawn = np.random.get_state()
-    made = type(module)(*positional, **arguments)
+    made = make_again(type(module), arguments)
     np.random.set_state(drawn)
     old = {one.name: one.value for one in values.tensors(module)}
     for one in values.tensors(made):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore.dataset.engine import datasets, iterators
 from mindspore.train import dataset_helper
 
+from trueline.adapters.indexes import Indexes
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
 
@@ -36,7 +36,7 @@ class _Sources:
     def __init__(self) -> None:
         self.loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self.under_way: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.indexes: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()
+        self.indexes = Indexes()
 
     def loader_of(self, iterator: Any) -> Any:
         dataset = getattr(iterator, "_Iterator__ori_dataset", None)
@@ -45,17 +45,6 @@ class _Sources:
         reference = self.loaders.get(iterator)
         found = reference() if reference is not None else None
         return found if found is not None else iterator
-
-    def next_indexes(self, iterator: Any) -> list[int] | None:
-        waiting = self.indexes.get(iterator)
-        if not waiting or not getattr(iterator, "in_order", True):
-            return None
-        found = waiting.popleft()
-        if isinstance(found, int):
-            return [found]
-        if isinstance(found, list | tuple) and all(isinstance(one, int) for one in found):
-            return list(found)
-        return None
 
 
 def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,10 +63,11 @@ def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
                 batch = original(iterator)
         except StopIteration:
             sources.under_way.discard(iterator)
-            sources.indexes.pop(iterator, None)
+            sources.indexes.forget(iterator)
             telling.observer.loader_ended(loader)
             raise
-        telling.observer.fetched(loader, batch, sources.next_indexes(iterator))
+        in_order = bool(getattr(iterator, "in_order", True))
+        telling.observer.fetched(loader, batch, sources.indexes.handed_out(iterator, in_order=in_order))
         return batch
 
     return fetch
@@ -97,7 +87,7 @@ def _ask(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> C
     def ask(iterator: Any) -> Any:
         index = original(iterator)
         if telling.switch.on:
-            sources.indexes.setdefault(iterator, deque()).append(index)
+            sources.indexes.asked(iterator, index)
         return index
 
     return ask

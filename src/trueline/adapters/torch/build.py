@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
 from trueline.adapters.lines import user_line
 from trueline.adapters.protocol import Array, Built, Passed
 from trueline.adapters.torch import values
 from trueline.adapters.tree import leaves
-from trueline.model.run import Line
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(torch.__file__).parent) + "/"
-_PLAIN = frozenset((bool, int, float, str, type(None), torch.dtype, torch.device, torch.Size))
-_Arguments = tuple[tuple[Any, ...], dict[str, Any], Line | None]
-_asked: weakref.WeakKeyDictionary[Any, _Arguments] = weakref.WeakKeyDictionary()
-_built: weakref.WeakKeyDictionary[Any, _Arguments] = weakref.WeakKeyDictionary()
+_asked: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
+_built: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
 _capturing = False
 
 
@@ -33,25 +30,8 @@ def package() -> str:
     return PACKAGE
 
 
-class Placeholder:
-    """Stands for an argument that is not kept: a tensor or a module."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-    def __repr__(self) -> str:
-        return f"<{self.kind}>"
-
-
-def _kept(value: Any) -> Any:
-    if type(value) in _PLAIN or (callable(value) and not isinstance(value, nn.Module)):
-        return value
-    if isinstance(value, list | tuple) and len(value) <= 64:
-        parts = [_kept(one) for one in value]
-        return parts if isinstance(value, list) else tuple(parts)
-    if isinstance(value, Mapping) and len(value) <= 64:
-        return {name: _kept(one) for name, one in value.items()}
-    return Placeholder(type(value).__name__)
+def _is_heavy(value: Any) -> bool:
+    return isinstance(value, nn.Module | torch.Tensor)
 
 
 def capture_built() -> None:
@@ -64,11 +44,7 @@ def capture_built() -> None:
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
         following = super(nn.Module, cls).__new__
         module = following(cls) if following is object.__new__ else following(cls, *args, **kwargs)
-        _asked[module] = (
-            tuple(_kept(one) for one in args),
-            {name: _kept(one) for name, one in kwargs.items()},
-            user_line(PACKAGE, frame=sys._getframe(1)),
-        )
+        _asked[module] = keep_all(args, kwargs, user_line(PACKAGE, frame=sys._getframe(1)), _is_heavy)
         return module
 
     initialise = nn.Module.__init__
@@ -88,41 +64,17 @@ def capture_built() -> None:
 def built(module: Any) -> Built | None:
     """How a module was built, or None for one that was there before capturing began."""
     found = _built.get(module)
-    if found is None:
-        return None
-    args, kwargs, line = found
-    try:
-        bound = inspect.signature(type(module).__init__).bind(module, *args, **kwargs)
-    except (TypeError, ValueError):
-        return Built(type(module), dict(kwargs), line, complete=False)
-    bound.apply_defaults()
-    arguments = dict(list(bound.arguments.items())[1:])
-    return Built(type(module), arguments, line, complete=not any(map(_holds_placeholder, arguments.values())))
-
-
-def _holds_placeholder(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_holds_placeholder, value))
-    if isinstance(value, Mapping):
-        return any(map(_holds_placeholder, value.values()))
-    return isinstance(value, Placeholder)
+    return describe(module, found) if found is not None else None
 
 
 def rebuild(module: Any, **changes: Any) -> Any:
     """A new module of the same arguments and weights with only ``changes`` different."""
     found = built(module)
-    if found is None or not found.complete:
+    arguments = {**found.arguments, **changes} if found is not None else {}
+    if found is None or not found.complete or holds_placeholder(arguments):
         raise BadUsage("torch.cannot_rebuild", module=type(module).__name__)
-    arguments = {**found.arguments, **changes}
-    signature = inspect.signature(type(module).__init__)
-    positional: list[Any] = []
-    for name, parameter in signature.parameters.items():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            positional = list(arguments.pop(name, ()))
-        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            arguments.update(arguments.pop(name, {}))
     with torch.random.fork_rng():
-        made = type(module)(*positional, **arguments)
+        made = make_again(type(module), arguments)
     old = module.state_dict()
     fitting = {
         name: old[name] for name, value in made.state_dict().items() if name in old and old[name].shape == value.shape

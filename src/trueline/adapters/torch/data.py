@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 import weakref
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from torch.utils import data as torch_data
 from torch.utils.data import dataloader
 
+from trueline.adapters.indexes import Indexes
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.protocol import Observer
 
 
-class _Sources:
-    """Which loader an iterator belongs to, and the indexes it has asked for but not yet handed out."""
-
-    def __init__(self) -> None:
-        self.loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        self.indexes: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()
-
-    def loader_of(self, iterator: Any) -> Any:
-        reference = self.loaders.get(iterator)
-        return reference() if reference is not None else None
-
-    def next_indexes(self, iterator: Any) -> list[int] | None:
-        waiting = self.indexes.get(iterator)
-        if not waiting or not getattr(iterator, "_in_order", True):
-            return None
-        found = waiting.popleft()
-        if isinstance(found, int):
-            return [found]
-        if isinstance(found, list | tuple) and all(isinstance(one, int) for one in found):
-            return list(found)
-        return None
-
-
 def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
     """Tell of every iteration over a DataLoader and of every batch."""
-    sources = _Sources()
+    loaders: weakref.WeakKeyDictionary[Any, weakref.ReferenceType[Any]] = weakref.WeakKeyDictionary()
+    indexes = Indexes()
 
     def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
         def begin(loader: Any) -> Any:
             iterator = original(loader)
             if switch.on and isinstance(iterator, dataloader._BaseDataLoaderIter):
-                sources.loaders[iterator] = weakref.ref(loader)
+                loaders[iterator] = weakref.ref(loader)
                 observer.loader_began(loader, facts(loader))
             return iterator
 
@@ -55,15 +33,17 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
         def fetch(iterator: Any) -> Any:
             if not switch.on:
                 return original(iterator)
-            loader = sources.loader_of(iterator)
+            reference = loaders.get(iterator)
+            loader = reference() if reference is not None else None
             observer.fetch_began(loader)
             try:
                 batch = original(iterator)
             except StopIteration:
-                sources.indexes.pop(iterator, None)
+                indexes.forget(iterator)
                 observer.loader_ended(loader)
                 raise
-            observer.fetched(loader, batch, sources.next_indexes(iterator))
+            in_order = bool(getattr(iterator, "_in_order", True))
+            observer.fetched(loader, batch, indexes.handed_out(iterator, in_order=in_order))
             return batch
 
         return fetch
@@ -72,14 +52,14 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
         def ask(iterator: Any) -> Any:
             found = original(iterator)
             if switch.on:
-                sources.indexes.setdefault(iterator, deque()).append(found)
+                indexes.asked(iterator, found)
             return found
 
         return ask
 
     def make_reset(original: Callable[..., Any]) -> Callable[..., Any]:
         def reset(iterator: Any, *args: Any, **kwargs: Any) -> Any:
-            sources.indexes.pop(iterator, None)
+            indexes.forget(iterator)
             return original(iterator, *args, **kwargs)
 
         return reset
