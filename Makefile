@@ -10,7 +10,7 @@ SETUP_FILES := pyproject.toml constraints.txt hatch_build.py $(wildcard native/*
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test units numpy2 eval check bench docs format clean help
+.PHONY: demo test units numpy2 tables eval check bench docs format clean help
 
 help:
 	@echo "make demo    the whole story in a minute: two recorded trainings, where they part and why"
@@ -33,7 +33,7 @@ $(BARE_STAMP): $(SETUP_FILES)
 demo: $(STAMP)
 	@$(PY) -m trueline demo
 
-test: check units numpy2
+test: check units numpy2 tables
 
 units: $(STAMP)
 	$(PY) -m pytest -q -n $(JOBS) --dist worksteal
@@ -48,7 +48,10 @@ check: $(STAMP)
 	$(VENV)/bin/lint-imports
 
 eval: $(STAMP)
-	@echo "no big table yet: the kinds of run folder damage, kernel laws and loop styles are all in make test"
+	$(PY) tests/eval/killed_runs.py
+
+tables: $(STAMP)
+	@$(PY) tests/eval/tables.py
 
 bench: $(STAMP)
 	$(PY) benchmarks/all.py

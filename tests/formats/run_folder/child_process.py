@@ -84,3 +84,32 @@ def stop_at(moment: int | None, halfway: bool) -> list[int]:
     for name in CALLS:
         setattr(os, name, counted(name, getattr(os, name)))
     return count
+
+
+def calls_of_a_whole_run(folder: Path, length: int) -> int:
+    """How many file system calls a run that is not stopped makes."""
+
+    def work(writing: int) -> None:
+        report = reporter(writing)
+        count = stop_at(None, halfway=False)
+        write_and_report(folder, length, lambda _: None)
+        report(count[0])
+
+    child, reading = in_child(work)
+    calls = reported(reading)
+    assert os.waitpid(child, 0)[1] == 0
+    return calls
+
+
+def killed_at(folder: Path, length: int, moment: int, *, halfway: bool) -> int:
+    """Write a run in a process that is killed at one file system call; how many steps it had reported."""
+
+    def work(writing: int) -> None:
+        report = reporter(writing)
+        stop_at(moment, halfway)
+        write_and_report(folder, length, report)
+
+    child, reading = in_child(work)
+    done = reported(reading)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    return done

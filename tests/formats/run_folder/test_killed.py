@@ -9,7 +9,15 @@ import time
 from pathlib import Path
 
 import pytest
-from formats.run_folder.child_process import await_file, in_child, reported, reporter, stop_at, write_and_report
+from formats.run_folder.child_process import (
+    await_file,
+    calls_of_a_whole_run,
+    in_child,
+    killed_at,
+    reported,
+    reporter,
+    write_and_report,
+)
 from formats.run_folder.made_run import check_prefix, schedule
 
 from trueline.formats.run_folder.reader import open_run
@@ -17,37 +25,16 @@ from trueline.formats.run_folder.reader import open_run
 LENGTH = 60
 
 
-def calls_of_a_whole_run(folder: Path) -> int:
-    def work(writing: int) -> None:
-        report = reporter(writing)
-        count = stop_at(None, halfway=False)
-        write_and_report(folder, LENGTH, lambda _: None)
-        report(count[0])
-
-    child, reading = in_child(work)
-    calls = reported(reading)
-    assert os.waitpid(child, 0)[1] == 0
-    return calls
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_killed_at_an_exact_system_call(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    calls = calls_of_a_whole_run(tmp_path / "whole")
+    calls = calls_of_a_whole_run(tmp_path / "whole", LENGTH)
     assert calls > 200
     # Two at the very beginning and the very end, the others anywhere.
     moments = [chance.randint(3, 20), calls - chance.randint(0, 4), *(chance.randint(3, calls) for _ in range(6))]
     for number, moment in enumerate(moments):
         folder = tmp_path / str(number)
-
-        def work(writing: int, folder: Path = folder, moment: int = moment, halfway: bool = number % 2 == 0) -> None:
-            report = reporter(writing)
-            stop_at(moment, halfway)
-            write_and_report(folder, LENGTH, report)
-
-        child, reading = in_child(work)
-        done = reported(reading)
-        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+        done = killed_at(folder, LENGTH, moment, halfway=number % 2 == 0)
         # The step at work may be finished already when the kill comes after its last line.
         assert check_prefix(folder) in (done, done + 1)
 
