@@ -381,3 +381,9 @@ def test_after_the_block_nothing_is_recorded_and_nothing_is_left_in_torch(folder
     )
     assert not torch.nn.modules.module._global_forward_hooks
     assert opened(folder).finished == 4
+
+
+def test_full_tensors_are_kept_of_the_first_two_steps_unless_asked_otherwise(folder: Path) -> None:
+    with trueline.record(folder, tensors=True):
+        train_plainly()
+    assert list(opened(folder).tensor_steps) == [0, 1]

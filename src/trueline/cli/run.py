@@ -14,7 +14,6 @@ import click
 from trueline.cli.verb import Verb
 from trueline.model.message import Message, message
 from trueline.model.result import Exit, Result
-from trueline.model.steps import Steps
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--inputs", is_flag=True, help="run.inputs")
 @click.option("--grads", is_flag=True, help="run.grads")
 @click.option("--weights", is_flag=True, help="run.weights")
-@click.option("--steps", default="all", metavar="STEPS", help="run.steps")
+@click.option("--steps", metavar="STEPS", help="run.steps")
 @click.option("--modules", multiple=True, metavar="PATTERN", help="run.modules")
 @click.option("--graph-dump", is_flag=True, help="run.graph_dump")
 @click.option("--deterministic", "seed", type=click.IntRange(0, 2**32 - 1), metavar="SEED", help="run.deterministic")
@@ -49,7 +48,7 @@ def command(
     inputs: bool,
     grads: bool,
     weights: bool,
-    steps: str,
+    steps: str | None,
     modules: tuple[str, ...],
     graph_dump: bool,
     seed: int | None,
@@ -60,13 +59,9 @@ def command(
 ) -> int:
     """Run and record."""
     from trueline.record.session import check_free, default_folder
-    from trueline.record.wanted import Wanted
+    from trueline.record.wanted import Wanted, chosen_steps
 
     script, args = command_line[0], list(command_line[1:])
-    try:
-        chosen = Steps.parse(steps)
-    except ValueError as error:
-        raise BadUsage("record.bad_steps", steps=steps) from error
     wanted = Wanted(
         Path(output) if output is not None else default_folder(_name(script, as_module)),
         stats=stats or ((inputs or grads or weights) and not tensors),
@@ -74,7 +69,7 @@ def command(
         inputs=inputs,
         grads=grads,
         weights=weights,
-        steps=chosen,
+        steps=chosen_steps(steps, tensors=tensors),
         modules=modules,
         source=not no_source,
         graph_dump=graph_dump,

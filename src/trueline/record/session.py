@@ -12,7 +12,7 @@ from trueline.model.message import Message
 from trueline.model.steps import Steps
 from trueline.model.trouble import BadUsage
 from trueline.record.recording import Recording
-from trueline.record.wanted import Wanted
+from trueline.record.wanted import Wanted, chosen_steps
 
 
 def default_folder(name: str) -> Path:
@@ -39,7 +39,7 @@ def record(
     inputs: bool = False,
     grads: bool = False,
     weights: bool = False,
-    steps: str | Steps = "all",
+    steps: str | Steps | None = None,
     modules: str | tuple[str, ...] = (),
     source: bool = True,
 ) -> Iterator[Recording]:
@@ -47,10 +47,6 @@ def record(
 
     The options are those of ``trueline run``. Nothing in here stops or changes the training.
     """
-    try:
-        chosen = Steps.parse(steps) if isinstance(steps, str) else steps
-    except ValueError as error:
-        raise BadUsage("record.bad_steps", steps=str(steps)) from error
     wanted = Wanted(
         Path(folder) if folder is not None else default_folder("run"),
         stats=stats or ((inputs or grads or weights) and not tensors),
@@ -58,7 +54,7 @@ def record(
         inputs=inputs,
         grads=grads,
         weights=weights,
-        steps=chosen,
+        steps=steps if isinstance(steps, Steps) else chosen_steps(steps, tensors=tensors),
         modules=(modules,) if isinstance(modules, str) else tuple(modules),
         source=source,
     )

@@ -8,6 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from trueline.model.steps import Steps
+from trueline.model.trouble import BadUsage
+
+FIRST_STEPS = "0,1"
+
+
+def chosen_steps(text: str | None, *, tensors: bool) -> Steps:
+    """The steps a user asked for, or where nothing was said all of them, of full tensors the first two."""
+    if text is None:
+        text = FIRST_STEPS if tensors else "all"
+    try:
+        return Steps.parse(text)
+    except ValueError as error:
+        raise BadUsage("record.bad_steps", steps=text) from error
 
 
 @dataclass(frozen=True, slots=True)
