@@ -387,3 +387,23 @@ def test_full_tensors_are_kept_of_the_first_two_steps_unless_asked_otherwise(fol
     with trueline.record(folder, tensors=True):
         train_plainly()
     assert list(opened(folder).tensor_steps) == [0, 1]
+
+
+def test_modules_made_anew_in_every_forward_are_told_apart_by_their_calls(folder: Path) -> None:
+    class Careless(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = nn.Linear(64, 10)
+
+        def forward(self, x: Any) -> Any:
+            return nn.Softplus()(nn.Softplus()(self.fc(x)))
+
+    model = Careless()
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    with trueline.record(folder, stats=True):
+        for x, y in loader(16):
+            optimizer.zero_grad()
+            F.cross_entropy(model(x.flatten(1)), y).backward()
+            optimizer.step()
+    made = [key.call for key in opened(folder).stats(1) if key.module == "~Softplus"]
+    assert made == [0, 1]

@@ -93,7 +93,7 @@ class Feed:
         if place is None:
             self._stack.append((module, None, 0, None))
             return
-        call = recorder.open.count_call(module)
+        call = recorder.open.count_call(place)
         position = self._note_call(place, call, args, kwargs) if recorder.first_of_phase else None
         self._stack.append((module, place, call, position))
         if not recorder.open.fetched and outermost and not recorder.open.backward and not self._batch_told():

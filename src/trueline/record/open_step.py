@@ -43,7 +43,7 @@ class OpenStep:
     events: list[dict[str, Any]] = field(default_factory=list)
     stats: list[tuple[Spot, Summary]] = field(default_factory=list)
     tensors: list[tuple[Spot, Any]] = field(default_factory=list)
-    counts: dict[int, int] = field(default_factory=dict)
+    counts: dict[Place, int] = field(default_factory=dict)
     calls: list[tuple[Place, CallInfo]] = field(default_factory=list)
     fetched: bool = False
     forwarded: bool = False
@@ -61,8 +61,8 @@ class OpenStep:
         """Whether this is a training step for all that is known."""
         return self.backward > 0 or self.stepped
 
-    def count_call(self, module: Any) -> int:
-        """The number of this call among the module's calls in the step."""
-        number = self.counts.get(id(module), 0)
-        self.counts[id(module)] = number + 1
+    def count_call(self, place: Place) -> int:
+        """The number of this call among the calls of one place in the step."""
+        number = self.counts.get(place, 0)
+        self.counts[place] = number + 1
         return number
