@@ -149,6 +149,24 @@ def test_json_has_stdout_to_itself_and_the_scripts_output_goes_to_stderr(tmp_pat
     assert "from a child" in done.stderr
 
 
+def test_json_on_stdout_leaves_what_is_already_in_the_file(tmp_path: Path) -> None:
+    name = script(tmp_path, "print('from the script')")
+    command = f"echo before; {sys.executable} -m trueline run --quiet -o run --json - {name} 2>/dev/null; echo after"
+    subprocess.run(f"({command}) > out.txt", shell=True, cwd=tmp_path, check=True)
+    lines = (tmp_path / "out.txt").read_text().splitlines()
+    assert (lines[0], lines[-1]) == ("before", "after")
+    assert json.loads("\n".join(lines[1:-1]))["verb"] == "run"
+
+
+def test_a_script_that_changes_its_folder_is_recorded_where_it_was_started(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    change = "import os\nos.chdir('elsewhere')\n"
+    name = script(tmp_path, change + TRAIN + "    print(os.listdir('.'))\n")
+    done = trueline("run", "-o", "run", name, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert open_run(tmp_path / "run").rank(0).finished == 12
+
+
 def test_ctrl_c_ends_the_script_as_always_and_leaves_a_finished_run(tmp_path: Path) -> None:
     name = script(tmp_path, TRAIN)
     command = [sys.executable, "-m", "trueline", "run", "-o", "run", name, "--slowly"]
@@ -209,6 +227,7 @@ def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path)
     assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
     assert recorded.stderr.count("recording is off") == 1
     assert "planted" in recorded.stderr
+    assert "nothing was recorded" in recorded.stderr
 
 
 def test_sources_go_into_the_run_unless_left_out(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class Patches:
     """Attributes that were replaced, to be put back in reverse order."""
 
     def __init__(self) -> None:
-        self._saved: list[tuple[Any, str, Any]] = []
+        self._saved: list[tuple[Any, str, Any, Any]] = []
         self._undo: list[Callable[[], Any]] = []
 
     def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
@@ -42,19 +42,22 @@ class Patches:
         original = getattr(owner, name, None)
         if original is None:
             return
-        self._saved.append((owner, name, vars(owner).get(name, _MISSING)))
-        setattr(owner, name, functools.wraps(original)(make(original)))
+        wrapper = functools.wraps(original)(make(original))
+        self._saved.append((owner, name, vars(owner).get(name, _MISSING), wrapper))
+        setattr(owner, name, wrapper)
 
     def on_remove(self, undo: Callable[[], Any]) -> None:
         """Something else to undo at removal."""
         self._undo.append(undo)
 
     def remove(self) -> None:
-        """Put everything back."""
+        """Put everything back; what someone else has wrapped since stays below that, and is silent."""
         while self._undo:
             self._undo.pop()()
         while self._saved:
-            owner, name, saved = self._saved.pop()
+            owner, name, saved, wrapper = self._saved.pop()
+            if vars(owner).get(name) is not wrapper:
+                continue
             if saved is _MISSING:
                 delattr(owner, name)
             else:

@@ -19,6 +19,10 @@ from trueline.model.run import Line
 Array = npt.NDArray[Any]
 
 
+class Unreadable(Exception):  # noqa: N818
+    """A tensor that has no values of its own: traced, fake, on the meta device, inside a function transform …"""
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A named tensor of a network."""
@@ -87,7 +91,10 @@ class Values(Protocol):
     def is_module(self, value: Any) -> bool: ...
 
     def to_numpy(self, tensor: Any, *, copy: bool = False) -> Array:
-        """The tensor's values; without ``copy`` the memory may be shared. bf16 comes as ml_dtypes.bfloat16."""
+        """The tensor's values; without ``copy`` the memory may be shared. bf16 comes as ml_dtypes.bfloat16.
+
+        Raises Unreadable where there are none.
+        """
         ...
 
     def from_numpy(self, array: Array, *, like: Any = None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
+    from trueline.record.recording import Recording
     from trueline.record.wanted import Wanted
 
 _RESTARTED = "TRUELINE_RESTARTED"
@@ -62,8 +63,9 @@ def command(
     from trueline.record.wanted import Wanted, chosen_steps
 
     script, args = command_line[0], list(command_line[1:])
+    folder = Path(output) if output is not None else default_folder(_name(script, as_module))
     wanted = Wanted(
-        Path(output) if output is not None else default_folder(_name(script, as_module)),
+        folder.absolute(),
         stats=stats or ((inputs or grads or weights) and not tensors),
         tensors=tensors,
         inputs=inputs,
@@ -76,20 +78,19 @@ def command(
         seed=seed,
     )
     if not _is_later_rank():
-        check_free(wanted.folder)
+        check_free(folder)
     _restart_with_fixed_hash(seed)
-    with _script_output(json_file) as answer_to:
-        code, recorded, fixed = _run(wanted, script, args, as_module=as_module, quiet=quiet)
-        result = Result("run", recorded, Exit.FINE, fields={"run": str(wanted.folder), "script_exit": code, **fixed})
-        if answer_to is not None:
-            Path(answer_to).write_text(result.dump() + "\n", encoding="utf-8")
+    with _script_output(json_file) as answer:
+        code, recorded, fields = _run(wanted, folder, script, args, as_module=as_module, quiet=quiet)
+        result = Result("run", recorded, Exit.FINE, fields={"run": str(wanted.folder), "script_exit": code, **fields})
+        answer(result.dump() + "\n")
     if not quiet:
         _say(recorded)
     return code
 
 
 def _run(
-    wanted: Wanted, script: str, args: list[str], *, as_module: bool, quiet: bool
+    wanted: Wanted, shown: Path, script: str, args: list[str], *, as_module: bool, quiet: bool
 ) -> tuple[int, Message, dict[str, object]]:
     from trueline.record import graph_dump, launchers
     from trueline.record.launch import check_module, check_script, run_module, run_script
@@ -101,7 +102,7 @@ def _run(
         if wanted.graph_dump:
             raise BadUsage("run.no_graph_dump_of_ranks")
         code = launchers.run_launcher(launcher, args, wanted)
-        return code, message("run.recorded_ranks", folder=str(wanted.folder)), {}
+        return code, message("run.recorded_ranks", folder=str(shown)), {}
     (check_module if as_module else check_script)(script)
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
@@ -113,23 +114,25 @@ def _run(
         code = run_module(script, args) if as_module else run_script(script, args)
     finally:
         recording.finish(code)
+    said = list(fixed.free) if fixed is not None else []
     if wanted.graph_dump:
-        said = graph_dump.collect(wanted)
-        if not quiet:
-            _say(said)
-    fields: dict[str, object] = {"steps": recording.steps}
+        said.append(graph_dump.collect(wanted))
+    if not quiet:
+        for one in said:
+            _say(one)
+    fields: dict[str, object] = {"steps": recording.steps, "off": recording.off and recording.off.text()}
     if fixed is not None:
         fields["random"] = {"seed": fixed.seed, "fixed": fixed.fixed, "free": [one.text() for one in fixed.free]}
-        if not quiet:
-            for one in fixed.free:
-                _say(one)
-    return code, _conclusion(recording.steps, recording.recorder is not None, wanted), fields
+    return code, _conclusion(recording, shown), fields
 
 
-def _conclusion(steps: int, met_framework: bool, wanted: Wanted) -> Message:
-    if not met_framework:
+def _conclusion(recording: Recording, shown: Path) -> Message:
+    if recording.recorder is None:
         return message("run.no_framework")
-    return message("run.recorded", steps=steps, folder=str(wanted.folder))
+    if recording.off is not None and not recording.steps:
+        return message("run.nothing_recorded")
+    kind = "run.recorded" if recording.off is None else "run.recorded_in_part"
+    return message(kind, steps=recording.steps, folder=str(shown))
 
 
 def _say(said: Message) -> None:
@@ -172,16 +175,20 @@ def _restart_with_fixed_hash(seed: int | None) -> None:
 
 
 @contextmanager
-def _script_output(json_file: str | None) -> Iterator[str | None]:
-    """Where the answer goes; for ``-`` it has stdout to itself, and the script's stdout goes to stderr."""
+def _script_output(json_file: str | None) -> Iterator[Callable[[str], object]]:
+    """What writes the answer; for ``-`` it has stdout to itself, and the script's stdout goes to stderr."""
+    if json_file is None:
+        yield lambda _: None
+        return
     if json_file != "-":
-        yield json_file
+        place = Path(json_file).absolute()
+        yield lambda text: place.write_text(text, encoding="utf-8")
         return
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        yield f"/dev/fd/{kept}"
+        yield lambda text: os.write(kept, text.encode())
     finally:
         sys.stdout.flush()
         os.dup2(kept, 1)

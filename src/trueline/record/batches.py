@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.protocol import Values
+from trueline.adapters.protocol import Unreadable, Values
 from trueline.adapters.tree import leaves
 from trueline.kernel import describe_rows
 from trueline.model.sample import Batch, SampleField
@@ -21,10 +21,11 @@ def describe_batch(batch: Any, values: Values, indexes: Sequence[int] | None) ->
     arrays: list[tuple[str, Any]] = []
     for name, found in leaves(batch, lambda one: values.is_tensor(one) or isinstance(one, np.ndarray | str)):
         if not isinstance(found, str):
-            array = found if isinstance(found, np.ndarray) else values.to_numpy(found)
-            if array.ndim and array.dtype.kind not in "OSUM":
+            array = _array(found, values)
+            if array is not None and array.ndim and array.dtype.kind not in "OSUM":
                 arrays.append((name, array))
-    size = arrays[0][1].shape[0] if arrays else 0
+    lengths = [array.shape[0] for _, array in arrays]
+    size = len(indexes) if indexes is not None and len(indexes) in lengths else lengths[0] if lengths else 0
     fields = [_field(name, array) for name, array in arrays[:_MOST_FIELDS] if array.shape[0] == size]
     texts = _texts(batch)
     if texts and (not arrays or len(texts) == size):
@@ -33,6 +34,15 @@ def describe_batch(batch: Any, values: Values, indexes: Sequence[int] | None) ->
     if indexes is not None and len(indexes) != size:
         indexes = None
     return Batch(size, fields, indexes)
+
+
+def _array(found: Any, values: Values) -> Any:
+    if isinstance(found, np.ndarray):
+        return found
+    try:
+        return values.to_numpy(found)
+    except Unreadable:
+        return None
 
 
 def _field(name: str, array: Any) -> SampleField:

@@ -57,14 +57,18 @@ class Feed:
 
     @guarded
     def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+        recorder = self._recorder
         waited = time.perf_counter() - self._asked
-        step = self._recorder.open
-        if not step.fetched:
-            step.began = time.perf_counter()
-        step.fetched = True
-        samples = describe_batch(batch, self._values, indexes).to_json()
-        number = self._recorder.loader_known(loader)
-        self._recorder.event(EventName.BATCH, source="loader", loader=number, waited=round(waited, 6), samples=samples)
+        if not recorder.open.active:
+            recorder.open.began = time.perf_counter()
+        event = recorder.new_event(
+            EventName.BATCH,
+            source="loader",
+            loader=recorder.loader_known(loader),
+            waited=round(waited, 6),
+            samples=describe_batch(batch, self._values, indexes).to_json(),
+        )
+        recorder.waiting.add(event, [one for _, one in leaves(batch, self._values.is_tensor)], id(loader))
 
     @guarded
     def loader_ended(self, loader: Any) -> None:
@@ -81,6 +85,7 @@ class Feed:
         if outermost:
             training = self._values.training(module)
             recorder.look_around(self._adapter, training)
+            recorder.batch_used([one for _, one in leaves((args, dict(kwargs)), self._values.is_tensor)])
             recorder.forward_begins(module, training)
         parent = next((place for _, place, _, _ in reversed(self._stack) if place is not None), None)
         if recorder.networks.known(module):
@@ -101,7 +106,7 @@ class Feed:
             recorder.event(EventName.BATCH, source="forward", loader=None, waited=0.0, samples=samples)
         if recorder.capturing and recorder.wanted.inputs and recorder.wanted.module(place.path):
             for index, tensor in leaves((*args, *kwargs.values()), self._values.is_tensor):
-                recorder.keeper.take(recorder.open, Spot(place, call, Kind.IN, index), tensor, self._values)
+                self._take(Spot(place, call, Kind.IN, index), tensor)
 
     def _batch_told(self) -> bool:
         return any(one["event"] == EventName.BATCH for one in self._recorder.open.events)
@@ -138,9 +143,14 @@ class Feed:
     def _take_outputs(self, place: Place, call: int, outputs: Sequence[tuple[str, Any]]) -> None:
         recorder = self._recorder
         for index, tensor in outputs:
-            recorder.keeper.take(recorder.open, Spot(place, call, Kind.OUT, index), tensor, self._values)
+            self._take(Spot(place, call, Kind.OUT, index), tensor)
             if recorder.wanted.grads:
                 self._adapter.hooks.on_gradient(tensor, self._gradient_taker(Spot(place, call, Kind.GOUT, index)))
+
+    def _take(self, spot: Spot, tensor: Any) -> None:
+        recorder = self._recorder
+        if not recorder.keeper.take(recorder.open, spot, tensor, self._values):
+            recorder.notice("record.unreadable", {"module": spot.place.path or type(tensor).__name__})
 
     def _gradient_taker(self, spot: Spot) -> Any:
         step = self._recorder.open
@@ -153,7 +163,7 @@ class Feed:
 
     @guarded
     def _take_gradient(self, spot: Spot, gradient: Any) -> None:
-        self._recorder.keeper.take(self._recorder.open, spot, gradient, self._values)
+        self._take(spot, gradient)
 
     def _maybe_loss(self, tensor: Any) -> None:
         """A scalar that an outermost module returns is the loss, where evaluation shows no other."""
@@ -179,6 +189,8 @@ class Feed:
     @guarded
     def loss(self, value: Any, source: str) -> None:
         recorder = self._recorder
+        if recorder.in_backward:
+            return
         micro = recorder.open.backward
         index = sum(
             one["event"] == EventName.LOSS and one["micro"] == micro and one["source"] == source
@@ -189,8 +201,10 @@ class Feed:
 
     @guarded
     def backward_began(self) -> None:
-        self._recorder.event(EventName.BACKWARD, micro=self._recorder.open.backward)
-        self._recorder.open.backward += 1
+        # Reentrant checkpointing runs a backward of its own inside the user's.
+        if not self._recorder.in_backward:
+            self._recorder.event(EventName.BACKWARD, micro=self._recorder.open.backward)
+            self._recorder.open.backward += 1
         self._recorder.in_backward += 1
 
     @guarded
@@ -236,7 +250,7 @@ class Feed:
             named = recorder.parameters.find(parameter)
             if named is not None and recorder.wanted.module(named.place.path):
                 spot = Spot(named.place, 0, Kind.GRAD, named.leaf)
-                recorder.keeper.take(recorder.open, spot, gradient, self._values)
+                self._take(spot, gradient)
 
     @guarded
     def step_ended(self, optimizer: Any, skipped: bool) -> None:

@@ -46,7 +46,10 @@ class OpenStep:
     counts: dict[Place, int] = field(default_factory=dict)
     calls: list[tuple[Place, CallInfo]] = field(default_factory=list)
     fetched: bool = False
+    loaders: set[int] = field(default_factory=set)
     forwarded: bool = False
+    may_train: bool = False
+    calls_from_outside: int = 0
     backward: int = 0
     stepped: bool = False
     losses: int = 0

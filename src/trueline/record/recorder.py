@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import errno
@@ -19,16 +20,19 @@ from trueline.formats.run_folder.writer import RankWriter
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.message import Message, message
 from trueline.model.run import CallInfo, EventName, RunInfo
+from trueline.model.trouble import Trouble
 from trueline.record.edges import Edges
 from trueline.record.guard import guarded
 from trueline.record.networks import Networks, Place
 from trueline.record.open_step import Lazy, OpenStep, Spot
 from trueline.record.project import Project
 from trueline.record.ranks import leads_its_machine, rank_of
-from trueline.record.tables import Parameters, module_table
+from trueline.record.tables import Modules, Parameters
 from trueline.record.tensors import TensorKeeper
+from trueline.record.waiting import Waiting, WaitingBatches
 from trueline.record.wanted import Wanted
 
+_LONGEST_ROLLOUT = 1000
 Subscriber = Callable[[Phase, int, Sequence[Mapping[str, Any]]], None]
 
 
@@ -42,10 +46,13 @@ class Recorder:
     def __init__(self, wanted: Wanted, info: RunInfo, project: Project, warn: Callable[[Message], None]) -> None:
         self.wanted = wanted
         self.on = True
+        self.off: Message | None = None
         self.project = project
         self.networks = Networks()
         self.parameters = Parameters()
+        self._modules = Modules(project)
         self.edges = Edges()
+        self.waiting = WaitingBatches()
         self.keeper = TensorKeeper(wanted)
         self.open = OpenStep()
         self.capturing = False
@@ -103,14 +110,22 @@ class Recorder:
         self._subscribers.append(subscriber)
 
     def finish(self, exit_code: int | None = None) -> None:
-        """Close the last step and the folder."""
+        """Close the last step and the folder; a recording that went off still says how the run ended."""
         self._close_last()
         self._write_end(exit_code)
+        if self.off is not None and self._writer is not None:
+            self._write_end_after_trouble(exit_code)
         self._release()
 
     @guarded
     def _close_last(self) -> None:
         self.close_step()
+
+    def _write_end_after_trouble(self, exit_code: int | None) -> None:
+        self._info = dataclasses.replace(self._info, ended=_now(), exit_code=exit_code)
+        # The folder may be what the trouble was about.
+        with contextlib.suppress(OSError, Trouble):
+            self._write_info()
 
     @guarded
     def _write_end(self, exit_code: int | None) -> None:
@@ -122,7 +137,8 @@ class Recorder:
         """Stop recording and say so once; what was written stays readable."""
         if self.on:
             self.on = False
-            self._warn(_why(error, self.wanted.folder))
+            self.off = _why(error, self.wanted.folder)
+            self._warn(self.off)
         self._release()
 
     def _release(self) -> None:
@@ -140,16 +156,22 @@ class Recorder:
 
     def event(self, name: EventName, **fields: Any) -> dict[str, Any]:
         """Append an event to the open step."""
-        found = {"event": name.value, "t": round(time.perf_counter() - self._began, 6), **fields}
+        found = self.new_event(name, **fields)
         self.open.events.append(found)
         return found
+
+    def new_event(self, name: EventName, **fields: Any) -> dict[str, Any]:
+        """An event of this moment."""
+        return {"event": name.value, "t": round(time.perf_counter() - self._began, 6), **fields}
 
     def forward_begins(self, module: Any, training: bool) -> None:
         """An outermost module is called: does a new step begin with it?"""
         step = self.open
         again = self._first_root == id(module)
         over = step.stepped and (not training or (not step.fetched and again))
-        if over or (again and step.forwarded and not step.fetched and not step.training):
+        # Calls in training mode may be a rollout that is trained on later: they wait for it, though not for ever.
+        evaluated = not step.training and (not step.may_train or step.calls_from_outside >= _LONGEST_ROLLOUT)
+        if over or (again and step.forwarded and not step.fetched and evaluated):
             self.close_step()
         if not self.open.forwarded:
             self._first_root = id(module)
@@ -160,6 +182,32 @@ class Recorder:
             self.first_of_phase = self.first_of_phase or self.steps[Phase.TRAIN] == 0
             self.capturing = self.wanted.deep and self.steps[Phase.TRAIN] in self.wanted.steps
         self.open.forwarded = True
+        self.open.may_train = self.open.may_train or training
+        self.open.calls_from_outside += 1
+
+    def batch_used(self, inputs: Sequence[Any]) -> None:
+        """An outermost module is called: with which of the batches that wait?
+
+        One that is recognised by its tensors begins a step of its own; where none is (they were copied or moved),
+        all that wait belong to the step.
+        """
+        found = self.waiting.used(inputs)
+        if found is not None:
+            if self.open.active and found.loader in self.open.loaders:
+                self.close_step()
+            self._file(found)
+        elif not self.open.loaders:
+            self._file_all()
+
+    def _file_all(self) -> None:
+        for found in self.waiting.all():
+            self._file(found)
+
+    def _file(self, found: Waiting) -> None:
+        self.open.fetched = True
+        self.open.loaders.add(found.loader)
+        self.open.events.append(found.event)
+        self.open.events.sort(key=lambda one: float(one["t"]))
 
     def look_around(self, adapter: Adapter, training: bool) -> None:
         """Ask for device, precision and flags from within a forward call, where autocast and modes are in force."""
@@ -175,16 +223,17 @@ class Recorder:
         self._loader = id(loader)
 
     def outside_step(self) -> None:
-        """The next iteration of a loop without a loader begins."""
-        if self.open.stepped and not self.open.fetched:
+        """The next iteration begins, of a loop without a loader or of one that has fetched its batches before."""
+        if self.open.stepped and (not self.open.fetched or self.waiting.has_of(self.open.loaders)):
             self.close_step()
 
     def close_step(self) -> None:
         """Write the open step, if anything happened in it, and begin the next."""
-        step, self.open = self.open, OpenStep()
-        if not step.active:
-            self.open = step
+        if not self.open.active:
             return
+        if not self.open.loaders:
+            self._file_all()
+        step, self.open = self.open, OpenStep()
         phase = Phase.TRAIN if step.training else Phase.EVAL
         number = self.steps[phase]
         if self.networks.name_roots():
@@ -292,7 +341,8 @@ class Recorder:
         if self._writer is None or not self._leads:
             return
         process = {"pid": os.getpid(), "host": platform.node()}
-        recorded = {**self.wanted.to_json(), "process": process}
+        off = {"message_id": self.off.id, "params": dict(self.off.params)} if self.off is not None else None
+        recorded = {**self.wanted.to_json(), "process": process, "off": off}
         info = dataclasses.replace(self._info, hyper=self._hyper, recorded=recorded)
         found = self._around or (self._adapters[0].state.circumstances() if self._adapters else {})
         merged = {name: {**getattr(info, name), **found.get(name, {})} for name in ("versions", "seeds", "flags")}
@@ -304,8 +354,8 @@ class Recorder:
         self._writer.write_info(info)
 
     def _write_tables(self, writer: RankWriter) -> None:
-        writer.write_params(list(self.parameters.table(self.networks)))
-        writer.write_modules(list(module_table(self.networks, self.project)), self._calls)
+        writer.write_params(self.parameters.table(self.networks))
+        writer.write_modules(self._modules.table(self.networks), self._calls)
         self._write_info()
         self._tables_due = False
 

@@ -93,6 +93,11 @@ class Recording:
             self.recorder.finish(exit_code)
 
     @property
+    def off(self) -> Message | None:
+        """Why the recording went off, if it did."""
+        return self.recorder.off if self.recorder is not None else None
+
+    @property
     def steps(self) -> int:
         """How many training steps were recorded."""
         return self.recorder.finished if self.recorder is not None else 0

@@ -48,7 +48,7 @@ def record(
     The options are those of ``trueline run``. Nothing in here stops or changes the training.
     """
     wanted = Wanted(
-        Path(folder) if folder is not None else default_folder("run"),
+        (Path(folder) if folder is not None else default_folder("run")).absolute(),
         stats=stats or ((inputs or grads or weights) and not tensors),
         tensors=tensors,
         inputs=inputs,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import weakref
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from trueline.adapters.protocol import Tensor, Unreadable, Values
 from trueline.kernel import summarise
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
 from trueline.record.networks import Networks, Place, Root
 from trueline.record.project import Project
+
+Known = TypeVar("Known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,64 +22,99 @@ class Named:
 
     place: Place
     leaf: str
-    initial: Summary
+    initial: Summary | None
+
+
+class _ByObject(Generic[Known]):
+    """Something known of an object; an address that is used again by another object is not mistaken for it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ReferenceType[Any], Known]] = {}
+
+    def get(self, thing: Any) -> Known | None:
+        found = self._known.get(id(thing))
+        return found[1] if found is not None and found[0]() is thing else None
+
+    def set(self, thing: Any, known: Known) -> None:
+        self._known[id(thing)] = (weakref.ref(thing), known)
 
 
 class Parameters:
     """The parameters of all networks, found by the object."""
 
     def __init__(self) -> None:
-        self._named: dict[int, Named] = {}
-        self._held_by: dict[int, tuple[int, int]] = {}
+        self._named: _ByObject[Named] = _ByObject()
+        self._held_by: _ByObject[tuple[int, int]] = _ByObject()
+        self._rows: dict[Root, list[ParamInfo]] = {}
 
     def meet(self, root: Root) -> None:
         """Remember a new network's parameters and buffers as they are now."""
         values = root.adapter.values
         for one in values.tensors(root.module()):
-            if id(one.value) not in self._named:
+            if self._named.get(one.value) is None:
                 path, _, leaf = one.name.rpartition(".")
-                self._named[id(one.value)] = Named(Place(root, path), leaf, summarise(values.to_numpy(one.value)))
+                self._named.set(one.value, Named(Place(root, path), leaf, _summary(one.value, values)))
 
     def find(self, parameter: Any) -> Named | None:
         """A parameter's name; None for one that belongs to no network that was called."""
-        return self._named.get(id(parameter))
+        return self._named.get(parameter)
 
     def held(self, parameter: Any, optimizer: int, group: int) -> None:
         """An optimizer's group holds this parameter."""
-        self._held_by[id(parameter)] = (optimizer, group)
+        self._held_by.set(parameter, (optimizer, group))
 
-    def table(self, networks: Networks) -> Iterator[ParamInfo]:
-        """Every parameter and buffer of every network that still exists."""
+    def table(self, networks: Networks) -> list[ParamInfo]:
+        """Every parameter and buffer of every network; of one that is gone as it was last."""
         first: dict[int, str] = {}
         for root, module in networks.alive():
-            values = root.adapter.values
-            for one in values.tensors(module):
-                name = Place(root, one.name).full
-                original = first.setdefault(values.identity(one.value), name)
-                known = self._named.get(id(one.value))
-                optimizer, group = self._held_by.get(id(one.value), (None, None))
-                yield ParamInfo(
-                    name,
-                    values.shape(one.value),
-                    values.dtype(one.value),
-                    one.trainable,
-                    one.buffer,
-                    original if original != name else None,
-                    optimizer,
-                    group,
-                    known.initial if known is not None else None,
-                )
+            self._rows[root] = [self._row(root, one, first) for one in root.adapter.values.tensors(module)]
+        return [row for rows in self._rows.values() for row in rows]
+
+    def _row(self, root: Root, one: Tensor, first: dict[int, str]) -> ParamInfo:
+        values = root.adapter.values
+        name = Place(root, one.name).full
+        original = first.setdefault(values.identity(one.value), name)
+        known = self._named.get(one.value)
+        optimizer, group = self._held_by.get(one.value) or (None, None)
+        return ParamInfo(
+            name,
+            values.shape(one.value),
+            values.dtype(one.value),
+            one.trainable,
+            one.buffer,
+            original if original != name else None,
+            optimizer,
+            group,
+            known.initial if known is not None else None,
+        )
 
 
-def module_table(networks: Networks, project: Project) -> Iterator[ModuleInfo]:
-    """Every module of every network that still exists."""
-    for root, top in networks.alive():
-        for path, module in root.adapter.values.modules(top):
-            built = root.adapter.build.built(module)
-            yield ModuleInfo(
-                Place(root, path).full,
-                type(module).__name__,
-                root.adapter.values.attributes(module),
-                dict(built.arguments) if built is not None else None,
-                project.line(built.line) if built is not None else None,
-            )
+def _summary(tensor: Any, values: Values) -> Summary | None:
+    try:
+        return summarise(values.to_numpy(tensor))
+    except Unreadable:
+        return None
+
+
+class Modules:
+    """The modules of all networks."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._rows: dict[Root, list[ModuleInfo]] = {}
+
+    def table(self, networks: Networks) -> list[ModuleInfo]:
+        """Every module of every network; of one that is gone as it was last."""
+        for root, top in networks.alive():
+            self._rows[root] = [self._row(root, path, one) for path, one in root.adapter.values.modules(top)]
+        return [row for rows in self._rows.values() for row in rows]
+
+    def _row(self, root: Root, path: str, module: Any) -> ModuleInfo:
+        built = root.adapter.build.built(module)
+        return ModuleInfo(
+            Place(root, path).full,
+            type(module).__name__,
+            root.adapter.values.attributes(module),
+            dict(built.arguments) if built is not None else None,
+            self._project.line(built.line) if built is not None else None,
+        )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from trueline.adapters.protocol import Values
-from trueline.kernel import summarise
+from trueline.adapters.protocol import Unreadable, Values
+from trueline.kernel import UnsupportedDtype, summarise
 from trueline.model.summary import Summary
 from trueline.record.open_step import OpenStep, Spot
 from trueline.record.wanted import Wanted
@@ -19,14 +19,18 @@ class TensorKeeper:
         self._wanted = wanted
         self._seen: dict[int, tuple[weakref.ReferenceType[Any], int, Summary]] = {}
 
-    def take(self, step: OpenStep, spot: Spot, tensor: Any, values: Values) -> None:
-        """Keep a tensor's Summary, its values, or both."""
-        if self._wanted.tensors:
-            array = values.to_numpy(tensor, copy=True)
-            step.tensors.append((spot, array))
-            step.stats.append((spot, summarise(array)))
-        else:
-            step.stats.append((spot, self._summary(tensor, values)))
+    def take(self, step: OpenStep, spot: Spot, tensor: Any, values: Values) -> bool:
+        """Keep a tensor's Summary, its values, or both; False where it has none."""
+        try:
+            if self._wanted.tensors:
+                array = values.to_numpy(tensor, copy=True)
+                step.tensors.append((spot, array))
+                step.stats.append((spot, summarise(array)))
+            else:
+                step.stats.append((spot, self._summary(tensor, values)))
+        except (Unreadable, UnsupportedDtype):
+            return False
+        return True
 
     def _summary(self, tensor: Any, values: Values) -> Summary:
         version = values.version(tensor)

@@ -13,17 +13,24 @@ from trueline.adapters.indexes import Indexes
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.protocol import Observer
 
+_SHUFFLES = {
+    "SequentialSampler": False,
+    "RandomSampler": True,
+    "SubsetRandomSampler": True,
+    "WeightedRandomSampler": True,
+}
+
 
 def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
     """Tell of every iteration over a DataLoader and of every batch."""
-    loaders: weakref.WeakKeyDictionary[Any, weakref.ReferenceType[Any]] = weakref.WeakKeyDictionary()
+    loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
     indexes = Indexes()
 
     def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
         def begin(loader: Any) -> Any:
             iterator = original(loader)
             if switch.on and isinstance(iterator, dataloader._BaseDataLoaderIter):
-                loaders[iterator] = weakref.ref(loader)
+                loaders[iterator] = loader
                 observer.loader_began(loader, facts(loader))
             return iterator
 
@@ -33,8 +40,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
         def fetch(iterator: Any) -> Any:
             if not switch.on:
                 return original(iterator)
-            reference = loaders.get(iterator)
-            loader = reference() if reference is not None else None
+            loader = loaders.get(iterator)
             observer.fetch_began(loader)
             try:
                 batch = original(iterator)
@@ -73,7 +79,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
 def facts(loader: Any) -> dict[str, Any]:
     """What is worth knowing of a loader; an iterable dataset is not asked for its length, which would change it."""
     iterable = isinstance(loader.dataset, torch_data.IterableDataset)
-    sampler = None if iterable else type(loader.sampler).__name__
+    sampler = None if iterable else _sampler(loader)
     return {
         "kind": type(loader).__name__,
         "dataset": type(loader.dataset).__name__,
@@ -81,10 +87,18 @@ def facts(loader: Any) -> dict[str, Any]:
         "samples": None if iterable else _length(loader.dataset),
         "batch_size": loader.batch_size,
         "sampler": sampler,
-        "shuffle": None if iterable else sampler in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"),
+        "shuffle": _SHUFFLES.get(sampler or ""),
         "drop_last": bool(loader.drop_last),
         "workers": int(loader.num_workers),
     }
+
+
+def _sampler(loader: Any) -> str:
+    """What decides the order: the sampler, the one inside a batch sampler of the user's, or that batch sampler."""
+    if loader.batch_size is not None or loader.batch_sampler is None:
+        return type(loader.sampler).__name__
+    inside = getattr(loader.batch_sampler, "sampler", None)
+    return type(inside if inside is not None else loader.batch_sampler).__name__
 
 
 def _length(sized: Any) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,6 +30,11 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
     _watch_scaler(observer, speaks, patches, scaled)
     _watch_optimizers(observer, speaks, patches)
     _watch_clipping(observer, speaks, patches)
+    patches.wrap(
+        sys.modules["torch.multiprocessing.spawn"],
+        "start_processes",
+        lambda original: outermost(original, speaks, before=lambda *_, **__: observer.notice("torch.spawned")),
+    )
     patches.wrap(
         nn.Module,
         "train",
@@ -130,18 +136,24 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
 
 
 def _watch_optimizers(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        if speaks():
-            pairs = [
-                (parameter, parameter.grad)
-                for group in optimizer.param_groups
-                for parameter in group["params"]
-                if parameter.grad is not None
-            ]
-            observer.step_began(optimizer, pairs)
+    def tell_beginning(optimizer: Any) -> None:
+        pairs = [
+            (parameter, parameter.grad)
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+            if parameter.grad is not None
+        ]
+        observer.step_began(optimizer, pairs)
 
-    def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
+    # With a closure, forward and backward happen inside the step: only after it are the gradients its own.
+    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if speaks() and not _has_closure(args, kwargs):
+            tell_beginning(optimizer)
+
+    def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         if speaks():
+            if _has_closure(args, kwargs):
+                tell_beginning(optimizer)
             observer.step_ended(optimizer, False)
 
     patches.on_remove(register_optimizer_step_pre_hook(before).remove)
@@ -159,6 +171,11 @@ def _watch_optimizers(observer: Observer, speaks: Callable[[], bool], patches: P
 
     for kind in _scheduler_kinds():
         patches.wrap(kind, "step", lambda original: outermost(original, speaks, after=scheduled))
+
+
+def _has_closure(args: Any, kwargs: Any) -> bool:
+    """The hooks get the optimizer among the arguments of its step."""
+    return any(callable(one) and not isinstance(one, Optimizer) for one in (*args, *kwargs.values()))
 
 
 def _scheduler_kinds() -> Iterator[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from trueline.adapters.protocol import Array, Group, Tensor
+from trueline.adapters.protocol import Array, Group, Tensor, Unreadable
 
 _PLAIN = (bool, int, float, str, type(None))
 _WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
@@ -38,6 +38,13 @@ def local(tensor: Any) -> Any:
 
 def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
     """The tensor's values; without ``copy`` the memory may be shared."""
+    try:
+        return _values(tensor, copy)
+    except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
+        raise Unreadable(str(error)) from error
+
+
+def _values(tensor: Any, copy: bool) -> Array:
     found = local(tensor)
     if found.layout is not torch.strided:
         found = found.to_dense()
@@ -100,10 +107,13 @@ def norm(tensors: Sequence[Any]) -> Any:
 
 def identity(tensor: Any) -> int:
     """Equal for tensors that start at the same storage address; an empty one is only itself."""
-    found = local(tensor)
-    if found.layout is not torch.strided or found.numel() == 0:
+    try:
+        found = local(tensor)
+        if found.layout is not torch.strided or found.numel() == 0:
+            return id(tensor)
+        return int(found.data_ptr()) or id(tensor)
+    except (RuntimeError, NotImplementedError, ValueError):
         return id(tensor)
-    return int(found.data_ptr()) or id(tensor)
 
 
 def version(tensor: Any) -> int | None:
@@ -184,5 +194,8 @@ def dtype(tensor: Any) -> str:
 
 
 def shape(tensor: Any) -> tuple[int, ...]:
-    """The shape."""
-    return tuple(int(size) for size in tensor.shape)
+    """The shape; () where there is none yet, or where rows differ in length."""
+    try:
+        return tuple(int(size) for size in tensor.shape)
+    except (RuntimeError, ValueError):
+        return ()

@@ -27,10 +27,11 @@ def read_curve(log: EventLog, name: str, phase: str) -> Curve:
 
 
 def _loss(log: EventLog, phase: str) -> dict[int, float]:
-    values: dict[int, list[float]] = {}
+    """A step's first loss: a number that the script has, where a sum or a mean of several is none."""
+    points: dict[int, float] = {}
     for event in log.events(EventName.LOSS, phase):
-        values.setdefault(event["step"], []).append(decode(event["value"]))
-    return {step: sum(found) / len(found) for step, found in values.items()}
+        points.setdefault(event["step"], decode(event["value"]))
+    return points
 
 
 def _first_optimizer(log: EventLog, phase: str) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,240 @@
+"""Trainings that are written in less usual ways are recorded as truly as the usual ones."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+from torch_loops import Net, dataset, loader
+
+import trueline
+from trueline.formats.run_folder.reader import RankFolder, open_run
+from trueline.model.key import Key
+from trueline.model.sample import Batch
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    return tmp_path / "run"
+
+
+def opened(folder: Path) -> RankFolder:
+    return open_run(folder).rank(0)
+
+
+def notices(rank: RankFolder) -> list[str]:
+    return [one["message_id"] for one in rank.events() if one["event"] == "notice"]
+
+
+def train(model: Any, batches: Any, optimizer: Any = None) -> list[float]:
+    optimizer = optimizer or torch.optim.SGD(model.parameters(), 0.01)
+    seen = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        seen.append(loss.item())
+    return seen
+
+
+def indexes(rank: RankFolder, step: int) -> list[Any]:
+    return [Batch.from_json(one["samples"]).indexes for one in rank.events(step=step) if one["event"] == "batch"]
+
+
+def test_networks_built_one_after_the_other_keep_their_own_parameters(folder: Path) -> None:
+    first_values = {}
+    with trueline.record(folder, stats=True, grads=True):
+        for fold in range(4):
+            model = nn.Sequential(nn.Flatten(), nn.Linear(64, 8 + fold), nn.ReLU(), nn.Linear(8 + fold, 10))
+            first_values[8 + fold] = float(model[1].weight.detach().double().norm())
+            train(model, loader(16))
+            del model
+    rank = opened(folder)
+    by_width = {one.shape[0]: one for one in rank.params if one.name.endswith("1.weight") and one.shape[1] == 64}
+    assert sorted(by_width) == [8, 9, 10, 11], "all four networks are in the table, also those that are gone"
+    for width, one in by_width.items():
+        assert one.initial is not None
+        assert one.initial.l2 == pytest.approx(first_values[width], rel=1e-6)
+    widths = {key.module: summary.count for key, summary in rank.stats(7).items() if str(key).endswith("grad/weight")}
+    assert 11 * 64 in widths.values()
+    assert all(count in (11 * 64, 11 * 10) for count in widths.values())
+
+
+def test_a_backward_inside_a_backward_is_no_loss_of_the_users(folder: Path) -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    block, head = nn.Linear(64, 64), nn.Linear(64, 10)
+    optimizer = torch.optim.SGD([*block.parameters(), *head.parameters()], 0.01)
+    seen = []
+    with trueline.record(folder):
+        for x, y in loader():
+            optimizer.zero_grad()
+            hidden = checkpoint(block, x.flatten(1).requires_grad_(), use_reentrant=True)
+            loss = F.cross_entropy(head(hidden), y)
+            loss.backward()
+            optimizer.step()
+            seen.append(loss.item())
+    rank = opened(folder)
+    assert list(rank.curve("loss").values) == seen
+    assert [one["micro"] for one in rank.events() if one["event"] == "backward"] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_compiled_network_keeps_its_own_inputs_and_outputs(folder: Path, in_place: bool) -> None:
+    with trueline.record(folder, stats=True, inputs=True):
+        torch._dynamo.reset()
+        model = Net()
+        if in_place:
+            model.compile(backend="aot_eager")
+        called = model if in_place else torch.compile(model, backend="aot_eager")
+        seen = train(called, loader(), torch.optim.SGD(model.parameters(), 0.01))
+    rank = opened(folder)
+    assert list(rank.curve("loss").values) == seen
+    assert notices(rank) == ["torch.compiled"]
+    assert set(rank.keys) == {Key.of("", "in"), Key.of("", "out")}
+    assert {one.path for one in rank.modules} == {"", "conv", "bn", "relu", "fc"}
+
+
+def test_tensors_without_values_leave_a_notice_and_the_rest_is_recorded(folder: Path) -> None:
+    layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    hidden = torch.zeros(2, 5, dtype=torch.bool)
+    hidden[0, 3:] = True
+    with trueline.record(folder, stats=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            model.train()
+            optimizer.zero_grad()
+            model(torch.randn(2, 5, 16), src_key_padding_mask=hidden).pow(2).mean().backward()
+            optimizer.step()
+            model.eval()
+            with torch.no_grad():
+                model(torch.randn(2, 5, 16), src_key_padding_mask=hidden)
+    rank = opened(folder)
+    assert rank.finished == 3
+    assert len(list(rank.events(phase="eval"))) > 0
+    assert "torch.fused" in notices(rank)
+    assert open_run(folder).info.recorded["off"] is None
+
+
+def test_function_transforms_lazy_and_meta_modules_do_not_end_the_recording(folder: Path) -> None:
+    lazy = nn.Sequential(nn.Flatten(), nn.LazyLinear(10))
+    with trueline.record(folder, stats=True):
+        parameters = dict(Net().named_parameters())
+        net = nn.Linear(4, 1)
+        torch.func.vmap(torch.func.grad(lambda x: net(x).sum()))(torch.randn(3, 4))
+        nn.Linear(4, 4, device="meta")(torch.randn(2, 4, device="meta"))
+        seen = [loss for x, y in loader() for loss in train(lazy, [(x, y)])]
+    assert parameters
+    rank = opened(folder)
+    assert list(rank.curve("loss").values) == seen
+    assert "torch.transformed" in notices(rank)
+
+
+@pytest.mark.parametrize("with_loader", [True, False])
+def test_an_optimizer_with_a_closure_has_its_own_gradients_and_steps(folder: Path, with_loader: bool) -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    norms, losses = [], []
+    x, y = dataset(8).tensors
+    with trueline.record(folder):
+        for batch in loader(24) if with_loader else [(x, y)] * 3:
+
+            def closure(batch: Any = batch) -> Any:
+                optimizer.zero_grad()
+                loss = F.cross_entropy(model(batch[0]), batch[1])
+                loss.backward()
+                norms.append(float(torch.cat([one.grad.flatten() for one in model.parameters()]).norm()))
+                return loss
+
+            losses.append(float(optimizer.step(closure)))
+    rank = opened(folder)
+    assert rank.finished == 3
+    assert list(rank.curve("loss").values) == losses
+    assert list(rank.curve("grad_norm").values) == pytest.approx(norms)
+
+
+def ahead(source: Any) -> Iterator[Any]:
+    held = None
+    for batch in source:
+        if held is not None:
+            yield held
+        held = batch
+    yield held
+
+
+@pytest.mark.parametrize("fetch", [list, ahead], ids=["all at once", "one ahead"])
+def test_batches_fetched_early_belong_to_the_step_that_uses_them(folder: Path, fetch: Any) -> None:
+    with trueline.record(folder):
+        seen = train(Net(), fetch(loader(shuffle=True)))
+    rank = opened(folder)
+    assert list(rank.curve("loss").values) == seen
+    assert [len(indexes(rank, step)) for step in range(4)] == [1, 1, 1, 1]
+    found = sorted(at for step in range(4) for batch in indexes(rank, step) for at in batch)
+    assert found == list(range(32))
+    events = [one["event"] for one in rank.events(step=2) if one["event"] != "loader"]
+    assert events == ["batch", "zero_grad", "loss", "backward", "step", "end"]
+
+
+def test_a_loader_is_known_for_what_it_is(folder: Path) -> None:
+    data = dataset()
+    with trueline.record(folder):
+        train(Net(), DataLoader(data, batch_sampler=BatchSampler(RandomSampler(data), 8, False)))
+    rank = opened(folder)
+    found = next(one for one in rank.events() if one["event"] == "loader")
+    assert (found["sampler"], found["shuffle"]) == ("RandomSampler", True)
+    assert {one["loader"] for one in rank.events() if one["event"] == "batch"} == {0}
+
+
+def test_a_rollout_belongs_to_the_update_that_learns_from_it(folder: Path) -> None:
+    policy = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(policy.parameters(), 0.1)
+    with trueline.record(folder):
+        for _ in range(3):
+            log_probabilities = [F.log_softmax(policy(torch.randn(4)), -1)[0] for _ in range(5)]
+            optimizer.zero_grad()
+            (-torch.stack(log_probabilities).sum()).backward()
+            optimizer.step()
+    rank = opened(folder)
+    assert rank.finished == 3
+    assert not list(rank.events(phase="eval"))
+
+
+def test_recordings_may_end_in_any_order(tmp_path: Path) -> None:
+    before = torch.autograd.backward
+    first, second = trueline.record(tmp_path / "a"), trueline.record(tmp_path / "b")
+    first.__enter__()
+    second.__enter__()
+    train(Net(), loader())
+    first.__exit__(None, None, None)
+    seen = train(Net(), loader())
+    second.__exit__(None, None, None)
+    assert list(opened(tmp_path / "b").curve("loss").values)[4:] == seen
+    assert opened(tmp_path / "a").finished == 4
+    with trueline.record(tmp_path / "c"):
+        train(Net(), loader())
+    assert opened(tmp_path / "c").finished == 4
+    assert torch.autograd.backward.__name__ == before.__name__
+
+
+def test_tracing_gives_no_warnings_of_ours(folder: Path) -> None:
+    with trueline.record(folder, stats=True), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        torch.jit.trace(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.randn(2, 4))
+
+
+def test_what_implies_statistics_keeps_them(folder: Path) -> None:
+    with trueline.record(folder, grads=True):
+        train(Net(), loader())
+    assert Key.of("fc", "grad", "weight") in opened(folder).keys
