@@ -150,7 +150,7 @@ class Feed:
     def _take(self, spot: Spot, tensor: Any) -> None:
         recorder = self._recorder
         if not recorder.keeper.take(recorder.open, spot, tensor, self._values):
-            recorder.notice("record.unreadable", {"module": spot.place.path or type(tensor).__name__})
+            self.notice("record.unreadable", module=spot.place.path or type(tensor).__name__)
 
     def _gradient_taker(self, spot: Spot) -> Any:
         step = self._recorder.open

@@ -49,7 +49,7 @@ def notices_of(folder: RankFolder) -> list[tuple[Message, int, int]]:
     return list(found.values())
 
 
-def notice_blocks(notices: Sequence[tuple[Message, int, int]]) -> list[Block]:
+def notice_blocks(notices: Sequence[tuple[Message, int, int | None]]) -> list[Block]:
     """The notices as a table."""
     if not notices:
         return []

@@ -10,7 +10,7 @@ from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
 from trueline.model.run import ModuleInfo, RunInfo
-from trueline.report.run.events import brief, events_table, notice_blocks, notices_of
+from trueline.report.run.events import brief, events_table, notice_blocks, notice_of, notices_of
 from trueline.report.run.listing import duration
 from trueline.report.run.modules import module_blocks, modules_in_order, modules_json
 from trueline.report.run.parameters import Parameters, parameter_blocks, parameters_of
@@ -31,7 +31,7 @@ class Overview:
     finished: int
     training: Training
     parameters: Parameters
-    notices: Sequence[tuple[Message, int, int]]
+    notices: Sequence[tuple[Message, int, int | None]]
     strange: Sequence[Strange]
     sampled: bool
     modules: Sequence[tuple[ModuleInfo, int]]
@@ -80,13 +80,20 @@ def overview_of(run: Run, rank: int | None, *, now: float | None = None) -> Over
         folder.finished if folder is not None else 0,
         training_of(folder) if folder is not None else Training((), 0, (), None),
         parameters_of(folder.params if folder is not None else ()),
-        notices_of(folder) if folder is not None else (),
+        [*_why_off(run.info), *(notices_of(folder) if folder is not None else ())],
         strange,
         sampled,
         modules_in_order(folder) if folder is not None else (),
         _first_events(folder) if folder is not None else (),
         folder.tensor_steps if folder is not None else (),
     )
+
+
+def _why_off(info: RunInfo) -> Iterator[tuple[Message, int, int | None]]:
+    """Why the recording ended before the training did."""
+    off = info.recorded.get("off")
+    if isinstance(off, dict):
+        yield notice_of(off), 1, None
 
 
 def overview_report(found: Overview) -> Report:
