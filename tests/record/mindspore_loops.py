@@ -127,4 +127,41 @@ def jitted():
         tell(train_step(x, y))
 
 
+def jitted_without_data():
+    def forward(x, y):
+        return loss_fn(net(x), y)
+
+    gradients_of = ms.value_and_grad(forward, None, optimizer.parameters)
+
+    @ms.jit
+    def train_step(x, y):
+        loss, gradients = gradients_of(x, y)
+        optimizer(gradients)
+        return loss
+
+    net.set_train()
+    for _ in range(3):
+        tell(train_step(ms.Tensor(IMAGES), ms.Tensor(LABELS)))
+
+
+class Rates(ms.Callback):
+    def on_train_step_end(self, run_context):
+        arguments = run_context.original_args()
+        arguments.optimizer.get_lr()
+        tell(arguments.net_outputs)
+
+
+def scheduled():
+    rates = nn.cosine_decay_lr(0.001, 0.1, 12, 4, 3)
+    scaling = ms.amp.FixedLossScaleManager(128.0, drop_overflow_update=False)
+    held = nn.Momentum(net.trainable_params(), rates, 0.9, loss_scale=128.0)
+    trained = ms.Model(net, loss_fn, held, loss_scale_manager=scaling)
+    trained.train(2, data(), callbacks=[Rates()], dataset_sink_mode=False)
+
+
+def dropped():
+    net.insert_child_to_cell("relu", nn.Dropout(p=0.5))
+    one_step_cell()
+
+
 globals()[STYLE.removesuffix("_graph")]()

@@ -108,7 +108,26 @@ def test_two_optimizers_are_told_apart(tmp_path: Path) -> None:
     assert (held["conv.weight"], held["fc.weight"], held["bn.gamma"]) == (0, 1, None)
 
 
-def test_a_jitted_step_says_what_it_could_not_see(tmp_path: Path) -> None:
-    _, rank = recorded("jitted", tmp_path)
-    assert rank.finished == 4
+@pytest.mark.parametrize("style", ["jitted", "jitted_without_data"])
+def test_a_jitted_step_keeps_its_loss_and_says_what_it_could_not_see(tmp_path: Path, style: str) -> None:
+    seen, rank = recorded(style, tmp_path)
+    assert list(rank.curve("loss").values) == seen
     assert "mindspore.jit" in [one["message_id"] for one in rank.events() if one["event"] == "notice"]
+
+
+def test_learning_rates_and_scales_of_the_optimizer_are_its_own_matter(tmp_path: Path) -> None:
+    seen, rank = recorded("scheduled", tmp_path)
+    assert list(rank.curve("loss").values) == seen
+    assert {one.path for one in rank.modules} == {"", "conv", "bn", "relu", "fc", "loss_fn"}
+    assert all(one.optimizer == 0 for one in rank.params if not one.buffer)
+    assert max(rank.curve("grad_norm").values) < 50, "unscaled, as the loss is"
+    assert len(set(rank.curve("lr").values)) > 1
+
+
+def test_deterministic_is_reproducible_with_dropout(tmp_path: Path) -> None:
+    runs = [
+        trueline("run", "--deterministic", "5", "-o", f"r{at}", SCRIPT, "dropped", cwd=tmp_path).stdout
+        for at in range(2)
+    ]
+    assert runs[0] == runs[1]
+    assert len(runs[0].split()) == 4

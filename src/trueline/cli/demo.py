@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -49,8 +50,8 @@ def command(keep: Path | None) -> int:
     """Tell the whole story."""
     _require_packages()
     examples = find_examples()
-    _tell(message("demo.story"))
-    with _folder(keep) as folder:
+    with _folder(keep) as folder, _ended_in_order():
+        _tell(message("demo.story"))
         # A copy: the recorder takes a script inside an installed package for a library, and keeps no source of it.
         scripts = folder.resolve() / "scripts"
         shutil.copytree(examples, scripts, ignore=shutil.ignore_patterns("__pycache__"))
@@ -95,6 +96,23 @@ def _folder(keep: Path | None) -> Iterator[Path]:
     yield keep
 
 
+_children: list[subprocess.Popen[str]] = []
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """A demo that is told to end takes its child processes and its folder with it."""
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _record_all(scripts: Path, folder: Path) -> None:
     weights = (folder / "initial-weights.npz").resolve()
     _tell(message("demo.making_weights"))
@@ -112,17 +130,31 @@ def _record_all(scripts: Path, folder: Path) -> None:
 
     # Threads only wait here: each run is a process of its own.
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for name, seconds in zip(_RUNS, pool.map(record, _RUNS), strict=True):
-            _tell(message("demo.recorded", what=message(f"demo.what_{name}").text(), seconds=round(seconds)))
+        try:
+            for name, seconds in zip(_RUNS, pool.map(record, _RUNS), strict=True):
+                _tell(message("demo.recorded", what=message(f"demo.what_{name}").text(), seconds=round(seconds)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in list(_children):
+                child.kill()
+            raise
 
 
 def _run(command: Sequence[str]) -> None:
     # One thread per process: the frameworks' pools would fight for the cores, and the numbers would depend on them.
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        tail = " | ".join((done.stdout + done.stderr).strip().splitlines()[-_TAIL:])
-        raise DemoFailed("demo.failed", code=done.returncode, command=" ".join(command), tail=tail)
+    child = subprocess.Popen(
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
+    _children.append(child)
+    try:
+        said, _ = child.communicate()
+    finally:
+        child.kill()
+        _children.remove(child)
+    if child.returncode:
+        tail = " | ".join(said.strip().splitlines()[-_TAIL:])
+        raise DemoFailed("demo.failed", code=child.returncode, command=" ".join(command), tail=tail)
 
 
 def _show(folder: Path, keep: Path | None) -> int:

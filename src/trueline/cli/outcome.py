@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from types import TracebackType
@@ -13,6 +14,7 @@ from trueline.cli.usage_error import usage_error_line
 from trueline.locale import render
 
 INTERRUPTED = 130
+_NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF)
 
 
 class Outcome:
@@ -21,6 +23,9 @@ class Outcome:
     code: int = 0
 
     def __enter__(self) -> Outcome:
+        if sys.stdout is None:
+            # Started with its stdout closed.
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123
         return self
 
     def end(self, returned: Any) -> None:
@@ -55,6 +60,10 @@ def _explain(error: BaseException) -> int:
         return Exit.BAD_INPUT
     if isinstance(error, Trouble):
         _complain(str(error))
+        return Exit.BAD_INPUT
+    if isinstance(error, OSError) and error.errno in _NO_OUTPUT:
+        forget_stdout()
+        _complain(render("cli.output_failed", {"reason": error.strerror}))
         return Exit.BAD_INPUT
     if os.environ.get("TRUELINE_DEBUG"):
         traceback.print_exception(error, file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,7 +64,10 @@ def command(
     from trueline.record.wanted import Wanted, chosen_steps
 
     script, args = command_line[0], list(command_line[1:])
+    if output == "" or script == "":
+        raise BadUsage("run.empty_name")
     folder = Path(output) if output is not None else default_folder(_name(script, as_module))
+    _check_writable(json_file)
     wanted = Wanted(
         folder.absolute(),
         stats=stats or ((inputs or grads or weights) and not tensors),
@@ -83,7 +87,10 @@ def command(
     with _script_output(json_file) as answer:
         code, recorded, fields = _run(wanted, folder, script, args, as_module=as_module, quiet=quiet)
         result = Result("run", recorded, Exit.FINE, fields={"run": str(wanted.folder), "script_exit": code, **fields})
-        answer(result.dump() + "\n")
+        try:
+            answer(result.dump() + "\n")
+        except OSError as error:
+            _say(message("run.no_answer", file=json_file, reason=error.strerror or str(error)))
     if not quiet:
         _say(recorded)
     return code
@@ -102,7 +109,7 @@ def _run(
         if wanted.graph_dump:
             raise BadUsage("run.no_graph_dump_of_ranks")
         code = launchers.run_launcher(launcher, args, wanted)
-        return code, message("run.recorded_ranks", folder=str(shown)), {}
+        return code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), {}
     (check_module if as_module else check_script)(script)
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
@@ -129,10 +136,18 @@ def _run(
 def _conclusion(recording: Recording, shown: Path) -> Message:
     if recording.recorder is None:
         return message("run.no_framework")
-    if recording.off is not None and not recording.steps:
+    if recording.off is not None and (not recording.steps or not recording.wanted.folder.is_dir()):
         return message("run.nothing_recorded")
     kind = "run.recorded" if recording.off is None else "run.recorded_in_part"
-    return message(kind, steps=recording.steps, folder=str(shown))
+    return message(kind, steps=recording.steps, folder=shlex.quote(str(shown)))
+
+
+def _check_writable(json_file: str | None) -> None:
+    """Nobody wants to hear of it after the training."""
+    if json_file not in (None, "-"):
+        place = Path(str(json_file)).absolute()
+        if place.is_dir() or not os.access(place if place.exists() else place.parent, os.W_OK):
+            raise BadUsage("run.unwritable_answer", file=json_file)
 
 
 def _say(said: Message) -> None:

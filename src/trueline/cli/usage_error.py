@@ -55,6 +55,8 @@ def _reason(error: click.BadParameter) -> str:
     kind = error.param.type if error.param is not None else None
     if isinstance(kind, click.Choice):
         return render("cli.expected_one_of", {"choices": ", ".join(str(choice) for choice in kind.choices)})
+    if isinstance(kind, click.IntRange) and kind.max is not None:
+        return render("cli.expected_whole_between", {"minimum": kind.min, "maximum": kind.max})
     if isinstance(kind, click.IntRange):
         return render("cli.expected_whole_from", {"minimum": kind.min if kind.min is not None else "-inf"})
     if kind is click.INT:

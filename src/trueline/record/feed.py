@@ -229,17 +229,25 @@ class Feed:
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         recorder = self._recorder
         index = recorder.optimizer_index(optimizer, self._adapter)
+        groups = self._values.groups(optimizer)
+        # A step compiled as a whole shows neither data nor calls: the same optimizer again is the next iteration.
+        if gradients is None and index in recorder.open.optimizers:
+            recorder.outside_step()
         recorder.open.stepped = True
+        recorder.open.optimizers.add(index)
         norm = None
         if gradients is not None:
-            norm = Lazy(self._values.read, self._values.norm([gradient for _, gradient in gradients]))
+            # Some optimizers take scaled gradients and divide them by themselves.
+            scale = float(next((group.settings["loss_scale"] for group in groups if "loss_scale" in group.settings), 1))
+            whole = self._values.norm([gradient for _, gradient in gradients])
+            norm = Lazy(lambda scalar: self._values.read(scalar) / scale, whole)
             if recorder.capturing and recorder.wanted.grads:
                 self._take_parameter_gradients(gradients)
         recorder.event(
             EventName.STEP,
             optimizer=index,
             kind=type(optimizer).__name__,
-            lr=[group.settings.get("lr") for group in self._values.groups(optimizer)],
+            lr=[group.settings.get("lr") for group in groups],
             grad_norm=norm,
             skipped=False,
         )

@@ -52,6 +52,7 @@ class OpenStep:
     calls_from_outside: int = 0
     backward: int = 0
     stepped: bool = False
+    optimizers: set[int] = field(default_factory=set)
     losses: int = 0
 
     @property

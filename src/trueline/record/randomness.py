@@ -11,6 +11,8 @@ from trueline.model.message import Message, message
 from trueline.record.arrival import on_import
 from trueline.record.recording import FRAMEWORKS
 
+_PACKAGES = ("numpy", *FRAMEWORKS)
+
 
 @dataclass(frozen=True, slots=True)
 class Randomness:
@@ -21,8 +23,11 @@ class Randomness:
     free: list[Message]
 
     def __str__(self) -> str:
-        said = message("random.fixed", seed=self.seed, fixed=", ".join(self.fixed)).text()
-        return "\n".join([said, *(one.text() for one in self.free)])
+        said = [message("random.fixed", seed=self.seed, fixed=", ".join(self.fixed))]
+        later = [name for name in _PACKAGES if name not in self.fixed]
+        if later:
+            said.append(message("random.later", names=", ".join(later)))
+        return "\n".join(one.text() for one in (*said, *self.free))
 
 
 def environment(seed: int) -> dict[str, str]:
@@ -52,5 +57,5 @@ def fix_random(seed: int, *, deterministic: bool = True) -> Randomness:
 
             free.extend(Message(one) for one in adapter_of(name).state.seed(seed, deterministic=deterministic))
 
-    on_import(("numpy", *FRAMEWORKS), arrived)
+    on_import(_PACKAGES, arrived)
     return Randomness(seed, fixed, free)

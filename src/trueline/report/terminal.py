@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Sequence
 from io import TextIOWrapper
 from itertools import groupby
@@ -30,6 +32,9 @@ def render_report(report: Report, stream: TextIO, lang: str | None = None, *, wi
     """Write a report for people to a stream; a character that its encoding lacks is escaped."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
+    if width is None and os.environ.get("COLUMNS") == "0":
+        # As Python has it: a width of 0 is none said.
+        width = shutil.get_terminal_size().columns
     page = _Page(_PlainConsole(file=stream, width=width, highlight=False, markup=False, emoji=False), lang)
     page.line(say(report.conclusion, lang), "bold")
     for indent, text, style in finding_lines(report.findings, lang):

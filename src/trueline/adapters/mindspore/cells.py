@@ -8,6 +8,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn
 from mindspore.experimental.optim import lr_scheduler
+from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.telling import Telling
@@ -16,6 +17,7 @@ from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.tree import leaves
 
 _PLAIN, _OPTIMIZER, _OUTSIDE = range(3)
+_OUTSIDERS = ("_ClipByGlobalNorm", "_IteratorLearningRate", "_ConvertToCell")
 
 
 def watch(telling: Telling, patches: Patches) -> None:
@@ -37,10 +39,10 @@ def watch(telling: Telling, patches: Patches) -> None:
 
 
 def _role(kind: type) -> int:
-    """What is done to gradients on their way stands outside of every network."""
+    """What is done to gradients on their way, or gives a learning rate, stands outside of every network."""
     if issubclass(kind, OPTIMIZERS):
         return _OPTIMIZER
-    outside = issubclass(kind, nn.DistributedGradReducer) or kind.__name__ == "_ClipByGlobalNorm"
+    outside = issubclass(kind, (nn.DistributedGradReducer, LearningRateSchedule)) or kind.__name__ in _OUTSIDERS
     return _OUTSIDE if outside else _PLAIN
 
 

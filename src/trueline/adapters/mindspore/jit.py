@@ -55,7 +55,7 @@ def _train(
             output = original(executor, *args, **kwargs)
         found = next((one for _, one in leaves(output, values.is_tensor)), None)
         if found is not None and found.size == 1:
-            telling.observer.loss(found, "model" if telling.trainers else "output")
+            telling.observer.loss(found, "model")
     finally:
         telling.observer.step_ended(optimizer, False)
     return output
