@@ -86,7 +86,7 @@ def measure_kernel(megabytes: int, repeat: int) -> tuple[list[Target], dict[str,
             "numpy.dot(a, a)": lambda: np.dot(a, a),
             "summarise": lambda: kernel.summarise(a, threads=1),
             "fingerprint": lambda: kernel.fingerprint(a, threads=1),
-            "small": summarise_small,
+            f"summarise of 64 numbers, {SMALL_CALLS} times": summarise_small,
         },
         repeat=repeat,
     )
@@ -120,7 +120,6 @@ def measure_kernel(megabytes: int, repeat: int) -> tuple[list[Target], dict[str,
             ">=",
             1.7,
         ),
-        Target("summarise of 64 numbers, µs of CPU a call", taken["small"].median / SMALL_CALLS * 1e6, "<=", 8.0),
     ]
     return targets, taken
 

@@ -156,3 +156,18 @@ def test_a_verbs_own_output_is_left_as_the_environment_has_it() -> None:
     # A script that cannot print a character alone must not be able to under `trueline run` either.
     child = ended("return 0 if sys.stdout.errors == 'strict' else 1", PYTHONIOENCODING="ascii")
     assert child.returncode == 0
+
+
+def test_output_that_cannot_be_written_is_one_line_and_two(tmp_path: Path) -> None:
+    record(tmp_path / "run", losses(3))
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "trueline", "show", str(tmp_path / "run")],
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
