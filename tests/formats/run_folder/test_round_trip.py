@@ -104,8 +104,8 @@ def test_curves(tmp_path: Path) -> None:
     for step in range(3):
         events = [
             {"event": "scale", "value": 1024.0},
-            {"event": "loss", "value": 1.0, "micro": 0},
-            {"event": "loss", "value": math.nan if step == 2 else 3.0, "micro": 1},
+            {"event": "loss", "value": math.nan if step == 2 else 1.0, "micro": 0},
+            {"event": "loss", "value": 3.0, "micro": 1},
             {"event": "step", "optimizer": 1, "lr": [9.0], "grad_norm": 9.0},
             {"event": "step", "optimizer": 0, "lr": [0.1 * step, 5.0], "grad_norm": None if step == 1 else math.inf},
             {"event": "end", "seconds": 0.5},
@@ -114,7 +114,7 @@ def test_curves(tmp_path: Path) -> None:
     rank = open_run(tmp_path).rank()
     loss = rank.curve("loss")
     assert list(loss.steps) == [0, 1, 2]
-    assert list(loss.values[:2]) == [2.0, 2.0]
+    assert list(loss.values[:2]) == [1.0, 1.0], "a step's first loss, where there are several"
     assert math.isnan(loss.values[2])
     assert list(rank.curve("lr").values) == [0.0, 0.1, 0.2]
     assert list(rank.curve("grad_norm").steps) == [0, 2]

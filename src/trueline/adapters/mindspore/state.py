@@ -67,17 +67,32 @@ def seed(seed: int, *, deterministic: bool = True) -> list[str]:
     """Fix MindSpore's randomness; returns the message ids of what stays free."""
     ms.set_seed(seed)
     dataset.config.set_seed(seed)
+    free = ["mindspore.free_first_calls"] if context.get_context("device_target") == "CPU" else []
     if deterministic:
         context.set_context(deterministic="ON")
-        _one_thread_per_operator()
-    return ["mindspore.free_first_calls"] if context.get_context("device_target") == "CPU" else []
+        if not _one_thread_per_operator():
+            free.append("mindspore.free_threads")
+    return free
 
 
-def _one_thread_per_operator() -> None:
-    """On CPU a kernel's number of threads is tuned while it runs, and Dropout's mask depends on it."""
+def _one_thread_per_operator() -> bool:
+    """On CPU a kernel's number of threads is tuned while it runs, and Dropout's mask depends on it.
+
+    It can be said only once in a process: False where the script has said something already.
+    """
+    global _threads_fixed
     tuning = getattr(getattr(getattr(ms, "device_context", None), "cpu", None), "op_tuning", None)
-    if tuning is not None and context.get_context("device_target") == "CPU":
+    if _threads_fixed or tuning is None or context.get_context("device_target") != "CPU":
+        return True
+    try:
         tuning.threads_num(1)
+    except RuntimeError:
+        return False
+    _threads_fixed = True
+    return True
+
+
+_threads_fixed = False
 
 
 def circumstances() -> dict[str, Any]:
