@@ -29,22 +29,22 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """How far from a curve's values noise may lie, step by step."""
+
+    steps: Sequence[int]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
 class Curves:
-    """Curves over each other; ``mark`` is the step to point at."""
+    """Curves over each other; ``mark`` is the step to point at, ``band`` what noise explains around the first."""
 
     title: Message
     curves: Sequence[Curve]
     mark: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """Layers in execution order, each with a level from 0 (equal) to 1 (as far apart as can be)."""
-
-    title: Message
-    names: Sequence[str]
-    levels: Sequence[float]
-    mark: int | None = None
+    band: Band | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,29 @@ class Source:
     side: str | None = None
 
 
-Block = Text | Table | Curves | Strip | Source
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Layers in execution order, each with a level from 0 (equal) to 1 (as far apart as can be).
+
+    ``details`` says more of each layer, to be shown where a reader asks for it: tables, texts and sources.
+    """
+
+    title: Message
+    names: Sequence[str]
+    levels: Sequence[float]
+    mark: int | None = None
+    details: Sequence[Sequence[Text | Table | Source]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Blocks that a reader may open: a page folds them away, the terminal leaves them out and says how many rows."""
+
+    title: Message
+    blocks: Sequence[Text | Table | Curves | Strip | Source]
+
+
+Block = Text | Table | Curves | Strip | Source | Folded
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
+from trueline.formats.files import opened, unreadable
 from trueline.model.message import Message
 from trueline.model.trouble import BadFile
 
@@ -22,19 +22,9 @@ def bad(path: Path, reason: str, /, **params: Any) -> BadFile:
     return BadFile(path, Message(f"run_folder.{reason}", params).text())
 
 
-def unreadable(path: Path, error: OSError) -> BadFile:
-    """The trouble the system has with a file."""
-    return bad(path, "unreadable", reason=error.strerror or type(error).__name__)
-
-
 def _opened(root: Path, path: Path) -> BinaryIO:
     _check_inside(root, path)
-    # A pipe would keep its reader waiting for ever.
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise bad(path, "not_a_file")
-    return file
+    return opened(path)
 
 
 @contextmanager

@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from trueline.formats.files import unreadable
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.curves import read_curve
 from trueline.formats.run_folder.events_reader import EventLog
-from trueline.formats.run_folder.guard import bad, decode_json, list_names, open_if_there, read_file, unreadable
+from trueline.formats.run_folder.guard import bad, decode_json, list_names, open_if_there, read_file
 from trueline.formats.run_folder.stats_reader import StatsReader
 from trueline.formats.run_folder.tensors import Tensors, read_tensors
 from trueline.model.curve import Curve
