@@ -36,6 +36,7 @@ demo: $(STAMP)
 test: check units numpy2 tables
 
 units: $(STAMP)
+	@sh tests/web/install_browser.sh
 	$(PY) -m pytest -q -n $(JOBS) --dist worksteal
 
 numpy2: $(BARE_STAMP)

@@ -11,7 +11,16 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
-SCRIPTS = ("kernel.py", "record.py", "record_mindspore.py", "run_folder.py", "cli.py")
+SCRIPTS = (
+    "kernel.py",
+    "record.py",
+    "record_mindspore.py",
+    "run_folder.py",
+    "cli.py",
+    "align.py",
+    "noise.py",
+    "compare.py",
+)
 PART = re.compile(r"`python benchmarks/(\S+)`\n\n```text\n(.*?)\n```", re.DOTALL)
 
 

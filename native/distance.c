@@ -260,9 +260,20 @@ static void measure_complex(const tl_lanes *lanes, const distance_job *job, cons
     }
 }
 
+/* Mapped files hold numbers at any address: a piece that does not lie on its own size is moved to where it does. */
+static const void *aligned(const unsigned char *x, tl_kind kind, size_t n, double *room)
+{
+    size_t size = tl_item_size(kind), wanted = size < sizeof(double) ? size : sizeof(double);
+    if ((uintptr_t)x % wanted == 0)
+        return x;
+    return memcpy(room, x, n * size);
+}
+
 static void measure(const tl_lanes *lanes, const distance_job *job, uint64_t at, size_t n, tl_distance *part)
 {
-    const void *a = job->a + at * tl_item_size(job->kind_a), *b = job->b + at * tl_item_size(job->kind_b);
+    double room_a[2 * TL_PIECE], room_b[2 * TL_PIECE];
+    const void *a = aligned(job->a + at * tl_item_size(job->kind_a), job->kind_a, n, room_a);
+    const void *b = aligned(job->b + at * tl_item_size(job->kind_b), job->kind_b, n, room_b);
     tl_distance_start(part);
     if (job->kind_a >= TL_C64 || job->kind_b >= TL_C64)
         measure_complex(lanes, job, a, b, n, part);

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from adapters.subjects.protocol import Subject
 
-from trueline.adapters.protocol import Adapter, Builds, Hooks, Ops, States, Values
+from trueline.adapters.protocol import Adapter, Builds, Hooks, Ops, Perturbs, States, Values
 
 if TYPE_CHECKING:
     from adapters import numpy_toy
     from adapters.numpy_toy import build as toy_build
     from adapters.numpy_toy import hooks as toy_hooks
     from adapters.numpy_toy import ops as toy_ops
+    from adapters.numpy_toy import perturb as toy_perturb
     from adapters.numpy_toy import state as toy_state
     from adapters.numpy_toy import values as toy_values
 
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from trueline.adapters.mindspore import build as mindspore_build
     from trueline.adapters.mindspore import hooks as mindspore_hooks
     from trueline.adapters.mindspore import ops as mindspore_ops
+    from trueline.adapters.mindspore import perturb as mindspore_perturb
     from trueline.adapters.mindspore import state as mindspore_state
     from trueline.adapters.mindspore import values as mindspore_values
     from trueline.adapters.torch import build as torch_build
     from trueline.adapters.torch import hooks as torch_hooks
     from trueline.adapters.torch import ops as torch_ops
+    from trueline.adapters.torch import perturb as torch_perturb
     from trueline.adapters.torch import state as torch_state
     from trueline.adapters.torch import values as torch_values
 
@@ -36,23 +39,26 @@ if TYPE_CHECKING:
     TOY_OPS: Ops = toy_ops
     TOY_STATE: States = toy_state
     TOY_BUILD: Builds = toy_build
+    TOY_PERTURB: Perturbs = toy_perturb
     TORCH: Adapter = torch.ADAPTER
     TORCH_VALUES: Values = torch_values
     TORCH_HOOKS: Hooks = torch_hooks
     TORCH_OPS: Ops = torch_ops
     TORCH_STATE: States = torch_state
     TORCH_BUILD: Builds = torch_build
+    TORCH_PERTURB: Perturbs = torch_perturb
     MINDSPORE: Adapter = mindspore.ADAPTER
     MINDSPORE_VALUES: Values = mindspore_values
     MINDSPORE_HOOKS: Hooks = mindspore_hooks
     MINDSPORE_OPS: Ops = mindspore_ops
     MINDSPORE_STATE: States = mindspore_state
     MINDSPORE_BUILD: Builds = mindspore_build
+    MINDSPORE_PERTURB: Perturbs = mindspore_perturb
 
 
 @pytest.mark.parametrize(
     ("place", "protocol"),
-    [("values", Values), ("hooks", Hooks), ("ops", Ops), ("state", States), ("build", Builds)],
+    [("values", Values), ("hooks", Hooks), ("ops", Ops), ("state", States), ("build", Builds), ("perturb", Perturbs)],
 )
 def test_every_function_of_the_protocol_is_there_with_its_parameters(
     subject: Subject, place: str, protocol: Any

@@ -6,15 +6,16 @@ import io
 import json
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from compare.made_runs import LAYERS, activations, keys_of, make_run, off_by
 
-from trueline.compare.report import report, result
+from trueline.compare.report.runs import report, result
 from trueline.compare.runs import RunComparison, compare_runs
 from trueline.compare.verdict import Verdict
 from trueline.model.key import Key
-from trueline.model.report import Curves, Source, Strip, Table
+from trueline.model.report import Curves, Folded, Source, Strip, Table, Text
 from trueline.report.terminal import render_report
 
 LOSSES = [2.3, 2.1, 1.9]
@@ -93,7 +94,7 @@ def test_a_shape_or_a_nan_on_one_side_is_a_difference(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", ["float8_e4m3fn", "bfloat16", "float16"])
 def test_short_floats_have_a_wider_floor(dtype: str, tmp_path: Path) -> None:
     exact = activations()["fc"]
-    short = exact.astype(np.dtype(dtype))
+    short = exact.astype(np.float16 if dtype == "float16" else getattr(ml_dtypes, dtype))
     found = compared(tmp_path, {Key.of("fc", "out"): short}, {Key.of("fc", "out"): exact})
     assert found.verdict is Verdict.NOISE
     coarse = {Key.of("fc", "out"): short.astype(np.float32)}
@@ -129,12 +130,20 @@ def test_a_moving_average_points_to_the_momentum_of_its_layer(tmp_path: Path) ->
 
 def test_other_initial_weights_are_the_root(tmp_path: Path) -> None:
     weight = np.random.RandomState(0).randn(8).astype(np.float32)
-    a = make_run(tmp_path / "a", [9.0], {0: keys_of(broken_from("conv"))}, params={"bn.gamma": weight * 2})
+    a = make_run(tmp_path / "a", [9.0], {0: keys_of(broken_from("bn"))}, params={"bn.gamma": weight * 2})
     b = make_run(tmp_path / "b", [1.0], {0: keys_of(activations())}, params={"bn.weight": weight})
     found = result(compare_runs(a, b)).to_json("en")
     assert [one["code"] for one in found["findings"]] == ["cmp.01", "cmp.03", "cmp.05"]
     assert [one["because"] for one in found["findings"]] == [None, "cmp.01", "cmp.01"]
     assert "do not start from the same weights" in found["conclusion"]
+
+
+def test_a_layer_before_the_other_weights_is_a_cause_of_its_own(tmp_path: Path) -> None:
+    weight = np.random.RandomState(0).randn(8).astype(np.float32)
+    a = make_run(tmp_path / "a", [9.0], {0: keys_of(broken_from("conv"))}, params={"bn.gamma": weight * 2})
+    b = make_run(tmp_path / "b", [1.0], {0: keys_of(activations())}, params={"bn.weight": weight})
+    found = result(compare_runs(a, b)).to_json("en")
+    assert [(one["code"], one["because"]) for one in found["findings"]][:2] == [("cmp.01", None), ("cmp.03", None)]
 
 
 def test_rounded_initial_weights_are_the_same(tmp_path: Path) -> None:
@@ -180,9 +189,11 @@ def test_the_report_shows_curves_layers_numbers_and_both_sources(lang: str, tmp_
     port = keys_of(broken_from("block.conv1"))
     page = report(compared(tmp_path, port, keys_of(activations()), losses=[2.5, 2.1, 1.9]))
     kinds = [type(block) for block in page.blocks]
-    assert [kind for kind in kinds if kind is not Table] == [Curves, type(page.blocks[1]), Strip, Source, Source]
-    curves, strip = page.blocks[0], next(block for block in page.blocks if isinstance(block, Strip))
-    assert isinstance(curves, Curves) and curves.mark == 0
+    shown = [kind for kind in kinds if kind not in (Table, Text)]
+    assert shown == [Curves, Strip, Source, Source, Folded]
+    curves = next(block for block in page.blocks if isinstance(block, Curves))
+    strip = next(block for block in page.blocks if isinstance(block, Strip))
+    assert curves.mark == 0 and curves.band is not None
     assert strip.names[strip.mark or 0] == "block.conv1"
     assert strip.levels[:2] == [0.0, 0.0] and all(level > 0 for level in strip.levels[2:])
     sources = [block for block in page.blocks if isinstance(block, Source)]

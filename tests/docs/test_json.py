@@ -10,11 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cli.calling import environment
 from docs.json_schema import faults
 
 from trueline.cli.verbs import VERBS
+from trueline.compare.align import Layout, Reason
+from trueline.compare.floors import Basis
+from trueline.compare.stages import Stage, State
+from trueline.compare.verdict import Verdict
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
 from trueline.model.key import Kind
 from trueline.model.message import Message
@@ -24,6 +29,7 @@ from trueline.model.run import EventName
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 THE_SCHEMA: dict[str, Any] = json.loads((DOCS / "schema" / "trueline-1.schema.json").read_text("utf-8"))
 PAGE = (DOCS / "json.md").read_text("utf-8")
+DUMPS = Path(__file__).resolve().parent.parent / "formats" / "msprobe"
 TRAIN = """
 import torch
 net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
@@ -104,10 +110,56 @@ def test_show(recorded: tuple[Path, dict[str, Any]], options: tuple[str, ...], f
         assert answer[name], name
 
 
+@pytest.fixture(scope="module")
+def compared(recorded: tuple[Path, dict[str, Any]]) -> Path:
+    """Two of every kind: the recorded run and one of other weights, arrays, weights, logs and dumps."""
+    folder, _ = recorded
+    other = TRAIN.replace("import torch", "import torch\ntorch.manual_seed(4)", 1)
+    (folder / "other.py").write_text(other, "utf-8")
+    done = trueline("run", "-o", "runs/other", "--tensors", "--grads", "--weights", "other.py", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    for side, factor in (("a", 1.01), ("b", 1.0)):
+        (folder / side).mkdir()
+        weight = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
+        arrays = {"fc.weight": weight * np.float32(factor), f"fc.{side}.extra": weight}
+        for name, array in arrays.items():
+            np.save(folder / side / f"{name}.npy", array)
+        np.savez(folder / f"{side}.npz", **arrays)
+        losses = [2.301939, 2.105926, 1.928877 * factor]
+        log = "".join(f"step {step} loss {loss:.6f}\n" for step, loss in enumerate(losses))
+        (folder / f"{side}.log").write_text(log, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind", "stopped"),
+    [
+        ("runs/one", "runs/other", "run", "data"),
+        ("runs/one", "runs/one", "run", "curve"),
+        ("a", "b", "arrays", "tensors"),
+        ("a.npz", "b.npz", "weights", "tensors"),
+        ("b.npz", "b.npz", "weights", None),
+        ("a.log", "b.log", "curves", "curve"),
+        (DUMPS / "mindspore_tensor_L0", DUMPS / "torch_tensor_L0", "dump", "tensors"),
+        (DUMPS / "mindspore_statistics_L0", DUMPS / "torch_statistics_mix", "dump", "tensors"),
+    ],
+)
+def test_compare(compared: Path, a: str | Path, b: str | Path, kind: str, stopped: str | None) -> None:
+    done = trueline("compare", str(a), str(b), "--json", cwd=compared)
+    answer = json.loads(done.stdout)
+    assert wrong_with(answer) == []
+    assert (answer["kind"], answer["stopped_at"]) == (kind, stopped)
+    assert done.returncode == answer["exit"] == (0 if stopped is None else 1)
+    named = set(THE_SCHEMA["$defs"]["compared_tensors"]["properties"]) | set(
+        THE_SCHEMA["$defs"]["distance"]["required"]
+    )
+    assert all(row.keys() <= named for row in answer.get("tensors", []))
+
+
 def test_a_finding() -> None:
     found = Finding("cmp.03", Conclusion.FOUND, Message("conclusion.found"), where=Where(step=3), measured=float("inf"))
     follows = Finding("cmp.05", Conclusion.SUSPECT, Message("conclusion.na"), Certainty.LIKELY, because="cmp.03")
-    answer = Result("compare", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
+    answer = Result("check", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
     assert wrong_with(json.loads(json.dumps(answer))) == []
 
 
@@ -145,6 +197,14 @@ def test_the_schema_speaks_of_the_contract_as_the_code_has_it() -> None:
     assert set(defined["finding"]["properties"]["conclusion"]["enum"]) == {one.value for one in Conclusion}
     assert set(defined["finding"]["properties"]["certainty"]["enum"]) == {one.value for one in Certainty}
     assert all(f"{kind.value}" in defined["key"]["pattern"] for kind in Kind)
+    for part, words in (("verdict", Verdict), ("basis", Basis)):
+        assert {one for one in defined[part]["enum"] if one is not None} == {one.value for one in words}
+    stages = defined["compare_runs"]["properties"]["procedure"]["items"]["properties"]
+    assert stages["stage"]["enum"] == [one.value for one in Stage]
+    assert set(stages["state"]["enum"]) == {one.value for one in State}
+    assert {*stages["stage"]["enum"], "tensors", None} == set(defined["compare"]["properties"]["stopped_at"]["enum"])
+    assert set(defined["compared_tensors"]["properties"]["reason"]["enum"]) == {one.value for one in Reason}
+    assert set(defined["compared_tensors"]["properties"]["layout"]["enum"]) == {one.value for one in Layout}
     finding = Finding("cmp.01", Conclusion.NONE, Message("conclusion.none")).to_json("en")
     assert set(defined["finding"]["required"]) == finding.keys()
 
@@ -154,6 +214,16 @@ def test_every_field_and_event_of_the_schema_is_on_the_page() -> None:
     for part in ("finding", "where", "run", "summary"):
         named |= THE_SCHEMA["$defs"][part]["properties"].keys()
     for part in ("show_overview", "show_part"):
+        named |= THE_SCHEMA["$defs"][part]["properties"].keys()
+    for part in (
+        "compare",
+        "compare_runs",
+        "compare_arrays",
+        "compared_loss",
+        "compared_tensors",
+        "distance",
+        "leftover",
+    ):
         named |= THE_SCHEMA["$defs"][part]["properties"].keys()
     named |= THE_SCHEMA["$defs"]["runs"]["properties"]["runs"]["items"]["properties"].keys()
     assert {name for name in named if f"`{name}`" not in PAGE} == set()

@@ -174,3 +174,17 @@ def test_every_cpu_gives_the_same_bits(kernel_backend: str) -> None:
         assert [distance(a, b) for a, b in pairs] == best
     finally:
         native.choose_lanes(best=True)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float16", "bfloat16", "float32", "float64", "int64", "complex128"])
+@pytest.mark.parametrize("offset", [0, 1, 3])
+def test_numbers_at_any_address(dtype: str, offset: int) -> None:
+    """Mapped files hold them so."""
+    values = (np.random.default_rng(0).standard_normal(5000) * 50).astype(np.dtype(dtype))
+    held = np.zeros(values.nbytes + offset, np.uint8)
+    held[offset:] = values.view(np.uint8)
+    moved = held[offset:].view(values.dtype)
+    assert distance(moved, values).identical and distance(values, moved).identical
+    other = values.copy()
+    other[4321] += 7
+    assert distance(moved, other).worst_index == (4321,)

@@ -75,3 +75,8 @@ def test_a_wide_range_of_positive_values_is_logarithmic() -> None:
     assert wide is not None and wide.log
     assert flat is not None and not flat.log
     assert negative is not None and not negative.log
+
+
+def test_the_smallest_numbers_there_are_can_be_drawn() -> None:
+    assert text(plot([curve([0.0, 5e-324])], width=40))
+    assert sparkline(curve([0.0, 5e-324]), 8)

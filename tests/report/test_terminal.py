@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from trueline.model.curve import Curve
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
 from trueline.model.message import message
-from trueline.model.report import Block, Curves, Report, Source, Strip, Table, Text
+from trueline.model.report import Block, Curves, Folded, Report, Source, Strip, Table, Text
 from trueline.report.terminal import render_report
 
 
@@ -189,3 +189,10 @@ def test_markup_in_texts_is_text() -> None:
     page = drawn(Text(message("[bold red]:smile: [/nothing]")), table([["[red]x[/red]", 1]]))
     assert "[bold red]:smile: [/nothing]" in page
     assert "[red]x[/red]" in page
+
+
+def test_folded_blocks_are_one_line_that_says_how_many_rows() -> None:
+    folded = Folded(message("All tensors"), [table([["a", 1], ["b", 2]]), Text(message("more words"))])
+    assert drawn(folded).splitlines()[1:] == ["", "All tensors: 2 rows, left out here"]
+    assert "All tensors：2 行" in drawn(folded, lang="zh")
+    assert drawn(Folded(message("Why"), [Text(message("because"))])).splitlines()[-1] == "Why: left out here"

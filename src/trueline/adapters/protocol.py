@@ -1,7 +1,7 @@
 """What a framework's folder offers, and what it tells whoever observes a training run.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build`` and ``data``. The protocols below are what the modules' functions must look like.
+``state``, ``build``, ``perturb`` and ``data``. The protocols below are what the modules' functions must look like.
 Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
@@ -310,6 +310,29 @@ class Builds(Protocol):
         ...
 
 
+class Perturbing(Installed, Protocol):
+    """A perturbation in place."""
+
+    def told(self) -> dict[str, Any]:
+        """What was moved until now: counts of ``inputs`` and ``layers``, and the other ``kernels`` in use, by name."""
+        ...
+
+
+class Perturbs(Protocol):
+    """Rounding that could as well have gone the other way, for measuring how far that leads."""
+
+    def install(self, seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> Perturbing:
+        """Put ``hooks`` in place, and between them and the network a perturbation; ``remove`` takes both away.
+
+        A network's inputs, and the output of every module that calls no other, are moved by ``ulps`` units in the
+        last place or not at all, element by element, in a way that gradients flow through. What is whole (labels,
+        masks, zeros), parameters, and the framework's random numbers stay as they are; the hooks see inputs before and
+        outputs after. Where whole graphs run, only their inputs are moved. Kernels that sum in another order are used
+        where the framework has them.
+        """
+        ...
+
+
 class Adapter(Protocol):
     """A framework's folder."""
 
@@ -330,3 +353,6 @@ class Adapter(Protocol):
 
     @property
     def build(self) -> Builds: ...
+
+    @property
+    def perturb(self) -> Perturbs: ...

@@ -159,7 +159,7 @@ def _run(command: Sequence[str]) -> None:
 
 def _show(folder: Path, keep: Path | None) -> int:
     # NumPy and rich are loaded when there is work, not for --help.
-    from trueline.compare.report import conclusion, report
+    from trueline.compare.report.runs import conclusion, report
     from trueline.report.terminal import render_report
 
     _tell(message("demo.comparing"))

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trueline.cli.outcome import INTERRUPTED
 from trueline.cli.verb import Verb
 from trueline.model.message import Message, message
 from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
+    from trueline.record.again import Command
     from trueline.record.recording import Recording
     from trueline.record.wanted import Wanted
 
@@ -38,6 +40,9 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--modules", multiple=True, metavar="PATTERN", help="run.modules")
 @click.option("--graph-dump", is_flag=True, help="run.graph_dump")
 @click.option("--deterministic", "seed", type=click.IntRange(0, 2**32 - 1), metavar="SEED", help="run.deterministic")
+@click.option("--noise", is_flag=True, help="run.noise")
+@click.option("--noise-runs", type=click.IntRange(1, 1000), default=3, metavar="N", help="run.noise_runs")
+@click.option("--noise-steps", type=click.IntRange(1), default=20, metavar="STEPS", help="run.noise_steps")
 @click.option("--no-source", is_flag=True, help="run.no_source")
 @click.option("--quiet", is_flag=True, help="run.quiet")
 @click.option("--json", "json_file", metavar="FILE", help="run.json")
@@ -54,6 +59,9 @@ def command(
     modules: tuple[str, ...],
     graph_dump: bool,
     seed: int | None,
+    noise: bool,
+    noise_runs: int,
+    noise_steps: int,
     no_source: bool,
     quiet: bool,
     json_file: str | None,
@@ -68,6 +76,9 @@ def command(
         raise BadUsage("run.empty_name")
     folder = Path(output) if output is not None else default_folder(_name(script, as_module))
     _check_writable(json_file)
+    if noise and not (stats or tensors or inputs or grads or weights):
+        inputs = grads = weights = True
+    tensors = tensors or noise
     wanted = Wanted(
         folder.absolute(),
         stats=stats or ((inputs or grads or weights) and not tensors),
@@ -84,8 +95,12 @@ def command(
     if not _is_later_rank():
         check_free(folder)
     _restart_with_fixed_hash(seed)
+    repeated = _to_repeat(wanted, script, args, as_module) if noise else None
     with _script_output(json_file) as answer:
+        interrupted = False
         code, recorded, fields = _run(wanted, folder, script, args, as_module=as_module, quiet=quiet)
+        if repeated is not None:
+            fields["noise"], interrupted = _measure_noise(repeated, wanted, code, noise_runs, noise_steps, quiet)
         result = Result("run", recorded, Exit.FINE, fields={"run": str(wanted.folder), "script_exit": code, **fields})
         try:
             answer(result.dump() + "\n")
@@ -93,7 +108,26 @@ def command(
             _say(message("run.no_answer", file=json_file, reason=error.strerror or str(error)))
     if not quiet:
         _say(recorded)
-    return code
+    return INTERRUPTED if interrupted else code
+
+
+def _to_repeat(wanted: Wanted, script: str, args: list[str], as_module: bool) -> Command:
+    """The command, and the world as it is before the script has run."""
+    from trueline.record.again import command_to_repeat
+
+    return command_to_repeat(wanted, script, args, as_module=as_module)
+
+
+def _measure_noise(
+    repeated: Command, wanted: Wanted, code: int, runs: int, steps: int, quiet: bool
+) -> tuple[dict[str, object], bool]:
+    """What the answer says of it, and whether the user has interrupted it."""
+    from trueline.cli.noise import measure_noise
+
+    measured = measure_noise(repeated, wanted, code, runs, steps, lambda said: None if quiet else _say(said))
+    if not (measured.done and quiet):
+        _say(measured.said)
+    return measured.to_json(), measured.interrupted
 
 
 def _run(
@@ -101,6 +135,7 @@ def _run(
 ) -> tuple[int, Message, dict[str, object]]:
     from trueline.record import graph_dump, launchers
     from trueline.record.launch import check_module, check_script, run_module, run_script
+    from trueline.record.perturb import Perturbation, PerturbedAdapters
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
 
@@ -114,7 +149,9 @@ def _run(
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
-    recording = Recording(wanted, _say, root=_root(script, as_module))
+    perturbation = Perturbation.in_environment()
+    perturbed = PerturbedAdapters(perturbation) if perturbation is not None else None
+    recording = Recording(wanted, _say, root=_root(script, as_module), perturbed=perturbed)
     recording.begin()
     code = 1
     try:

@@ -19,6 +19,7 @@ VERBS = {
     "run": ("trueline.cli.run", "cli.verb_run"),
     "runs": ("trueline.cli.runs", "cli.verb_runs"),
     "show": ("trueline.cli.show", "cli.verb_show"),
+    "compare": ("trueline.cli.compare", "cli.verb_compare"),
     "demo": ("trueline.cli.demo", "cli.verb_demo"),
 }
 

@@ -1,13 +1,35 @@
-"""Two loss curves: where they part."""
+"""Two loss curves: where they part, suddenly or by drifting, and whether both go wrong together."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final
 
-from trueline.compare.noise import loss_band
+from trueline.compare.floors import Basis, Floors
 from trueline.compare.verdict import Verdict
 from trueline.model.curve import Curve
+from trueline.model.report import Band
+
+# A gap that grows this much within one step is a fork, not noise that has grown too large.
+_SUDDEN: Final = 30.0
+_ENOUGH_FOR_RATE: Final = 4
+_ENOUGH_FOR_HEALTH: Final = 20
+# A loss whose last third lies below its first by less than this share, or than chance explains, is not learning.
+_FALLS: Final = 0.02
+_CHANCES: Final = 2.0
+
+
+class Shape(StrEnum):
+    """How two curves lie to each other."""
+
+    EQUAL = "equal"
+    NOISE = "noise"
+    DRIFT = "drift"
+    FORK = "fork"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,41 +44,144 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class CurveComparison:
-    """Two curves over their common steps; ``verdict`` is None where they have none."""
+    """Two curves over their common steps; ``verdict`` is None where they have none.
+
+    ``largest`` is the largest difference relative to the benchmark's values, ``decade`` in how many steps the gap grows
+    tenfold (None where it does not grow), ``means`` both sides' mean over the common steps where all are finite.
+    """
 
     a: Curve
     b: Curve
-    common: int
+    common: Sequence[tuple[int, float, float]]
     verdict: Verdict | None
     parts: Parting | None
     largest: float
+    band: Band
+    basis: Basis
+    shape: Shape | None = None
+    decade: float | None = None
+    means: tuple[float, float] | None = None
+    shared_trouble: str | None = None
+
+    @property
+    def first(self) -> tuple[int, float, float] | None:
+        """The first common step and both values."""
+        return self.common[0] if self.common else None
 
 
-def compare_curves(a: Curve, b: Curve, dtype: str = "float32") -> CurveComparison:
-    """Compare with the benchmark ``b``; ``largest`` is the largest difference relative to its values."""
+@dataclass(slots=True)
+class _Walk:
+    """What a pass over the common steps gathers."""
+
+    parts: Parting | None = None
+    largest: float = 0.0
+    basis: Basis = Basis.ESTIMATED
+    gaps: list[tuple[int, float]] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+
+
+def compare_curves(
+    a: Curve, b: Curve, floors: Floors | None = None, dtype: str = "float32", rounded: float = 0.0
+) -> CurveComparison:
+    """Compare with the benchmark ``b``; ``rounded`` is how much writing the values down has changed them."""
     at_b = dict(zip(b.steps, b.values, strict=True))
     common = [(step, value, at_b[step]) for step, value in zip(a.steps, a.values, strict=True) if step in at_b]
+    walk = _walk(common, floors or Floors(), dtype, rounded)
+    verdict = _verdict(len(common), walk)
+    decade = _decade([one for one in walk.gaps if walk.parts is None or one[0] <= walk.parts.step])
+    return CurveComparison(
+        a,
+        b,
+        common,
+        verdict,
+        walk.parts,
+        walk.largest,
+        Band([step for step, _, _ in common], walk.low, walk.high),
+        walk.basis,
+        _shape(verdict, walk),
+        decade,
+        _means(common),
+        _shared_trouble(common) if verdict in (Verdict.EQUAL, Verdict.NOISE) else None,
+    )
+
+
+def _walk(common: Sequence[tuple[int, float, float]], floors: Floors, dtype: str, rounded: float) -> _Walk:
+    walk = _Walk()
     start = next((there for _, _, there in common if math.isfinite(there)), 0.0)
-    parts: Parting | None = None
-    largest = 0.0
+    begin = common[0][0] if common else 0
     for step, here, there in common:
+        # What counts is how many steps both have taken, not the number a log gives the first.
+        band, walk.basis = floors.loss(step - begin, there, start, dtype) if math.isfinite(there) else (0.0, walk.basis)
+        # A hair more than half a unit of both: the halves themselves are not exact.
+        band += 1.001 * rounded
+        walk.low.append(there - band)
+        walk.high.append(there + band)
         if _same(here, there):
+            walk.gaps.append((step, 0.0))
             continue
         gap = abs(here - there) if math.isfinite(here) and math.isfinite(there) else math.inf
-        largest = max(largest, gap / abs(there) if there else math.inf)
-        band = loss_band(step, there, start, dtype) if math.isfinite(there) else 0.0
-        if parts is None and gap > band:
-            parts = Parting(step, here, there, band)
-    return CurveComparison(a, b, len(common), _verdict(len(common), largest, parts), parts, largest)
+        walk.gaps.append((step, gap))
+        walk.largest = max(walk.largest, gap / abs(there) if there else math.inf)
+        if walk.parts is None and gap > band:
+            walk.parts = Parting(step, here, there, band)
+    return walk
 
 
 def _same(here: float, there: float) -> bool:
     return here == there or (math.isnan(here) and math.isnan(there))
 
 
-def _verdict(common: int, largest: float, parts: Parting | None) -> Verdict | None:
+def _verdict(common: int, walk: _Walk) -> Verdict | None:
     if not common:
         return None
-    if parts is not None:
+    if walk.parts is not None:
         return Verdict.DIFFERS
-    return Verdict.NOISE if largest else Verdict.EQUAL
+    return Verdict.NOISE if walk.largest else Verdict.EQUAL
+
+
+def _shape(verdict: Verdict | None, walk: _Walk) -> Shape | None:
+    if verdict is None:
+        return None
+    if walk.parts is None:
+        return Shape.EQUAL if verdict is Verdict.EQUAL else Shape.NOISE
+    place = next(place for place, (step, _) in enumerate(walk.gaps) if step == walk.parts.step)
+    before = max((gap for _, gap in walk.gaps[max(0, place - 5) : place]), default=0.0)
+    if not place or walk.gaps[place][1] > _SUDDEN * max(before, walk.parts.band / _SUDDEN):
+        return Shape.FORK
+    return Shape.DRIFT
+
+
+def _decade(gaps: Sequence[tuple[int, float]]) -> float | None:
+    """In how many steps the gap grows tenfold: a straight line through its logarithm."""
+    points = [(float(step), math.log10(gap)) for step, gap in gaps if gap > 0 and math.isfinite(gap)]
+    if len(points) < _ENOUGH_FOR_RATE:
+        return None
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
+    # A tenfold growth beyond the curve's own length tells nothing.
+    length = points[-1][0] - points[0][0]
+    return 1.0 / slope if slope > 0 and 1.0 / slope <= 2 * length else None
+
+
+def _means(common: Sequence[tuple[int, float, float]]) -> tuple[float, float] | None:
+    if not common or not all(math.isfinite(here) and math.isfinite(there) for _, here, there in common):
+        return None
+    return sum(here for _, here, _ in common) / len(common), sum(there for _, _, there in common) / len(common)
+
+
+def _shared_trouble(common: Sequence[tuple[int, float, float]]) -> str | None:
+    """What is wrong with two curves that agree: they end in NaN or Inf, or do not fall."""
+    values = [there for _, _, there in common]
+    if any(not math.isfinite(value) for value in values):
+        return "non_finite"
+    if len(values) < _ENOUGH_FOR_HEALTH:
+        return None
+    part = len(values) // 3
+    start, end = sum(values[:part]) / part, sum(values[-part:]) / part
+    # What neighbouring steps differ by is the batches' doing: a mean over many of them moves by that much less.
+    jumps = [abs(after - before) for before, after in pairwise(values)]
+    chance = sum(jumps) / len(jumps) / math.sqrt(part)
+    return "flat" if start - end < max(_FALLS * abs(start), _CHANCES * chance) else None

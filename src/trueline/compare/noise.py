@@ -8,6 +8,8 @@ from typing import Final
 
 # Units in the last place that two libraries' kernels may differ by at the first layer, relative to a tensor's largest.
 _KERNEL_ULPS: Final = 64
+# A sum of many products rounds with the square root of their number: beyond 1024 of them more than the above.
+_SUM_ULPS: Final = 2
 # Two frameworks' first losses lie 1e-6 apart (float32); the band begins ten times wider.
 _LOSS_ULPS: Final = 84
 # Steps in which rounding noise grows tenfold: measured up to 1e-4 at the 20th step and 1e-2 at the 45th.
@@ -39,10 +41,15 @@ def growth(step: int) -> float:
     return math.pow(10.0, min(step / _STEPS_PER_DECADE, 30.0))
 
 
-def tensor_floor(dtypes: tuple[str, str], depth: int, step: int = 0) -> float:
-    """What counts as equal for a tensor after ``depth`` layers, relative to its scale."""
-    unit = max(epsilon(dtypes[0]), epsilon(dtypes[1]))
-    return min(_WIDEST_FLOOR, _KERNEL_ULPS * unit * math.sqrt(1 + depth) * growth(step))
+def tensor_floor(dtypes: tuple[str, str], depth: int, step: int = 0, reduction: int = 1) -> float:
+    """What counts as equal for a tensor after ``depth`` layers, whose longest sum has ``reduction`` terms."""
+    ulps = max(_KERNEL_ULPS, _SUM_ULPS * math.sqrt(reduction))
+    return min(_WIDEST_FLOOR, ulps * unit(dtypes) * math.sqrt(1 + depth) * growth(step))
+
+
+def unit(dtypes: tuple[str, str]) -> float:
+    """The rounding unit of the coarser of two dtypes."""
+    return max(epsilon(dtypes[0]), epsilon(dtypes[1]))
 
 
 def loss_band(step: int, value: float, start: float, dtype: str = "float32") -> float:

@@ -1,21 +1,33 @@
-"""Two recorded runs: their initial weights, loss curves and tensors."""
+"""Two recorded runs: what they were told and fed, their weights, loss curves and tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
 
+from trueline.compare.align import Alignment
+from trueline.compare.batches import BatchesComparison, compare_batches
 from trueline.compare.curves import CurveComparison, compare_curves
+from trueline.compare.floors import Floors
 from trueline.compare.noise import epsilon
-from trueline.compare.tensors import Row, StepComparison, compare_step
+from trueline.compare.noise_floor import read_noise
+from trueline.compare.settings import Setting, other_hyper, other_precision, other_seeds, precision
+from trueline.compare.tensors import How, Network, Row, Tensor, Tensors, compare_tensors
 from trueline.compare.verdict import Verdict, worst
-from trueline.compare.weights import WeightsComparison, compare_initial_weights
+from trueline.compare.weights import WeightsComparison, compare_initial_weights, reductions
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.key import Phase
+from trueline.model.key import Key, Phase
 from trueline.model.run import ModuleInfo
+from trueline.model.summary import Summary
+from trueline.model.trouble import BadUsage
+
+# Where only statistics were kept: the steps whose tensors tell most.
+_STATS_STEPS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Side:
     """One of the two runs and the name it goes by."""
 
@@ -23,26 +35,61 @@ class Side:
     run: Run
     rank: RankFolder
 
+    @cached_property
+    def modules(self) -> Mapping[str, ModuleInfo]:
+        """The modules by path."""
+        return {one.path: one for one in self.rank.modules}
+
     def module(self, path: str) -> ModuleInfo | None:
         """What is known of a module."""
-        return next((one for one in self.rank.modules if one.path == path), None)
+        return self.modules.get(path)
+
+    def source(self, file: str) -> list[str] | None:
+        """A source file's lines, where it was kept."""
+        if file not in self._sources:
+            kept = self.run.info.sources.get(file)
+            self._sources[file] = self.run.source(kept) if kept is not None else None
+        return self._sources[file]
+
+    @cached_property
+    def _sources(self) -> dict[str, list[str] | None]:
+        return {}
+
+    @cached_property
+    def network(self) -> Network:
+        """What alignment and floors need to know."""
+        types = {path: one.type for path, one in self.modules.items()}
+        return Network(types, self.rank.calls, reductions(self.rank.params))
 
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Run ``a`` against the benchmark ``b``; ``steps`` ends with the first whose tensors differ."""
+    """One rank of run ``a`` against the benchmark ``b``'s; ``steps`` ends with the first whose tensors differ."""
 
     a: Side
     b: Side
+    rank: int
+    seeds: Sequence[Setting]
+    hyper: Sequence[Setting]
+    batches: BatchesComparison
     weights: WeightsComparison
+    precision: Sequence[Setting]
     loss: CurveComparison
-    steps: Sequence[StepComparison]
+    steps: Sequence[Tensors]
+    floors: Floors
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict | None:
         """The worst of all, None where nothing could be compared."""
         verdicts = [self.loss.verdict, *(one.verdict for one in self.steps)]
-        return worst([one for one in verdicts if one is not None] + [Verdict.DIFFERS] * bool(self.weights.apart))
+        apart = bool(self.weights.apart or self.weights.other_structure)
+        return worst([one for one in verdicts if one is not None] + [Verdict.DIFFERS] * apart)
+
+    @property
+    def alignments(self) -> Sequence[Alignment]:
+        """How names were paired, of parameters and of each step's tensors."""
+        return [self.weights.alignment, *(one.alignment for one in self.steps)]
 
     @property
     def differs(self) -> bool:
@@ -50,7 +97,7 @@ class RunComparison:
         return self.verdict is Verdict.DIFFERS
 
     @property
-    def differing(self) -> StepComparison | None:
+    def differing(self) -> Tensors | None:
         """The first step whose tensors differ."""
         return next((one for one in self.steps if one.first is not None), None)
 
@@ -58,32 +105,90 @@ class RunComparison:
     def first(self) -> Row | None:
         """The first tensors that differ."""
         step = self.differing
-        return step.rows[step.first] if step is not None and step.first is not None else None
+        return step.first_row if step is not None else None
 
 
-def compare_runs(a: Run, b: Run, *, rank: int = 0) -> RunComparison:
+def compare_runs(a: Run, b: Run, *, rank: int = 0, how: How | None = None) -> RunComparison:
     """Compare one rank of a run with the same rank of the benchmark ``b``."""
-    here, there = a.rank(rank), b.rank(rank)
+    how = how or How()
+    if how.floors.noise is None and not how.floors.given:
+        how = replace(how, floors=Floors(read_noise(b)))
     names = _names(a, b)
-    loss = compare_curves(here.curve("loss"), there.curve("loss"), _coarser(a, b))
+    here, there = Side(names[0], a, a.rank(rank)), Side(names[1], b, b.rank(rank))
+    networks = (here.network, there.network)
+    curves = (here.rank.curve("loss"), there.rank.curve("loss"))
+    loss = compare_curves(*curves, how.floors, _coarser(a, b))
     return RunComparison(
-        Side(names[0], a, here),
-        Side(names[1], b, there),
-        compare_initial_weights(here.params, there.params),
+        here,
+        there,
+        rank,
+        other_seeds(a.info, b.info),
+        other_hyper(a, b, here.rank, there.rank),
+        compare_batches(here.rank, there.rank),
+        compare_initial_weights(here.rank.params, there.rank.params, how.rules, networks),
+        other_precision(a.info, b.info, here.rank, there.rank),
         loss,
-        _compare_steps(here, there),
+        _compare_steps(here, there, how, loss),
+        how.floors,
     )
 
 
-def _compare_steps(here: RankFolder, there: RankFolder) -> list[StepComparison]:
-    steps = []
-    for step in sorted(set(here.tensor_steps) & set(there.tensor_steps)):
-        compared = compare_step(here, there, step, Phase.TRAIN)
-        if compared.rows:
-            steps.append(compared)
-        if compared.first is not None:
-            break
-    return steps
+def compare_ranks(a: Run, b: Run, rank: int | None = None, how: How | None = None) -> dict[int, RunComparison]:
+    """Rank against rank: all that both runs have, or the one asked for."""
+    both = [one for one in a.ranks if one in b.ranks]
+    if rank is not None and rank not in both:
+        raise BadUsage("compare.no_such_rank", rank=rank, ranks=", ".join(str(one) for one in both) or "-")
+    if not both:
+        raise BadUsage("compare.no_common_rank", a=str(a.path), b=str(b.path))
+    return {one: compare_runs(a, b, rank=one, how=how) for one in (both if rank is None else [rank])}
+
+
+def _compare_steps(here: Side, there: Side, how: How, loss: CurveComparison) -> list[Tensors]:
+    full = sorted(set(here.rank.tensor_steps) & set(there.rank.tensor_steps))
+    if full:
+        return _walk(full, lambda side, step: _full(side.rank, step), (here, there), how)
+    common = [step for step, _, _ in loss.common]
+    asked = common[:_STATS_STEPS] + ([loss.parts.step] if loss.parts is not None else [])
+    return _walk(sorted(set(asked)), lambda side, step: _kept(side.rank, step), (here, there), how)
+
+
+def _walk(
+    steps: Sequence[int], tensors: Callable[[Side, int], Sequence[Tensor]], sides: tuple[Side, Side], how: How
+) -> list[Tensors]:
+    found: list[Tensors] = []
+    held = [(step, tensors(sides[0], step), tensors(sides[1], step)) for step in steps]
+    # Evaluation comes last: it follows from training.
+    for phase in Phase:
+        switched = False
+        for step, a, b in held:
+            compared = compare_tensors(
+                [one for one in a if one.key.phase is phase],
+                [one for one in b if one.key.phase is phase],
+                how,
+                step=step,
+                networks=(sides[0].network, sides[1].network),
+                switched=switched,
+            )
+            switched = compared.switched
+            if compared.rows:
+                found.append(compared)
+            if compared.first is not None:
+                return found
+    return found
+
+
+def _full(rank: RankFolder, step: int) -> list[Tensor]:
+    tensors = rank.stored(step)
+    return [Tensor(key, str(key), one.shape, str(one.dtype), one) for key, one in tensors.items()]
+
+
+def _kept(rank: RankFolder, step: int) -> list[Tensor]:
+    return [_of_summary(key, one) for key, one in rank.stats(step).items()]
+
+
+def _of_summary(key: Key, one: Summary) -> Tensor:
+    numbers = {"min": one.minimum, "max": one.maximum, "mean": one.mean, "l2": one.l2, "non_finite": one.non_finite}
+    return Tensor(key, str(key), (one.count,), "float32", numbers=numbers, fingerprint=one.fingerprint)
 
 
 def _names(a: Run, b: Run) -> tuple[str, str]:
@@ -96,6 +201,5 @@ def _names(a: Run, b: Run) -> tuple[str, str]:
 
 
 def _coarser(a: Run, b: Run) -> str:
-    # Frameworks write their dtypes with and without a prefix: torch.float32, Float32.
-    named = [(one.info.precision or "").rpartition(".")[2].lower() for one in (a, b)]
+    named = [precision(one.info) for one in (a, b)]
     return max((name for name in named if epsilon(name)), key=epsilon, default="float32")

@@ -1,29 +1,60 @@
-"""The tensors of one step in execution order: how far each pair is apart, and the first that really is."""
+"""Tensors of a step, file or dump in their order: how far each pair is apart, and the first that really is."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from trueline.compare.align import Alignment, Pair, align
-from trueline.compare.noise import tensor_floor
+from trueline.compare.align import Alignment, Item, Layout, Pair, Rules, Structure, align
+from trueline.compare.fan_out import measure_all
+from trueline.compare.floors import Basis, Floor, Floors, Place
+from trueline.compare.levels import BACKWARD, levels
+from trueline.compare.measure import Task, distance_of_numbers
 from trueline.compare.verdict import Verdict
-from trueline.formats.run_folder.reader import RankFolder
-from trueline.kernel import distance
+from trueline.formats.stored import Stored
 from trueline.model.distance import Distance
-from trueline.model.key import Key, Kind, Phase
+from trueline.model.key import Key, Kind
 from trueline.model.run import CallInfo
 
-Array = npt.NDArray[Any]
+_AT_ONCE: Final = 1 << 20
+# Only what is kept may lie in another layout: what a layer is given and gives has the shape that it has.
+_KEPT: Final = frozenset({Kind.PARAM, Kind.GRAD, Kind.BUFFER, Kind.OPT})
 
-_BACKWARD: Final = frozenset({Kind.GIN, Kind.GOUT, Kind.GRAD})
-# A gradient that is zero but for rounding (a bias before BatchNorm) is judged by this share of the step's largest.
-_SMALLEST_SCALE: Final = 1e-3
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One side's tensor: its elements, or where those were not kept its numbers (min, max, mean, l2)."""
+
+    key: Key
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    stored: Stored | None = None
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    fingerprint: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What is known of one side's network beyond its tensors."""
+
+    types: Mapping[str, str] = field(default_factory=dict)
+    calls: Sequence[CallInfo] = ()
+    reductions: Mapping[str, int] = field(default_factory=dict)
+
+    def depths(self) -> dict[tuple[str, str, int], int]:
+        """How many calls came before each call, by phase, path and number."""
+        seen: dict[str, int] = {}
+        depths: dict[tuple[str, str, int], int] = {}
+        for one in self.calls:
+            seen[one.phase] = seen.get(one.phase, -1) + 1
+            depths[one.phase, one.path, one.call] = seen[one.phase]
+        return depths
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +62,43 @@ class Row:
     """A pair: ``level`` is their distance relative to the benchmark's scale, ``floor`` what noise explains."""
 
     pair: Pair
+    a: Tensor
+    b: Tensor
     distance: Distance
     level: float
-    floor: float
+    floor: Floor
+    differs: bool
+    by_numbers: bool = False
 
     @property
-    def differs(self) -> bool:
-        """Whether noise does not explain the distance."""
-        return self.level > self.floor
+    def verdict(self) -> Verdict:
+        """Of this pair."""
+        if self.differs:
+            return Verdict.DIFFERS
+        return Verdict.EQUAL if self.distance.identical else Verdict.NOISE
+
+    @property
+    def times(self) -> float:
+        """How many times the floor the distance is."""
+        return self.level / self.floor.value if self.floor.value else math.inf if self.level else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class StepComparison:
-    """Rows in the benchmark's order; ``inputs_agree`` is None where the inputs of the ``first`` were not recorded."""
+class Tensors:
+    """Rows in the benchmark's order; ``inputs_agree`` is None where the inputs of the ``first`` were not recorded.
+
+    ``switched`` says that rounding alone has sent an element down another branch, a ReLU's at zero: what comes later is
+    further apart for it.
+    """
 
     step: int
-    phase: Phase
+    a: Sequence[Tensor]
+    b: Sequence[Tensor]
     rows: Sequence[Row]
     alignment: Alignment
     first: int | None
     inputs_agree: bool | None
+    switched: bool = False
 
     @property
     def verdict(self) -> Verdict | None:
@@ -61,76 +109,143 @@ class StepComparison:
             return Verdict.DIFFERS
         return Verdict.EQUAL if all(row.distance.identical for row in self.rows) else Verdict.NOISE
 
+    @property
+    def first_row(self) -> Row | None:
+        """The first that differs."""
+        return self.rows[self.first] if self.first is not None else None
 
-def compare_step(a: RankFolder, b: RankFolder, step: int, phase: Phase = Phase.TRAIN) -> StepComparison:
-    """Compare the full tensors of one step with the benchmark ``b``'s."""
-    here, there = a.tensors(step), b.tensors(step)
-    alignment = align((key for key in here if key.phase is phase), (key for key in there if key.phase is phase))
-    distances = [(pair, measure(here[pair.a], there[pair.b])) for pair in alignment.pairs]
-    rows = _judge(distances, _depths(b.calls, phase), step)
+    @property
+    def differing(self) -> Sequence[Row]:
+        """All that differ."""
+        return [row for row in self.rows if row.differs]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How to compare: floors, a user's rules, and who does the work."""
+
+    floors: Floors = field(default_factory=Floors)
+    rules: Rules = field(default_factory=Rules)
+    executor: Executor | None = None
+    progress: Callable[[int], None] | None = None
+
+
+def compare_tensors(
+    a: Sequence[Tensor],
+    b: Sequence[Tensor],
+    how: How,
+    *,
+    step: int = 0,
+    networks: tuple[Network, Network] = (Network(), Network()),
+    in_order: bool = True,
+    switched: bool = False,
+) -> Tensors:
+    """Compare with the benchmark ``b``; where tensors are not ``in_order`` of execution, depth has no meaning."""
+    here, there = {one.key: one for one in a}, {one.key: one for one in b}
+    alignment = align(
+        _structure(a, networks[0]), _structure(b, networks[1]), how.rules, lambda x, y: _same(here[x], there[y])
+    )
+    pairs = [(pair, here[pair.a], there[pair.b]) for pair in alignment.pairs]
+    rows, switched = _judge(pairs, _distances(pairs, how), how.floors, networks[1], step, in_order, switched)
     first = next((place for place, row in enumerate(rows) if row.differs), None)
-    agree = _inputs_agree(rows, first, b.calls) if first is not None else None
-    return StepComparison(step, phase, rows, alignment, first, agree)
+    agree = _inputs_agree(rows, first, networks[1].calls) if first is not None else None
+    return Tensors(step, a, b, rows, alignment, first, agree, switched)
 
 
-def measure(here: Array, there: Array) -> Distance:
-    """The distance of two tensors; sides of length 1 are not a difference in shape."""
-    if here.shape != there.shape and _without_ones(here.shape) == _without_ones(there.shape):
-        here = np.reshape(here, there.shape)
-    found = distance(_measurable(here), _measurable(there))
-    return replace(found, dtype_a=str(here.dtype), dtype_b=str(there.dtype))
+def _structure(tensors: Sequence[Tensor], network: Network) -> Structure:
+    return Structure([Item(one.key, one.shape, one.dtype) for one in tensors], network.types, network.calls)
 
 
-def _measurable(array: Array) -> Array:
-    """The array as a type that the kernel reads: the 8-bit floats all fit into float32."""
-    return array.astype(np.float32) if str(array.dtype).startswith("float8") else array
+def _same(a: Tensor, b: Tensor) -> bool | None:
+    if a.fingerprint is not None and b.fingerprint is not None:
+        return a.fingerprint == b.fingerprint
+    if a.stored is None or b.stored is None or a.stored.nbytes != b.stored.nbytes:
+        return None
+    if a.stored.member is not None or b.stored.member is not None or a.stored.strides != b.stored.strides:
+        return None
+    here, there = a.stored.bytes(), b.stored.bytes()
+    return all(
+        np.array_equal(here[at : at + _AT_ONCE], there[at : at + _AT_ONCE]) for at in range(0, here.size, _AT_ONCE)
+    )
 
 
-def _without_ones(shape: Iterable[int]) -> list[int]:
-    return [side for side in shape if side != 1]
+def _distances(pairs: Sequence[tuple[Pair, Tensor, Tensor]], how: How) -> list[tuple[Distance, bool]]:
+    rtol, atol = how.floors.tolerance
+    tasks = [
+        Task(a.stored, b.stored, pair.layout if pair.b.kind in _KEPT else Layout.SAME, rtol, atol)
+        for pair, a, b in pairs
+        if a.stored is not None and b.stored is not None
+    ]
+    measured = measure_all(tasks, how.executor, how.progress)
+    found = []
+    for _, a, b in pairs:
+        if a.stored is not None and b.stored is not None:
+            found.append((next(measured), False))
+        else:
+            found.append((_by_numbers(a, b), True))
+    # The generator's pool ends with it.
+    for _ in measured:
+        pass
+    return found
 
 
-def _judge(distances: Sequence[tuple[Pair, Distance]], depths: Mapping[tuple[str, int], int], step: int) -> list[Row]:
-    deepest = max(depths.values(), default=len(distances))
-    largest = max((found.max_ref for pair, found in distances if pair.b.kind in _BACKWARD), default=0.0)
+def _by_numbers(a: Tensor, b: Tensor) -> Distance:
+    found = distance_of_numbers(a.numbers, b.numbers, (a.shape, b.shape), (a.dtype, b.dtype))
+    other = None not in (a.fingerprint, b.fingerprint) and a.fingerprint != b.fingerprint
+    return replace(found, count=1) if other else found
+
+
+def _judge(
+    pairs: Sequence[tuple[Pair, Tensor, Tensor]],
+    distances: Sequence[tuple[Distance, bool]],
+    floors: Floors,
+    network: Network,
+    step: int,
+    in_order: bool,
+    switched: bool,
+) -> tuple[list[Row], bool]:
+    depths = network.depths()
+    deepest = max(depths.values(), default=len(pairs) if in_order else 0)
+    level_of = levels((pair.b, found) for (pair, _, _), (found, _) in zip(pairs, distances, strict=True))
+    gradients = any(pair.b.kind in BACKWARD for pair, _, _ in pairs)
     rows = []
     depth = 0
-    for pair, found in distances:
-        # A parameter has the depth of what came before it; a gradient has passed the whole network once more.
-        depth = depths.get((pair.b.module, pair.b.call), depth)
-        backward = pair.b.kind in _BACKWARD
-        floor = tensor_floor((found.dtype_a, found.dtype_b), 2 * deepest - depth if backward else depth, step)
-        rows.append(Row(pair, found, _level(found, _SMALLEST_SCALE * largest if backward else 0.0), floor))
-    return rows
-
-
-def _level(found: Distance, smallest_scale: float) -> float:
-    if not found.comparable or found.other_non_finite:
-        return math.inf
-    if found.max_ref < smallest_scale:
-        return found.max_abs / smallest_scale
-    return max(found.relative_max, found.relative_l2)
-
-
-def _depths(calls: Sequence[CallInfo], phase: Phase) -> dict[tuple[str, int], int]:
-    return {(one.path, one.call): place for place, one in enumerate(one for one in calls if one.phase == phase)}
+    for place, ((pair, a, b), (found, by_numbers)) in enumerate(zip(pairs, distances, strict=True)):
+        key = pair.b
+        if in_order:
+            # A parameter has the depth of what came before it; a gradient has passed the whole network once more.
+            depth = depths.get((key.phase, key.module, key.call), depth if depths else place)
+        backward = key.kind in BACKWARD
+        at = Place(key, step, 2 * deepest - depth if backward else depth, network.reductions.get(key.module, 1))
+        dtypes = (found.dtype_a, found.dtype_b)
+        floor = floors.of(at, dtypes, found.max_ref, switched=switched)
+        if not switched and (key.kind not in _KEPT or key.kind is Kind.GRAD or not gradients):
+            # Beyond the narrow floor and within the wide one: an element has taken another branch. What the optimizer
+            # makes of equal gradients has no branches to take.
+            wide = floors.of(at, dtypes, found.max_ref)
+            if floor.value < level_of[key] <= wide.value:
+                floor, switched = wide, True
+        level = level_of[key]
+        rows.append(Row(pair, a, b, found, level, floor, floors.exceeded(level, floor, found), by_numbers))
+    return rows, switched
 
 
 def _inputs_agree(rows: Sequence[Row], first: int, calls: Sequence[CallInfo]) -> bool | None:
     """Whether what reaches the first row that differs still agreed: its own inputs, else the outputs that feed it."""
     key = rows[first].pair.b
-    inputs = _rows_of(rows, [(key.module, key.call)], Kind.GOUT if key.kind in _BACKWARD else Kind.IN, key)
+    inputs = _rows_of(rows, [(key.module, key.call)], Kind.GOUT if key.kind in BACKWARD else Kind.IN, key)
     if not inputs and key.kind in (Kind.IN, Kind.OUT):
         inputs = _rows_of(rows, _feeding(key, calls), Kind.OUT, key)
     return not any(row.differs for row in inputs) if inputs else None
 
 
-def _rows_of(rows: Sequence[Row], modules: Sequence[tuple[str, int]], kind: Kind, not_this: Key) -> list[Row]:
+def _rows_of(rows: Sequence[Row], modules: Iterable[tuple[str, int]], kind: Kind, not_this: Key) -> list[Row]:
+    wanted = set(modules)
     return [
         row
         for row in rows
-        if (row.pair.b.module, row.pair.b.call) in modules
-        and row.pair.b.kind is kind
+        if row.pair.b.kind is kind
+        and (row.pair.b.module, row.pair.b.call) in wanted
         and not (kind is not_this.kind and row.pair.b.module == not_this.module)
     ]
 
@@ -140,3 +255,11 @@ def _feeding(key: Key, calls: Sequence[CallInfo]) -> list[tuple[str, int]]:
         if (one.path, one.call, one.phase) == (key.module, key.call, key.phase):
             return [(calls[place].path, calls[place].call) for place in one.feeds_from if place < len(calls)]
     return []
+
+
+def floor_bases(rows: Iterable[Row]) -> dict[Basis, int]:
+    """How many rows were judged by which kind of floor."""
+    found: dict[Basis, int] = {}
+    for row in rows:
+        found[row.floor.basis] = found.get(row.floor.basis, 0) + 1
+    return found

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 import os
-import zipfile
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import ml_dtypes  # noqa: F401 (gives NumPy the names bfloat16 and float8_*)
 import numpy as np
 import numpy.typing as npt
 
 from trueline.formats.files import fault, map_file
+from trueline.formats.printable import printable
+from trueline.formats.zips import inflated, inflating
+from trueline.kernel import Parts
 
 Array = npt.NDArray[Any]
+Segments: TypeAlias = tuple[tuple[int, int], ...]
 
 MAX_DIMENSIONS: Final = 32
 _MOST_MAPPED: Final = 64
@@ -36,7 +40,7 @@ class Stored:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     path: Path
-    segments: tuple[tuple[int, int], ...]
+    segments: Segments
     strides: tuple[int, ...] | None = None
     member: str | None = None
     shared_with: str | None = None
@@ -51,6 +55,20 @@ class Stored:
         """How many bytes its elements take."""
         return self.count * self.dtype.itemsize
 
+    def elements(self) -> Array | Parts:
+        """What the kernel measures: the array, or its parts where the file holds them apart or compressed."""
+        if self.member is None and len(self.segments) == 1:
+            return self.array()
+        if self.strides is not None:
+            return self.array()
+        return Parts(self.shape, self.dtype, self._parts)
+
+    def _parts(self) -> Iterator[Array]:
+        if self.member is not None:
+            return _joined(_inflating(self.path, self.member, self.segments), self.dtype)
+        whole = mapped(self.path)
+        return _joined((whole[offset : offset + size] for offset, size in self.segments), self.dtype)
+
     def array(self) -> Array:
         """The array: a read-only view of the mapped file, or a copy where the file holds it compressed or in parts."""
         data = self.bytes()
@@ -63,7 +81,7 @@ class Stored:
     def bytes(self) -> npt.NDArray[np.uint8]:
         """The bytes its elements lie in."""
         if self.member is not None:
-            whole = np.frombuffer(_inflated(self.path, self.member), np.uint8)
+            whole = np.frombuffer(inflated(self.path, self.member), np.uint8)
         else:
             whole = mapped(self.path)
         parts = [whole[offset : offset + size] for offset, size in self.segments]
@@ -76,15 +94,15 @@ class Stored:
         held = sum(size for _, size in self.segments)
         sides = [side for side in self.shape if side]
         if len(self.shape) > MAX_DIMENSIONS or math.prod(sides) * self.dtype.itemsize >= 1 << 63:
-            raise fault(self.path, "bad_array", name=self.name[:200])
+            raise fault(self.path, "bad_array", name=printable(self.name))
         needed = self.nbytes
         if self.strides is not None and self.count:
             if len(self.strides) != len(self.shape) or any(step < 0 for step in self.strides):
-                raise fault(self.path, "bad_array", name=self.name[:200])
+                raise fault(self.path, "bad_array", name=printable(self.name))
             last = sum((side - 1) * step for side, step in zip(self.shape, self.strides, strict=True))
             needed = (last + 1) * self.dtype.itemsize
         if needed > held or (self.strides is None and needed != held):
-            raise fault(self.path, "bad_array", name=self.name[:200])
+            raise fault(self.path, "bad_array", name=printable(self.name))
 
 
 _maps: OrderedDict[tuple[str, int, int, int], npt.NDArray[np.uint8]] = OrderedDict()
@@ -110,9 +128,29 @@ def mapped(path: Path) -> npt.NDArray[np.uint8]:
     return data
 
 
-def _inflated(path: Path, member: str) -> bytes:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.read(member)
-    except (OSError, KeyError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise fault(path, "bad_member", member=member[:200], reason=str(error)[:200]) from None
+def _joined(parts: Iterator[npt.NDArray[np.uint8]], dtype: np.dtype[Any]) -> Iterator[Array]:
+    """The elements of bytes in parts: a part may end in the middle of one."""
+    left = np.zeros(0, np.uint8)
+    for part in parts:
+        if left.size:
+            more = min(dtype.itemsize - left.size, part.size)
+            left, part = np.concatenate([left, part[:more]]), part[more:]
+            if left.size < dtype.itemsize:
+                continue
+            yield left.view(dtype)
+        whole = part.size // dtype.itemsize * dtype.itemsize
+        if whole:
+            yield part[:whole].view(dtype)
+        left = part[whole:]
+
+
+def _inflating(path: Path, member: str, segments: Segments) -> Iterator[npt.NDArray[np.uint8]]:
+    """The bytes of a compressed member that an array lies in, a piece at a time."""
+    ((offset, size),) = segments
+    for data in inflating(path, member):
+        piece = np.frombuffer(data, np.uint8)[offset:][:size]
+        offset = max(0, offset - len(data))
+        size -= piece.size
+        yield piece
+    if size:
+        raise fault(path, "cut_short")

@@ -9,7 +9,7 @@ from typing import TypeAlias
 Value: TypeAlias = "int | memoryview"
 
 
-class BadWire(ValueError):
+class BadWire(ValueError):  # noqa: N818
     """The bytes are not a protobuf message."""
 
 

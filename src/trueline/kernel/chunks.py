@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +19,40 @@ CHUNK_SEGMENTS = 8
 MANY_BYTES = 8 << 20
 
 
-def is_plain(x: NDArray[Any]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An array in C order that is nowhere whole: ``open`` begins its flat parts, of any sizes, anew each time."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    open: Callable[[], Iterator[NDArray[Any]]]
+    flags: ClassVar[SimpleNamespace] = SimpleNamespace(c_contiguous=False, aligned=False, writeable=False)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes they take."""
+        return self.size * self.dtype.itemsize
+
+
+Elements: TypeAlias = NDArray[Any] | Parts
+
+
+def is_plain(x: Elements) -> bool:
     """The array's memory can be read as it lies."""
     flags = x.flags
     return bool(flags.c_contiguous and flags.aligned and x.dtype.isnative)
 
 
-def pieces(x: NDArray[Any], size: int) -> Iterator[NDArray[Any]]:
+def pieces(x: Elements, size: int) -> Iterator[NDArray[Any]]:
     """The elements in C order, ``size`` at a time; copied only where the memory is not plain."""
-    if is_plain(x):
+    if isinstance(x, Parts):
+        yield from _of_size((piece for part in x.open() for piece in pieces(part, size)), size)
+    elif is_plain(x):
         flat = x.reshape(-1)
         for start in range(0, flat.size, size):
             yield flat[start : start + size]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueline.kernel.backend import current
+from trueline.kernel.chunks import Parts
 from trueline.kernel.dtypes import NAMES, Kind, kind_of
 from trueline.kernel.scaling import needs_scaling, power_of_two
 from trueline.kernel.state import Tolerance
@@ -17,8 +18,8 @@ _DOUBLES = (int(Kind.F64), int(Kind.C128))
 
 
 def distance(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, *, threads: int | None = None) -> Distance:
-    """Every number of a Distance in one pass over memory; ``b`` is the benchmark."""
-    a, b = np.asarray(a), np.asarray(b)
+    """Every number of a Distance in one pass over memory, of arrays or Parts; ``b`` is the benchmark."""
+    a, b = (one if isinstance(one, Parts) else np.asarray(one) for one in (a, b))
     kind_a, kind_b = kind_of(a.dtype), kind_of(b.dtype)
     if a.shape != b.shape:
         return _incomparable(a.shape, b.shape, NAMES[kind_a], NAMES[kind_b])

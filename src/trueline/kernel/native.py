@@ -17,13 +17,17 @@ from trueline.kernel.chunks import (
     CHUNK_SEGMENTS,
     SEGMENT_BYTES,
     SEGMENT_PAIRS,
+    Elements,
     is_plain,
     pieces,
     thread_count,
 )
 from trueline.kernel.dtypes import ITEM_SIZE
 from trueline.kernel.state import DistanceState, RowStats, SummaryNumbers, SummaryState, Tolerance
+from trueline.kernel.stopping import stopping
 
+# A whole number of segments, so that the sums are those of the array in one go.
+STRIDE = 32 * SEGMENT_PAIRS
 LIBRARY = Path(__file__).with_name("_native.so")
 _SUMMARY = struct.Struct("=5Q5dQ")
 _DISTANCE = struct.Struct("=7Qq8d")
@@ -94,7 +98,7 @@ def _address(x: Any) -> int:
     return int(x.ctypes.data)
 
 
-def summary_state(x: NDArray[Any], kind: int, scale: float, threads: int | None) -> SummaryNumbers:
+def summary_state(x: Elements, kind: int, scale: float, threads: int | None) -> SummaryNumbers:
     """One array's numbers; the finite elements count times ``scale``."""
     memory, flags, nbytes = _memory, x.flags, x.nbytes
     threads = 1 if nbytes < SEGMENT_BYTES else thread_count(nbytes, threads)
@@ -112,7 +116,7 @@ def summary_state(x: NDArray[Any], kind: int, scale: float, threads: int | None)
     return SummaryState._make((*numbers, _library.tl_hash_finish(hashed, nbytes, kind)))
 
 
-def fingerprint(x: NDArray[Any], kind: int, threads: int | None) -> int:
+def fingerprint(x: Elements, kind: int, threads: int | None) -> int:
     """The fingerprint alone."""
     memory, nbytes = _memory, x.nbytes
     threads = thread_count(nbytes, threads)
@@ -138,8 +142,13 @@ def describe_rows(x: NDArray[Any], kind: int) -> RowStats:
     return RowStats(fingerprints, mean, std, minimum, maximum)
 
 
+def _in_a_row(x: Elements) -> bool:
+    """The elements follow each other in memory, at whatever address."""
+    return bool(x.flags.c_contiguous and x.dtype.isnative)
+
+
 def distance_state(
-    a: NDArray[Any], kind_a: int, b: NDArray[Any], kind_b: int, by: Tolerance, threads: int | None
+    a: Elements, kind_a: int, b: Elements, kind_b: int, by: Tolerance, threads: int | None
 ) -> DistanceState:
     """Two arrays' numbers, element by element in C order."""
     memory = _memory
@@ -147,12 +156,18 @@ def distance_state(
     threads = thread_count(a.nbytes + b.nbytes, threads)
     _TOLERANCE.pack_into(memory.tolerance, 0, *by)
     _library.tl_distance_start(state)
-    if is_plain(a) and is_plain(b):
+    if _in_a_row(a) and _in_a_row(b):
         at_a, at_b, count = _address(a), _address(b), a.size
-        _expect(_library.tl_distance_add(at_a, kind_a, at_b, kind_b, count, 0, tolerance, threads, state))
+        # A stride at a time: between two of them Python hears of Ctrl-C.
+        for offset in range(0, count, STRIDE):
+            stopping.heed()
+            more = min(STRIDE, count - offset)
+            here, there = at_a + offset * ITEM_SIZE[kind_a], at_b + offset * ITEM_SIZE[kind_b]
+            _expect(_library.tl_distance_add(here, kind_a, there, kind_b, more, offset, tolerance, threads, state))
     else:
         size, offset = CHUNK_SEGMENTS * SEGMENT_PAIRS, 0
         for left, right in zip(pieces(a, size), pieces(b, size), strict=True):
+            stopping.heed()
             at_a, at_b, count = left.ctypes.data, right.ctypes.data, left.size
             _expect(_library.tl_distance_add(at_a, kind_a, at_b, kind_b, count, offset, tolerance, threads, state))
             offset += count

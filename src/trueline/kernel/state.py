@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from trueline.kernel.chunks import Elements
+
 # A SummaryState as a plain tuple: the native code's path for small tensors has no time to make more of it.
 SummaryNumbers: TypeAlias = tuple[int, int, int, int, int, float, float, float, float, float, int]
 
@@ -73,15 +75,15 @@ class RowStats:
 class Backend(Protocol):
     """What native code and twin both do; arrays may lie in memory in any way."""
 
-    def summary_state(self, x: NDArray[Any], kind: int, scale: float, threads: int | None) -> SummaryNumbers:
+    def summary_state(self, x: Elements, kind: int, scale: float, threads: int | None) -> SummaryNumbers:
         """One array's numbers; the finite elements count times ``scale``."""
 
     def distance_state(
-        self, a: NDArray[Any], kind_a: int, b: NDArray[Any], kind_b: int, by: Tolerance, threads: int | None
+        self, a: Elements, kind_a: int, b: Elements, kind_b: int, by: Tolerance, threads: int | None
     ) -> DistanceState:
         """Two arrays' numbers, element by element in C order."""
 
-    def fingerprint(self, x: NDArray[Any], kind: int, threads: int | None) -> int:
+    def fingerprint(self, x: Elements, kind: int, threads: int | None) -> int:
         """The fingerprint alone."""
 
     def describe_rows(self, x: NDArray[Any], kind: int) -> RowStats:

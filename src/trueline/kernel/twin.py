@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueline.kernel.chunks import BLOCK_BYTES, SEGMENT_BYTES, pieces
+from trueline.kernel.chunks import BLOCK_BYTES, SEGMENT_BYTES, Elements, pieces
 from trueline.kernel.dtypes import ITEM_SIZE, Kind
 from trueline.kernel.state import DistanceState, RowStats, SummaryState, Tolerance
 from trueline.kernel.twin_hash import finish_hash, hash_blocks
@@ -18,7 +18,7 @@ from trueline.kernel.twin_values import widen
 _PAIRS = SEGMENT_BYTES // 8
 
 
-def summary_state(x: NDArray[Any], kind: int, scale: float, threads: int | None) -> SummaryState:  # noqa: ARG001
+def summary_state(x: Elements, kind: int, scale: float, threads: int | None) -> SummaryState:  # noqa: ARG001
     """One array's numbers; the finite elements count times ``scale``."""
     total = SummaryState(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)
     block = 0
@@ -28,7 +28,7 @@ def summary_state(x: NDArray[Any], kind: int, scale: float, threads: int | None)
     return total._replace(fingerprint=finish_hash(total.fingerprint, x.nbytes, kind))
 
 
-def fingerprint(x: NDArray[Any], kind: int, threads: int | None) -> int:  # noqa: ARG001
+def fingerprint(x: Elements, kind: int, threads: int | None) -> int:  # noqa: ARG001
     """The fingerprint alone."""
     total = block = 0
     for piece in pieces(x, SEGMENT_BYTES // ITEM_SIZE[kind]):

@@ -18,7 +18,8 @@ class Message:
 
     def text(self, lang: str | None = None) -> str:
         """The sentence in a language (the current one when None)."""
-        return render(self.id, self.params, lang)
+        params = {name: one.text(lang) if isinstance(one, Message) else one for name, one in self.params.items()}
+        return render(self.id, params, lang)
 
     def __str__(self) -> str:
         return self.text()

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from trueline.model.key import Kind, Phase
 from trueline.model.message import Message, message
+from trueline.model.trouble import BadFile
 from trueline.record.wanted import Wanted
+
+if TYPE_CHECKING:
+    from trueline.formats.dump import Dumped
 
 
 def _place(wanted: Wanted) -> Path:
@@ -24,14 +30,14 @@ def prepare(wanted: Wanted) -> None:
 
 def collect(wanted: Wanted, rank: int = 0) -> Message:
     """Take the dumped outputs over as the steps' tensors, remove the dump, and say how many there were."""
-    from trueline.adapters.mindspore.graph_dump import collect as collect_dump
     from trueline.formats.run_folder.layout import TENSORS, rank_name, tensors_name
     from trueline.formats.run_folder.tensors import can_keep, write_tensors
 
     folder = wanted.folder / rank_name(rank) / TENSORS
     kept = steps = 0
-    for step, found in groupby(collect_dump(_place(wanted)), key=lambda one: one[0]):
-        tensors = {key: array for _, key, array, _ in found if can_keep(array) and wanted.module(key.module)}
+    for step, found in _dumped(_place(wanted)):
+        arrays = {one.key: one.stored.array() for one in found if one.stored and wanted.module(one.key.module)}
+        tensors = {key: array for key, array in arrays.items() if can_keep(array)}
         path = folder / tensors_name(step, "train")
         if tensors and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,3 +48,18 @@ def collect(wanted: Wanted, rank: int = 0) -> Message:
     if not kept:
         return message("run.no_graph_dump")
     return message("run.graph_dumped", tensors=kept, steps=steps)
+
+
+def _dumped(folder: Path) -> Iterator[tuple[int, list[Dumped]]]:
+    """Of each training step what its operators gave: a run has weights and inputs already."""
+    from trueline.adapters.mindspore.graph_dump import DUMP
+    from trueline.formats.ms_dump import looks_like_ms_dump, read_ms_dump
+
+    if not looks_like_ms_dump(folder / DUMP):
+        return
+    try:
+        dump = read_ms_dump(folder / DUMP)
+    except BadFile:
+        return
+    for (step, _), tensors in dump.steps.items():
+        yield step, [one for one in tensors if one.key.phase is Phase.TRAIN and one.key.kind in (Kind.OUT, Kind.GIN)]

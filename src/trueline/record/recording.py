@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trueline.model.key import Phase
 from trueline.model.message import Message, message
 from trueline.record.arrival import on_import
 from trueline.record.project import Project, git_state
@@ -20,6 +21,7 @@ from trueline.record.wanted import Wanted
 from trueline.version import __version__
 
 if TYPE_CHECKING:
+    from trueline.record.perturb import PerturbedAdapters
     from trueline.record.recorder import Recorder
 
 FRAMEWORKS = ("torch", "mindspore")
@@ -37,6 +39,7 @@ class Recording:
         argv: Callable[[], list[str]] = lambda: list(sys.argv),
         root: Path | None = None,
         always_folder: bool = True,
+        perturbed: PerturbedAdapters | None = None,
     ) -> None:
         self.wanted = wanted
         self.recorder: Recorder | None = None
@@ -44,6 +47,7 @@ class Recording:
         self._argv = argv
         self._root = root
         self._always_folder = always_folder
+        self._perturbed = perturbed
         self._git: dict[str, Any] | None = None
         self._stop_waiting: Callable[[], None] = lambda: None
 
@@ -81,8 +85,18 @@ class Recording:
                 flags={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             )
             self.recorder = Recorder(self.wanted, info, Project(root), self._warn)
+            if self._perturbed is not None:
+                self.recorder.subscribe(self._end_after_last)
         if self.recorder.on:
-            self.recorder.attach(adapter_of(framework))
+            adapter = adapter_of(framework)
+            self.recorder.attach(adapter if self._perturbed is None else self._perturbed.of(adapter))
+
+    def _end_after_last(self, phase: Phase, step: int, _events: Sequence[Mapping[str, Any]]) -> None:
+        """A repeated run has what it was started for: the rest of the script is not run."""
+        if self._perturbed is not None and phase is Phase.TRAIN and self._perturbed.is_last(step):
+            self.finish(0)
+            # Nothing more is to be computed or written, neither by the script's threads nor by what runs at exit.
+            os._exit(0)
 
     def finish(self, exit_code: int | None = None) -> None:
         """Close the run folder."""
@@ -91,6 +105,8 @@ class Recording:
             return
         if self._always_folder or self.recorder.has_written:
             self.recorder.finish(exit_code)
+            if self._perturbed is not None:
+                self._perturbed.write_told(self.wanted.folder)
 
     @property
     def off(self) -> Message | None:

@@ -34,13 +34,18 @@ class Scale:
     high: float
     log: bool
 
+    def share(self, value: float) -> float:
+        """How far up a value lies: 0 at the bottom, 1 at the top."""
+        low, high, at = (math.log(one) if self.log else one for one in (self.low, self.high, value))
+        # Halves first: the difference of two finite numbers may not be finite.
+        span = high / 2 - low / 2
+        return (at / 2 - low / 2) / span if span > 0 else 0.5
+
     def place(self, value: float, size: int) -> int:
         """The row of a value, 0 at the bottom."""
-        low, high, at = (math.log(one) if self.log else one for one in (self.low, self.high, value))
-        if high <= low:
+        if self.high <= self.low:
             return size // 2
-        # Halves first: the difference of two finite numbers may not be finite.
-        return min(size - 1, max(0, round((at / 2 - low / 2) / (high / 2 - low / 2) * (size - 1))))
+        return min(size - 1, max(0, round(self.share(value) * (size - 1))))
 
     def at(self, share: float) -> float:
         """The value at a share of the height."""

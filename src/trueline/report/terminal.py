@@ -17,8 +17,9 @@ from rich.text import Text as Styled
 
 from trueline.model.curve import Curve
 from trueline.model.message import message
-from trueline.model.report import Block, Curves, Report, Source, Strip, Table, Text
+from trueline.model.report import Block, Curves, Folded, Report, Source, Strip, Table, Text
 from trueline.report.findings import finding_lines
+from trueline.report.folded import row_count
 from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, plot, scale_of, sparkline
 from trueline.report.shown import number, say, shown, visible
 
@@ -80,6 +81,8 @@ class _Page:
                 self._strip(block)
             case Source():
                 self._source(block)
+            case Folded():
+                self._folded(block)
 
     def _table(self, table: Table) -> None:
         self.line(say(table.title, self.lang), "bold")
@@ -160,6 +163,11 @@ class _Page:
             marked = at == block.line
             line = f"{'>' if marked else ' '} {at:>{digits}} | {visible(text).expandtabs(4)}"
             self.console.print(Styled(line, "bold red" if marked else ""), soft_wrap=True)
+
+    def _folded(self, block: Folded) -> None:
+        title, rows = say(block.title, self.lang), row_count(block)
+        folded = message("report.folded", title=title, rows=rows) if rows else None
+        self.line(say(folded or message("report.folded_whole", title=title), self.lang), "dim")
 
 
 def _fit(widths: Sequence[int], words: Sequence[int], room: int) -> list[int]:

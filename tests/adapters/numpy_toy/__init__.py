@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from adapters.numpy_toy import build, hooks, ops, state, values
+from adapters.numpy_toy import build, hooks, ops, perturb, state, values
 
 
 class NumpyToyAdapter:
@@ -17,6 +17,7 @@ class NumpyToyAdapter:
     ops: Final[ModuleType] = ops
     state: Final[ModuleType] = state
     build: Final[ModuleType] = build
+    perturb: Final[ModuleType] = perturb
 
 
 ADAPTER = NumpyToyAdapter()

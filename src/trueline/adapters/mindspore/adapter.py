@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from trueline.adapters.mindspore import build, hooks, ops, state, values
+from trueline.adapters.mindspore import build, hooks, ops, perturb, state, values
 
 
 class MindSporeAdapter:
@@ -17,6 +17,7 @@ class MindSporeAdapter:
     ops: Final[ModuleType] = ops
     state: Final[ModuleType] = state
     build: Final[ModuleType] = build
+    perturb: Final[ModuleType] = perturb
 
 
 ADAPTER = MindSporeAdapter()

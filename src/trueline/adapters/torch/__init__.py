@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from trueline.adapters.torch import build, hooks, ops, state, values
+from trueline.adapters.torch import build, hooks, ops, perturb, state, values
 
 
 class TorchAdapter:
@@ -17,6 +17,7 @@ class TorchAdapter:
     ops: Final[ModuleType] = ops
     state: Final[ModuleType] = state
     build: Final[ModuleType] = build
+    perturb: Final[ModuleType] = perturb
 
 
 ADAPTER = TorchAdapter()

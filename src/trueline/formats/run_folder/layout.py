@@ -64,11 +64,9 @@ MAX_JSON: Final = 256 << 20
 MAX_LINE: Final = 64 << 20
 MAX_NAMES: Final = 1 << 30
 MAX_SOURCE: Final = 64 << 20
-MAX_HEADER: Final = 100 << 20
 MAX_KEYS: Final = 1 << 22
 MAX_BLOCK: Final = 1 << 30
 MAX_BLOCK_STEPS: Final = 1 << 16
-MAX_DIMENSIONS: Final = 32
 
 
 def rank_name(rank: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from trueline.formats.run_folder.events_reader import EventLog
 from trueline.formats.run_folder.guard import bad, decode_json, list_names, open_if_there, read_file
 from trueline.formats.run_folder.stats_reader import StatsReader
 from trueline.formats.run_folder.tensors import Tensors, read_tensors
+from trueline.formats.stored import Stored
 from trueline.model.curve import Curve
 from trueline.model.key import Key, Phase
 from trueline.model.run import FORMAT, CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
@@ -88,13 +89,18 @@ class RankFolder:
         """The finished steps with full tensors."""
         return sorted({step for step, _ in self._tensor_files})
 
-    def tensors(self, step: int) -> Mapping[Key, npt.NDArray[Any]]:
+    def tensors(self, step: int) -> Tensors:
         """One step's full tensors as views of mapped files; empty where none were kept."""
         found = Tensors({})
         for (number, _), path in self._tensor_files.items():
             if number == step:
                 found = found | read_tensors(self._root, path)
         return found
+
+    def stored(self, step: int) -> dict[Key, Stored]:
+        """Where one step's full tensors lie, in the order recorded."""
+        found = self.tensors(step)
+        return {key: found.stored(key) for key in found}
 
     @cached_property
     def _tensor_files(self) -> dict[tuple[int, str], Path]:

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from trueline.formats.run_folder import layout
+from trueline.formats.files import fault
 from trueline.formats.run_folder.appending import write_all
-from trueline.formats.run_folder.guard import bad, decode_json, open_file
+from trueline.formats.run_folder.guard import bad, open_file
 from trueline.formats.run_folder.json_text import json_bytes
+from trueline.formats.safetensors import TYPES, read_header
+from trueline.formats.stored import Stored
 from trueline.model.key import Key
 
 Array = npt.NDArray[Any]
 
-_TYPES: Final[dict[str, np.dtype[Any]]] = {
-    "BOOL": np.dtype(np.bool_),
-    "U8": np.dtype(np.uint8),
-    "I8": np.dtype(np.int8),
-    "F8_E4M3": np.dtype(ml_dtypes.float8_e4m3fn),
-    "F8_E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "U16": np.dtype(np.uint16),
-    "I16": np.dtype(np.int16),
-    "F16": np.dtype(np.float16),
-    "BF16": np.dtype(ml_dtypes.bfloat16),
-    "U32": np.dtype(np.uint32),
-    "I32": np.dtype(np.int32),
-    "F32": np.dtype(np.float32),
-    "U64": np.dtype(np.uint64),
-    "I64": np.dtype(np.int64),
-    "F64": np.dtype(np.float64),
-}
-_NAMES: Final[dict[np.dtype[Any], str]] = {dtype: name for name, dtype in _TYPES.items()}
+_NAMES: Final[dict[np.dtype[Any], str]] = {dtype: name for name, dtype in TYPES.items() if name != "C64"}
 # The format has no complex128, and its older readers no complex64: both are kept as pairs of real numbers.
 _COMPLEX: Final[dict[np.dtype[Any], np.dtype[Any]]] = {
     np.dtype(np.complex64): np.dtype(np.float32),
@@ -83,25 +66,20 @@ def write_tensors(path: Path, tensors: Mapping[Key, Array]) -> None:
         os.close(descriptor)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    data: Array
-
-
 class Tensors(Mapping[Key, Array]):
     """The tensors of a step, in the order written; each is a read-only view of its mapped file."""
 
-    def __init__(self, entries: Mapping[Key, _Entry]) -> None:
+    def __init__(self, entries: Mapping[Key, tuple[Stored, Array]]) -> None:
         self._entries = entries
 
     def __or__(self, other: Tensors) -> Tensors:
         return Tensors({**self._entries, **other._entries})
 
     def __getitem__(self, key: Key) -> Array:
-        entry = self._entries[key]
-        return entry.data.view(entry.dtype).reshape(entry.shape)
+        # Through the mapping that was made when the file was opened: the file itself may be gone by now.
+        stored, data = self._entries[key]
+        ((begin, size),) = stored.segments
+        return data[begin : begin + size].view(stored.dtype).reshape(stored.shape)
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._entries)
@@ -109,64 +87,33 @@ class Tensors(Mapping[Key, Array]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def stored(self, key: Key) -> Stored:
+        """Where a tensor lies."""
+        return self._entries[key][0]
+
 
 def read_tensors(root: Path, path: Path) -> Tensors:
     """Open one file; only its header is read."""
     with open_file(root, path) as file:
-        size = os.fstat(file.fileno()).st_size
-        start = file.read(8)
-        length = int.from_bytes(start, "little")
-        if len(start) < 8 or length > min(layout.MAX_HEADER, size - 8):
-            raise bad(path, "bad_header")
-        header = decode_json(path, file.read(length))
-        if not isinstance(header, dict):
-            raise bad(path, "bad_header")
-        # A mapping of no bytes is refused by the system.
-        data: Array = np.zeros(0, np.uint8)
-        if size > 8 + length:
-            data = np.asarray(np.memmap(file, np.uint8, "r", 8 + length))
-    metadata = header.pop("__metadata__", {})
-    marked = metadata.get(_MARK, "") if isinstance(metadata, dict) else ""
-    paired = set(marked.split()) if isinstance(marked, str) else set()
-    entries: dict[Key, _Entry] = {}
-    for place, (name, entry) in enumerate(header.items()):
+        header, metadata = read_header(path, file)
+        data = np.asarray(np.memmap(file, np.uint8, "r"))
+    paired = set(metadata.get(_MARK, "").split())
+    entries: dict[Key, tuple[Stored, Array]] = {}
+    for place, (name, stored) in enumerate(header.items()):
         try:
             key = Key.parse(name)
         except ValueError:
             raise bad(path, "bad_key", key=repr(name[:200])) from None
-        entries[key] = _entry(path, name, entry, data, str(place) in paired)
+        entries[key] = (_whole(stored) if str(place) in paired else stored, data)
     return Tensors(entries)
 
 
-def _entry(path: Path, name: str, entry: Any, data: Array, paired: bool) -> _Entry:
-    wrong = bad(path, "bad_tensor", key=repr(name[:200]))
-    if not isinstance(entry, dict):
-        raise wrong
-    dtype = _TYPES.get(entry["dtype"]) if isinstance(entry.get("dtype"), str) else None
-    shape: Any = entry.get("shape")
-    offsets: Any = entry.get("data_offsets")
-    if dtype is None or not _counts(shape, layout.MAX_DIMENSIONS) or not _counts(offsets, 2) or len(offsets) != 2:
-        raise wrong
-    begin, end = offsets
-    if not begin <= end <= len(data) or math.prod(shape) * dtype.itemsize != end - begin:
-        raise wrong
-    # NumPy multiplies the other sides even of an empty array.
-    if math.prod(side for side in shape if side) * dtype.itemsize >= 1 << 63:
-        raise wrong
-    if paired:
-        whole = {real: kind for kind, real in _COMPLEX.items()}.get(dtype)
-        if whole is None or shape[-1:] != [2]:
-            raise wrong
-        return _Entry(whole, tuple(shape[:-1]), data[begin:end])
-    return _Entry(dtype, tuple(shape), data[begin:end])
-
-
-def _counts(found: Any, most: int) -> bool:
-    return (
-        isinstance(found, list)
-        and len(found) <= most
-        and all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in found)
-    )
+def _whole(stored: Stored) -> Stored:
+    """A complex tensor, out of its pairs of real numbers."""
+    dtype = {real: kind for kind, real in _COMPLEX.items()}.get(stored.dtype)
+    if dtype is None or stored.shape[-1:] != (2,):
+        raise fault(stored.path, "bad_array", name=repr(stored.name[:200]))
+    return replace(stored, dtype=dtype, shape=stored.shape[:-1])
 
 
 def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:

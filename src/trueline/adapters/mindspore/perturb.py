@@ -1,0 +1,130 @@
+"""A run whose every rounding could as well have gone the other way.
+
+MindSpore's kernels on the CPU sum in one order only, whatever the number of threads: what moves is values.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import mindspore as ms
+import ml_dtypes
+import numpy as np
+from mindspore import context, nn
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.engine import api
+from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name
+from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.perturbation import Calls, Draws, moved_in
+from trueline.adapters.protocol import Installed
+
+_MOVED = (ms.float32, ms.float64, ms.float16, ms.bfloat16)
+
+
+class _Perturbing:
+    def __init__(self, seed: int, ulps: int) -> None:
+        self.switch = Switch()
+        self.patches = Patches()
+        self.hooks: Installed | None = None
+        self.calls = Calls()
+        self.inside = 0
+        self._draws = Draws(seed, ulps)
+
+    def remove(self) -> None:
+        self.switch.on = False
+        if self.hooks is not None:
+            self.hooks.remove()
+        self.patches.remove()
+
+    def told(self) -> dict[str, Any]:
+        return self._draws.told()
+
+    def input(self, value: Any) -> Any:
+        """The same with every floating tensor in it moved."""
+        return moved_in(value, self._moved_input)
+
+    def output(self, value: Any) -> Any:
+        """The same with every floating tensor in it moved."""
+        return moved_in(value, self._moved_output)
+
+    def _moved_input(self, value: Any) -> Any:
+        found = self._moved(value)
+        self._draws.inputs += found is not value
+        return found
+
+    def _moved_output(self, value: Any) -> Any:
+        found = self._moved(value)
+        self._draws.layers += found is not value
+        return found
+
+    def _moved(self, value: Any) -> Any:
+        if not isinstance(value, ms.Tensor) or isinstance(value, ms.Parameter) or value.dtype not in _MOVED:
+            return value
+        if not value.size:
+            return value
+        array = values.to_numpy(value)
+        signs = self._draws.signs(array.size).reshape(array.shape)
+        factors = (1 + signs * self._draws.size(float(ml_dtypes.finfo(array.dtype).eps))).astype(array.dtype)
+        factors = np.where(array == np.trunc(array), np.ones((), array.dtype), factors)
+        return value * values.from_numpy(factors, like=value)
+
+
+def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Perturbing:
+    """Put the hooks in place, and between them and the network a perturbation."""
+    perturbing = _Perturbing(seed, ulps)
+    perturbing.patches.wrap(nn.Cell, "__call__", lambda original: _calls(perturbing, original))
+    perturbing.patches.wrap(api._JitExecutor, "__call__", lambda original: _graphs(perturbing, original))
+    perturbing.hooks = hooks()
+    return perturbing
+
+
+def _graph_mode() -> bool:
+    return bool(context.get_context("mode") == ms.GRAPH_MODE) and os.environ.get("MS_JIT") != "0"
+
+
+def _calls(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
+        if not perturbing.switch.on or perturbing.inside:
+            return original(cell, *args, **kwargs)
+        if isinstance(cell, OPTIMIZERS):
+            return _as_one(perturbing, original, cell, args, kwargs)
+        if _graph_mode():
+            return _as_one(perturbing, original, cell, perturbing.input(args), perturbing.input(kwargs))
+        if inner_name(cell) is not None:
+            # A wrapper is not the network: that is the cell it calls.
+            return original(cell, *args, **kwargs)
+        if perturbing.calls.begins(cell) and any(True for _ in values.tensors(cell)):
+            args, kwargs = perturbing.input(args), perturbing.input(kwargs)
+        calls_no_other = False
+        try:
+            output = original(cell, *args, **kwargs)
+        finally:
+            calls_no_other = perturbing.calls.ends(cell)
+        return perturbing.output(output) if calls_no_other else output
+
+    return call
+
+
+def _graphs(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function that the user calls, or the gradient of one; the framework's own helpers are left alone."""
+
+    def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
+        function = executor.fn
+        own = str(function.__module__).startswith("mindspore.") and "grad_" not in function.__code__.co_freevars
+        if not perturbing.switch.on or perturbing.inside or perturbing.calls.going_on or own:
+            return original(executor, *args, **kwargs)
+        return _as_one(perturbing, original, executor, perturbing.input(args), perturbing.input(kwargs))
+
+    return call
+
+
+def _as_one(perturbing: _Perturbing, original: Callable[..., Any], owner: Any, args: Any, kwargs: Any) -> Any:
+    """Nothing inside is moved."""
+    perturbing.inside += 1
+    try:
+        return original(owner, *args, **kwargs)
+    finally:
+        perturbing.inside -= 1

@@ -1,0 +1,80 @@
+"""What perturbing a run is in every framework: factors of rounding units, drawn apart from its own randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+_DEEPEST: Final = 8
+# A prime, so that drawing again from the same pool does not fall in step with any tensor's sides.
+_POOL: Final = 1_048_573
+# Still far below what a network tells apart.
+_MOST: Final = 1.25e-4
+
+
+class Draws:
+    """Signs -1, 0 and 1 in any number, and the count of what was moved by them."""
+
+    def __init__(self, seed: int, ulps: int = 1) -> None:
+        self._ulps = ulps
+        self._random = np.random.default_rng(seed)
+        self._pool = self._random.integers(-1, 2, _POOL, dtype=np.int8)
+        self.inputs = 0
+        self.layers = 0
+
+    def size(self, unit: float) -> float:
+        """How far a sign moves a number of this rounding unit; coarse ones are never moved by more than one."""
+        return max(unit, min(self._ulps * unit, _MOST))
+
+    def told(self, kernels: Sequence[str] = ()) -> dict[str, Any]:
+        """What an adapter tells of its perturbation."""
+        return {"inputs": self.inputs, "layers": self.layers, "kernels": list(kernels)}
+
+    def signs(self, count: int) -> npt.NDArray[np.int8]:
+        """As many signs as asked for."""
+        start = int(self._random.integers(_POOL))
+        if start + count <= _POOL:
+            return self._pool[start : start + count]
+        return np.resize(np.roll(self._pool, -start), count)
+
+
+class Calls:
+    """The calls that are going on, told apart: outermost ones, and ones that call no other."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[Any, int]] = []
+        self._count = 0
+
+    @property
+    def going_on(self) -> bool:
+        """Whether a call has begun and not ended."""
+        return bool(self._open)
+
+    def begins(self, module: Any) -> bool:
+        """A call begins: whether it is an outermost one."""
+        outermost = not self._open
+        self._count += 1
+        self._open.append((module, self._count))
+        return outermost
+
+    def ends(self, module: Any) -> bool:
+        """A call ends, and with it those inside that were never told to: whether it called no other."""
+        while self._open:
+            found, count = self._open.pop()
+            if found is module:
+                return count == self._count
+        return False
+
+
+def moved_in(value: Any, move: Callable[[Any], Any], depth: int = 0) -> Any:
+    """The same structure with ``move`` applied to what it holds; only plain tuples, lists and dicts are looked into."""
+    if depth > _DEEPEST:
+        return value
+    if type(value) in (tuple, list):
+        return type(value)(moved_in(one, move, depth + 1) for one in value)
+    if type(value) is dict:
+        return {name: moved_in(one, move, depth + 1) for name, one in value.items()}
+    return move(value)

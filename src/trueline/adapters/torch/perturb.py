@@ -1,0 +1,168 @@
+"""A run whose every rounding could as well have gone the other way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from threading import local
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.perturbation import Calls, Draws, moved_in
+from trueline.adapters.protocol import Installed
+
+_MOVED = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+class _Perturbing:
+    def __init__(self, seed: int, ulps: int) -> None:
+        self.switch = Switch()
+        self.patches = Patches()
+        self.hooks: Installed | None = None
+        self.kernels: list[str] = []
+        self._draws = Draws(seed, ulps)
+        self._threads = local()
+        self._began = False
+
+    def remove(self) -> None:
+        self.switch.on = False
+        if self.hooks is not None:
+            self.hooks.remove()
+        self.patches.remove()
+
+    def told(self) -> dict[str, Any]:
+        return self._draws.told(self.kernels)
+
+    def quiet(self) -> bool:
+        """Compiling, tracing and function transforms see the network as it is."""
+        return (
+            not self.switch.on
+            or torch._C._get_tracing_state() is not None
+            or torch._C._functorch.peek_interpreter_stack() is not None
+        )
+
+    @property
+    def _calls(self) -> Calls:
+        found: Calls | None = getattr(self._threads, "calls", None)
+        if found is None:
+            found = self._threads.calls = Calls()
+        return found
+
+    def begins(self, module: nn.Module) -> bool:
+        """A call begins: whether its inputs are the network's."""
+        if not self._began:
+            self._began = True
+            self._use_other_threads()
+        # What a checkpoint computes again during backward is not the network being called.
+        outermost = self._calls.begins(module) and torch._C._current_graph_task_id() == -1
+        return outermost and any(True for _ in module.parameters())
+
+    def ends(self, module: nn.Module) -> bool:
+        """A call ends: whether it was one that calls no other, and not a whole graph."""
+        graph = type(module).__name__ == "OptimizedModule" or isinstance(module, torch.jit.ScriptModule)
+        return self._calls.ends(module) and not graph
+
+    def _use_other_threads(self) -> None:
+        # Only now has the script said how many it wants. Sums are split by threads, so one less sums otherwise; one
+        # more would wait for a core.
+        threads = torch.get_num_threads()
+        if threads > 1:
+            torch.set_num_threads(threads - 1)
+            self.patches.on_remove(lambda: torch.set_num_threads(threads))
+            self.kernels.append(f"{threads - 1} threads")
+
+    def input(self, value: Any) -> Any:
+        """The same with every floating tensor in it moved."""
+        return moved_in(value, self._moved_input)
+
+    def output(self, value: Any) -> Any:
+        """The same with every floating tensor in it moved."""
+        return moved_in(value, self._moved_output)
+
+    def _moved_input(self, value: Any) -> Any:
+        found = self._moved(value)
+        self._draws.inputs += found is not value
+        return found
+
+    def _moved_output(self, value: Any) -> Any:
+        found = self._moved(value)
+        self._draws.layers += found is not value
+        return found
+
+    def _moved(self, value: Any) -> Any:
+        # A parameter stays itself, and so does what only looks like a tensor: sharded, nested, traced.
+        if type(value) is not torch.Tensor or value.dtype not in _MOVED or value.layout is not torch.strided:
+            return value
+        if not value.numel() or value.device.type == "meta":
+            return value
+        with torch.no_grad():
+            signs = torch.from_numpy(self._draws.signs(value.numel())).view(value.shape)
+            factors = torch.empty_like(value).copy_(signs)
+            factors.mul_(self._draws.size(torch.finfo(value.dtype).eps)).add_(1)
+            factors.masked_fill_(value == value.trunc(), 1)
+        return value * factors
+
+
+def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Perturbing:
+    """Put the hooks in place, and between them and the network a perturbation."""
+    perturbing = _Perturbing(seed, ulps)
+    patches = perturbing.patches
+
+    def after(module: nn.Module, _args: Any, *rest: Any) -> Any:
+        if torch.compiler.is_compiling() or perturbing.quiet() or not perturbing.ends(module):
+            return None
+        return perturbing.output(rest[-1])
+
+    def before(module: nn.Module, args: Any) -> Any:
+        if torch.compiler.is_compiling() or perturbing.quiet() or not perturbing.begins(module):
+            return None
+        # torch hands no keyword arguments to global hooks, but the frame that calls this one has them.
+        kwargs = sys._getframe(1).f_locals.get("kwargs")
+        if kwargs:
+            kwargs.update(perturbing.input(dict(kwargs)))
+        return perturbing.input(tuple(args))
+
+    patches.wrap(nn.Module, "compile", lambda original: _compiled(perturbing, original))
+    # Outputs are moved before the hooks see them, and inputs after.
+    patches.on_remove(register_module_forward_hook(after, with_kwargs=True, always_call=True).remove)
+    perturbing.hooks = hooks()
+    patches.on_remove(register_module_forward_pre_hook(before).remove)
+    if seed % 2:
+        _use_other_kernels(perturbing)
+    return perturbing
+
+
+def _use_other_kernels(perturbing: _Perturbing) -> None:
+    """Convolutions that sum in another order; NNPACK's would come next, which trade accuracy for speed."""
+    mkldnn = torch.backends.mkldnn.enabled
+    torch._C._set_mkldnn_enabled(False)
+    nnpack = torch.backends.nnpack.set_flags(False)
+    perturbing.patches.on_remove(lambda: torch._C._set_mkldnn_enabled(mkldnn))
+    perturbing.patches.on_remove(lambda: torch.backends.nnpack.set_flags(*nnpack))
+    perturbing.kernels.append("without mkldnn and nnpack")
+
+
+def _compiled(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..., Any]:
+    """A module compiled in place calls no hooks: only its inputs can be moved."""
+
+    def compile_in_place(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+        original(module, *args, **kwargs)
+        inner: Any = module._compiled_call_impl
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_compiling() or perturbing.quiet():
+                return inner(*args, **kwargs)
+            if perturbing.begins(module):
+                args, kwargs = perturbing.input(args), perturbing.input(kwargs)
+            try:
+                return inner(*args, **kwargs)
+            finally:
+                perturbing.ends(module)
+
+        module._compiled_call_impl = call
+
+    return compile_in_place

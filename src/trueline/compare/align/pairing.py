@@ -1,0 +1,105 @@
+"""Tensors of modules that are the same: by what they are to their module, or as the only ones left of their shape."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+
+from trueline.compare.align.matching import Matching, less_sure
+from trueline.compare.align.result import Layout, Pair, Reason
+from trueline.compare.align.shapes import layout
+from trueline.compare.align.tree import Node, Tag, Tensor
+from trueline.model.finding import Certainty
+
+
+class Pairing:
+    """Pairs of tensors; ``a`` and ``b`` are the keys that have found theirs."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[int, Pair]] = []
+        self.taken: set[int] = set()
+
+    def free(self, tensors: Iterable[Tensor]) -> list[Tensor]:
+        """Those without a partner."""
+        return [one for one in tensors if id(one) not in self.taken]
+
+    def take(self, a: Tensor, b: Tensor, reason: Reason, certainty: Certainty) -> None:
+        """Pair two tensors."""
+        self.taken.update((id(a), id(b)))
+        found = layout(a.shape, b.shape) or Layout.SAME
+        self.pairs.append((b.place, Pair(a.key, b.key, reason, certainty, found)))
+
+    def pair_modules(self, matching: Matching) -> None:
+        """The tensors of all matched modules."""
+        for a, b in matching.pairs:
+            self._pair(a.tensors, b.tensors, b)
+        for a, b in matching.inner:
+            owned_a, owned_b = ([one for one in node.tensors if not one.passing] for node in (a, b))
+            self._pair(owned_a, owned_b, a if a.reason is Reason.PREFIX else b)
+
+    def _pair(self, here: list[Tensor], there: list[Tensor], node: Node) -> None:
+        tags = {one.tag: one for one in here}
+        if len(tags) == len(here) == len(there) and tags.keys() == {one.tag for one in there} and not self._any(tags):
+            for b in there:
+                self.take(tags[b.tag], b, _reason(tags[b.tag], b, node), node.certainty)
+            return
+        for spell in (_written, _tag):
+            for a, b in self._alone(here, there, spell):
+                self.take(a, b, _reason(a, b, node), node.certainty)
+        # Own tensors with names of their own: where just one is left of a kind and shape.
+        owned_a, owned_b = ([one for one in side if not one.passing and one.shape] for side in (here, there))
+        for a, b in self._alone(owned_a, owned_b, _left):
+            if not (a.leaf in _names(there) or b.leaf in _names(here)):
+                self.take(a, b, Reason.RENAMED, less_sure(Certainty.LIKELY, node.certainty))
+
+    def _any(self, tags: Mapping[Tag, Tensor]) -> bool:
+        return any(id(one) in self.taken for one in tags.values())
+
+    def pair_strays(self, here: Iterable[Tensor], there: Iterable[Tensor]) -> None:
+        """Tensors of modules without a partner: the only one of its name and shape on both sides, if it is telling."""
+        a_side, b_side = (
+            [one for one in side if one.shape and not one.passing and len(one.leaf) > 1 and "_" in one.leaf]
+            for side in (here, there)
+        )
+        for a, b in self._alone(a_side, b_side, lambda one: (one.tag, one.shape)):
+            self.take(a, b, Reason.RENAMED, Certainty.LIKELY)
+
+    def _alone(
+        self, here: list[Tensor], there: list[Tensor], spell: Callable[[Tensor], Hashable]
+    ) -> list[tuple[Tensor, Tensor]]:
+        by_a, by_b = _spelled(self.free(here), spell), _spelled(self.free(there), spell)
+        return [
+            (found[0], by_b[spelling][0])
+            for spelling, found in by_a.items()
+            if len(found) == 1 and len(by_b.get(spelling, ())) == 1
+        ]
+
+
+def _spelled(tensors: Iterable[Tensor], spell: Callable[[Tensor], Hashable]) -> dict[Hashable, list[Tensor]]:
+    found: dict[Hashable, list[Tensor]] = defaultdict(list)
+    for one in tensors:
+        found[spell(one)].append(one)
+    return found
+
+
+def _written(one: Tensor) -> Hashable:
+    key = one.key
+    return (key.phase, key.kind, key.call, one.leaf, one.slot)
+
+
+def _tag(one: Tensor) -> Hashable:
+    return one.tag
+
+
+def _left(one: Tensor) -> Hashable:
+    return (one.tag[:3], one.leaf if one.slot else "", one.shape)
+
+
+def _names(tensors: Iterable[Tensor]) -> set[str]:
+    return {one.leaf for one in tensors if not one.slot}
+
+
+def _reason(a: Tensor, b: Tensor, node: Node) -> Reason:
+    if node.reason is not Reason.NAME:
+        return node.reason
+    return Reason.NAME if a.key == b.key else Reason.LEAF

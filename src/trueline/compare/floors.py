@@ -1,0 +1,88 @@
+"""What counts as equal: the benchmark's measured noise, else an estimate, or the tolerance a user gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trueline.compare.measure import ATOL, RTOL
+from trueline.compare.noise import loss_band, tensor_floor
+from trueline.model.distance import Distance
+from trueline.model.key import Key
+from trueline.model.noise import Noise
+
+
+class Basis(StrEnum):
+    """Where a floor comes from."""
+
+    MEASURED = "measured"
+    ESTIMATED = "estimated"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """How far apart noise may bring a pair, relative to its scale."""
+
+    value: float
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tensor stands in its network: what an estimate needs."""
+
+    key: Key
+    step: int = 0
+    depth: int = 0
+    reduction: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """The floors of one comparison."""
+
+    noise: Noise | None = None
+    rtol: float | None = None
+    atol: float | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether a user's tolerance decides."""
+        return self.rtol is not None or self.atol is not None
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """The tolerance to count elements with."""
+        if not self.given:
+            return RTOL, ATOL
+        return self.rtol or 0.0, self.atol or 0.0
+
+    def of(self, place: Place, dtypes: tuple[str, str], scale: float, *, switched: bool = True) -> Floor:
+        """A tensor's floor; ``scale`` is the benchmark's largest value, ``switched`` whether branches may have."""
+        if self.given:
+            rtol, atol = self.tolerance
+            return Floor(rtol + atol / scale if scale else rtol, Basis.GIVEN)
+        noise = self.noise
+        measured = noise.floor(place.key, place.step, switched=switched) if noise is not None else None
+        if measured is not None:
+            return Floor(measured, Basis.MEASURED)
+        return Floor(tensor_floor(dtypes, place.depth, place.step, place.reduction), Basis.ESTIMATED)
+
+    def exceeded(self, level: float, floor: Floor, found: Distance) -> bool:
+        """Whether noise does not explain a distance."""
+        if not found.comparable or found.other_non_finite:
+            return True
+        if floor.basis is Basis.GIVEN and found.within == found.within:
+            return found.within < 1.0
+        return level > floor.value
+
+    def loss(self, step: int, value: float, start: float, dtype: str) -> tuple[float, Basis]:
+        """How far from the benchmark's value a loss may lie."""
+        if self.given:
+            rtol, atol = self.tolerance
+            return atol + rtol * abs(value), Basis.GIVEN
+        measured = self.noise.loss_band(step) if self.noise is not None else None
+        if measured is not None:
+            return measured, Basis.MEASURED
+        return loss_band(step, value, start, dtype), Basis.ESTIMATED

@@ -1,0 +1,54 @@
+"""Two loss curves from logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from trueline.compare.curves import CurveComparison, compare_curves
+from trueline.compare.floors import Floors
+from trueline.model.curve import Curve
+from trueline.model.trouble import BadUsage
+
+_MOST_DIGITS = 7
+_USUAL_DIGITS = 4
+_ENOUGH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LogsComparison:
+    """``a`` against the benchmark ``b``."""
+
+    a: Path
+    b: Path
+    loss: CurveComparison
+    floors: Floors
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What to call both sides."""
+        if self.a.name != self.b.name:
+            return self.a.name, self.b.name
+        return str(self.a), str(self.b)
+
+
+def compare_logs(a: Path, b: Path, curves: tuple[Curve, Curve], floors: Floors) -> LogsComparison:
+    """Compare two curves; what a log has rounded away is no difference."""
+    if not set(curves[0].steps) & set(curves[1].steps):
+        steps = {"steps_a": _span(curves[0]), "steps_b": _span(curves[1])}
+        raise BadUsage("compare.no_common_step", a=str(a), b=str(b), **steps)
+    rounded = sum(_resolution(one) for one in curves)
+    return LogsComparison(a, b, compare_curves(*curves, floors, rounded=rounded), floors)
+
+
+def _span(curve: Curve) -> str:
+    return f"{curve.steps[0]}..{curve.steps[-1]}" if len(curve) else "-"
+
+
+def _resolution(curve: Curve) -> float:
+    """Half a unit of the last digit that the log shows; 0 where it shows them all."""
+    # A few round numbers may be chance.
+    for digits in range(1 if len(set(curve.values)) >= _ENOUGH else _USUAL_DIGITS, _MOST_DIGITS):
+        if all(value != value or abs(value) == float("inf") or round(value, digits) == value for value in curve.values):
+            return 0.5 * 10.0**-digits
+    return 0.0

@@ -1,0 +1,1 @@
+"""Comparisons as a Report for people and a Result for programs."""

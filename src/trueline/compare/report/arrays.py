@@ -1,0 +1,289 @@
+"""A comparison of weight files, folders of arrays or dumps, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.compare.arrays import ArraysComparison, Part, counted, one_factor
+from trueline.compare.floors import Basis, Floors
+from trueline.compare.report.strips import height
+from trueline.compare.report.tables import (
+    Namers,
+    View,
+    doubtful,
+    floor_json,
+    floor_sentence,
+    folded_rows,
+    leftover_json,
+    leftovers,
+    row_json,
+    row_table,
+)
+from trueline.compare.tensors import Row
+from trueline.compare.verdict import Verdict
+from trueline.compare.wording import few_digits
+from trueline.formats.printable import printable
+from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.key import Key
+from trueline.model.message import Message, message
+from trueline.model.report import Block, Report, Strip, Table, Text
+from trueline.model.result import Exit, Result
+
+LEFT: Final = "cmp.06"
+TENSOR: Final = "cmp.11"
+RANK: Final = "cmp.12"
+_TOP: Final = 10
+_AROUND: Final = 4
+_STRIP: Final = 2000
+
+
+def arrays_report(compared: ArraysComparison, floors: Floors, view: View) -> Report:
+    """For people: the first or furthest difference on top, the rest folded."""
+    names = side_names(compared.a, compared.b)
+    title = message("compare.title", a=names[0], b=names[1])
+    blocks = tuple(_blocks(compared, floors, view, names))
+    return Report(title, arrays_conclusion(compared), _findings(compared), blocks)
+
+
+def arrays_result(compared: ArraysComparison, floors: Floors, view: View, kind: str) -> Result:
+    """For programs."""
+    found = _findings(compared)
+    rows = [row for part in compared.parts for row in part.tensors.rows]
+    first = compared.first
+    names = _namers(compared)
+    fields = {
+        "kind": kind,
+        "verdict": compared.verdict,
+        "floor": floor_json(rows, floors, first),
+        "first": _first_json(compared, first),
+        "stopped_at": _stopped(compared),
+        "compared": len(rows),
+        "differing": sum(row.differs for row in rows),
+        "tensors": [
+            {**_place(part), **row_json(row)} for part in compared.parts for row in view.rows(part.tensors.rows)
+        ],
+        "only_a": [
+            {**_place(part), **one}
+            for part in compared.parts
+            for one in leftover_json(part.tensors.alignment.only_a, *names)
+        ],
+        "only_b": [
+            {**_place(part), **one}
+            for part in compared.parts
+            for one in leftover_json(part.tensors.alignment.only_b, *reversed(names))
+        ],
+        "sections_on_one_side": dict(compared.unmatched),
+    }
+    problem = any(one.conclusion is Conclusion.FOUND for one in found)
+    return Result("compare", arrays_conclusion(compared), Exit.PROBLEM if problem else Exit.FINE, found, fields)
+
+
+def arrays_conclusion(compared: ArraysComparison) -> Message:
+    """In one sentence."""
+    found = _findings(compared)
+    names = side_names(compared.a, compared.b)
+    rows = [row for part in compared.parts for row in part.tensors.rows]
+    if not rows:
+        return message("compare.nothing_in_common", a=names[0], b=names[1])
+    if found:
+        return found[0].message
+    if compared.verdict is Verdict.EQUAL:
+        numbers = any(row.by_numbers for row in rows)
+        id = "compare.arrays_equal_numbers" if numbers else "compare.arrays_equal"
+    else:
+        given = all(row.floor.basis is Basis.GIVEN for row in rows)
+        id = "compare.arrays_within" if given else "compare.arrays_noise"
+    return message(id, a=names[0], b=names[1], count=len(rows))
+
+
+def side_names(a: Path, b: Path) -> tuple[str, str]:
+    """What to call both sides: their names, or where those are the same their whole paths."""
+    return (a.name, b.name) if a.name != b.name and a.name and b.name else (str(a), str(b))
+
+
+def _findings(compared: ArraysComparison) -> list[Finding]:
+    found: list[Finding] = []
+    first, part = compared.first, compared.main
+    if first is not None and part is not None:
+        found.append(_tensor(compared, part, first))
+    found += _other_ranks(compared)
+    for one in compared.parts:
+        only_a, only_b = compared.leftovers(one)
+        if only_a or only_b:
+            found.append(_left(compared, one, only_a, only_b))
+            break
+    return found
+
+
+def _tensor(compared: ArraysComparison, part: Part, first: Row) -> Finding:
+    names = side_names(compared.a, compared.b)
+    rows = [row for one in compared.parts for row in one.tensors.rows]
+    params: dict[str, Any] = {
+        "name": printable(first.a.name),
+        "a": names[0],
+        "b": names[1],
+        "worst": few_digits(first.distance.relative_max),
+        "times": few_digits(first.times),
+        "floor": few_digits(first.floor.value),
+        "apart": sum(row.differs for row in rows),
+        "count": len(rows),
+    }
+    factor = one_factor(first)
+    if not first.distance.comparable:
+        shapes = {"shape": list(first.distance.shape_a), "other_shape": list(first.distance.shape_b)}
+        said, advice = message("compare.array_shape", **shapes, **params), message("compare.array_shape_advice")
+    elif first.distance.other_non_finite:
+        counts = {"number": first.distance.non_finite_a, "other_number": first.distance.non_finite_b}
+        said = message("compare.array_non_finite", **counts, **params)
+        advice = message("compare.array_advice")
+    elif factor is not None:
+        said = message("compare.array_factor", factor=f"{factor:.6g}", **params)
+        advice = message("compare.array_factor_advice", factor=f"{factor:.6g}")
+    else:
+        said = message("compare.array_first" if compared.in_order else "compare.array_furthest", **params)
+        order = "array_begin_advice" if part.tensors.first == 0 else "array_order_advice"
+        advice = message(f"compare.{order if compared.in_order else 'array_advice'}")
+    sure = first.floor.basis is not Basis.ESTIMATED or first.times > 100
+    where = Where(module=first.pair.a.module, step=part.step, rank=part.rank, side=names[0])
+    certainty = Certainty.CERTAIN if sure else Certainty.LIKELY
+    evidence = [first.distance.to_json()]
+    limit = first.floor.value
+    return Finding(TENSOR, Conclusion.FOUND, said, certainty, advice, None, where, first.level, limit, evidence)
+
+
+def _other_ranks(compared: ArraysComparison) -> Iterator[Finding]:
+    """Ranks that differ where others of the same step do not."""
+    main = compared.main
+    if main is None or main.rank is None or main.tensors.first is None:
+        return
+    same_step = [one for one in compared.parts if one.step == main.step]
+    apart = [one.rank for one in same_step if one.tensors.first is not None]
+    if len(apart) < len(same_step):
+        said = message("compare.ranks", ranks=", ".join(str(one) for one in apart), count=len(same_step))
+        where = Where(rank=main.rank, step=main.step)
+        yield Finding(RANK, Conclusion.FOUND, said, advice=message("compare.ranks_advice"), where=where)
+
+
+def _left(compared: ArraysComparison, part: Part, only_a: int, only_b: int) -> Finding:
+    names = side_names(compared.a, compared.b)
+    alignment = part.tensors.alignment
+    here, there = counted(alignment.only_a), counted(alignment.only_b)
+    left = (here or there)[0]
+    name, near = _namers(compared) if here else reversed(_namers(compared))
+    said = message(
+        "compare.left",
+        a=names[0],
+        b=names[1],
+        only_a=only_a,
+        only_b=only_b,
+        name=printable(name(left.key)),
+        nearest=printable(near(left.nearest)) if left.nearest is not None else "-",
+    )
+    return Finding(LEFT, Conclusion.FOUND, said, advice=message("compare.left_advice"))
+
+
+def _blocks(compared: ArraysComparison, floors: Floors, view: View, names: tuple[str, str]) -> Iterator[Block]:
+    part = compared.main
+    if part is None:
+        return
+    rows = part.tensors.rows
+    if compared.in_order and 1 < len(rows) <= _STRIP:
+        yield _strip(part)
+    yield _table(compared, part, view, names)
+    yield Text(floor_sentence(rows, floors, of_runs=False))
+    if len(compared.parts) > 1:
+        yield _parts(compared)
+    for section, path in compared.unmatched.items():
+        yield Text(message("compare.section_alone", section=section, path=path))
+    for one in compared.parts:
+        yield from leftovers(one.tensors.alignment, names, _namers(compared))
+    for one in compared.parts:
+        title = message("compare.rows_of", part=_part_name(one))
+        yield from folded_rows(title, one.tensors.rows, view, _name)
+        yield from doubtful(one.tensors.alignment)
+
+
+def _table(compared: ArraysComparison, part: Part, view: View, names: tuple[str, str]) -> Table:
+    tensors = part.tensors
+    if tensors.first is not None and compared.in_order and not view.only_differing:
+        begin = max(0, tensors.first - _AROUND)
+        rows = list(tensors.rows[begin : tensors.first + (view.top or _AROUND)])
+        title = "compare.table_first"
+    elif tensors.first is not None:
+        rows = sorted(tensors.differing, key=lambda row: -row.level)[: view.top or _TOP]
+        title = "compare.table_apart"
+    else:
+        rows = sorted(tensors.rows, key=lambda row: -row.level)[: view.top or _TOP]
+        title = "compare.table_none"
+    first = compared.first
+    return row_table(message(title, a=names[0], b=names[1]), rows, _name, [first] if first is not None else [])
+
+
+def _strip(part: Part) -> Strip:
+    rows = part.tensors.rows
+    return Strip(
+        message("compare.strip_arrays"),
+        [row.a.name for row in rows],
+        [height(row) for row in rows],
+        part.tensors.first,
+        [[row_table(message("compare.rows_of", part=row.b.name), [row], _name)] for row in rows],
+    )
+
+
+def _parts(compared: ArraysComparison) -> Table:
+    rows = []
+    for part in compared.parts:
+        first = part.tensors.first_row
+        verdict = part.tensors.verdict
+        word = message(f"compare.word_{verdict.value}") if verdict is not None else ""
+        rows.append([_part_name(part), len(part.tensors.rows), word, first.b.name if first is not None else ""])
+    columns = [message(f"compare.column_{name}") for name in ("part", "tensors", "verdict", "first")]
+    marked = frozenset(place for place, part in enumerate(compared.parts) if part.tensors.first is not None)
+    return Table(message("compare.parts"), columns, rows, marked)
+
+
+def _part_name(part: Part) -> Message | str:
+    if part.step is not None:
+        return message("compare.step_and_rank", step=part.step, rank=part.rank)
+    return part.name or message("compare.model_section" if part.section else "compare.tensors_section")
+
+
+def _name(row: Row) -> str:
+    return row.a.name
+
+
+def _namers(compared: ArraysComparison) -> Namers:
+    """How each side's tensors are called: as its file does."""
+    named: tuple[dict[Key, str], dict[Key, str]] = ({}, {})
+    for part in compared.parts:
+        for side, names in zip((part.tensors.a, part.tensors.b), named, strict=True):
+            names.update((one.key, one.name) for one in side)
+    return (lambda key: named[0].get(key, str(key)), lambda key: named[1].get(key, str(key)))
+
+
+def _place(part: Part) -> Mapping[str, Any]:
+    if part.step is not None:
+        return {"step": part.step, "rank": part.rank}
+    return {"section": part.name}
+
+
+def _stopped(compared: ArraysComparison) -> str | None:
+    part = compared.main
+    if part is None or part.tensors.first is None:
+        return "structure" if compared.verdict is Verdict.DIFFERS else None
+    return "tensors"
+
+
+def _first_json(compared: ArraysComparison, first: Row | None) -> dict[str, Any] | None:
+    part = compared.main
+    if first is None or part is None:
+        return None
+    return {
+        "key": first.a.name,
+        "other_key": first.b.name,
+        "step": part.step,
+        "kind": first.pair.b.kind.value,
+        "inputs_agree": part.tensors.inputs_agree if compared.in_order and part.step is not None else None,
+    }

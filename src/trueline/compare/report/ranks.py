@@ -1,0 +1,76 @@
+"""Rank against rank: the rank that differs speaks for all, and is named where the others agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from trueline.compare.report.runs import report, result
+from trueline.compare.report.tables import View, short
+from trueline.compare.runs import RunComparison
+from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.message import message
+from trueline.model.report import Report, Table, Text
+from trueline.model.result import Result
+
+RANK = "cmp.12"
+
+
+def ranks_report(compared: Mapping[int, RunComparison], view: View) -> Report:
+    """All ranks for people."""
+    told = report(_main(compared), view)
+    tables = [_table(compared)] if len(compared) > 1 else []
+    blocks = (*tables, *_left(_main(compared)), *told.blocks)
+    return replace(told, findings=[*told.findings, *_findings(compared)], blocks=blocks)
+
+
+def _left(compared: RunComparison) -> list[Text]:
+    """Ranks that only one of the runs has."""
+    found = []
+    for side, other in ((compared.a, compared.b), (compared.b, compared.a)):
+        alone = [str(one) for one in side.run.ranks if one not in other.run.ranks]
+        if alone:
+            found.append(Text(message("compare.ranks_left", side=side.name, ranks=", ".join(alone))))
+    return found
+
+
+def ranks_result(compared: Mapping[int, RunComparison], view: View) -> Result:
+    """All ranks for programs."""
+    answer = result(_main(compared), view, {"ranks": [_rank_json(rank, one) for rank, one in compared.items()]})
+    return replace(answer, findings=[*answer.findings, *_findings(compared)])
+
+
+def _main(compared: Mapping[int, RunComparison]) -> RunComparison:
+    first = next(iter(compared.values()))
+    return next((one for one in compared.values() if one.differs), first)
+
+
+def _findings(compared: Mapping[int, RunComparison]) -> list[Finding]:
+    apart = [rank for rank, one in compared.items() if one.differs]
+    if not apart or len(apart) == len(compared):
+        return []
+    said = message("compare.ranks", ranks=", ".join(str(one) for one in apart), count=len(compared))
+    return [Finding(RANK, Conclusion.FOUND, said, advice=message("compare.ranks_advice"), where=Where(rank=apart[0]))]
+
+
+def _table(compared: Mapping[int, RunComparison]) -> Table:
+    rows = []
+    for rank, one in compared.items():
+        parts, first, verdict = one.loss.parts, one.first, one.verdict
+        word = message(f"compare.word_{verdict.value}") if verdict is not None else ""
+        tensor = short(first.pair.b, first.b.name) if first is not None else ""
+        rows.append([rank, word, parts.step if parts is not None else None, tensor])
+    columns = [message(f"compare.column_{name}") for name in ("rank", "verdict", "loss", "first")]
+    marked = frozenset(place for place, one in enumerate(compared.values()) if one.differs)
+    return Table(message("compare.ranks_title"), columns, rows, marked)
+
+
+def _rank_json(rank: int, one: RunComparison) -> dict[str, Any]:
+    first = one.first
+    return {
+        "rank": rank,
+        "verdict": one.verdict,
+        "parts_at": one.loss.parts.step if one.loss.parts is not None else None,
+        "first": str(first.pair.a) if first is not None else None,
+    }

@@ -1,0 +1,198 @@
+"""Which part of a nested file is the model: state_dict, optimizer, ema and the rest, told apart by key and content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.formats.files import fault
+from trueline.formats.printable import printable
+from trueline.formats.stored import Stored
+from trueline.formats.weights import MODEL, Weights
+
+Keys = tuple[str, ...]
+
+# Where training scripts put the model, the surest first; an average of it counts where there is nothing else.
+_MODELS: Final = (
+    *("state_dict", "model_state_dict", "model_state", "model", "module", "net", "network", "net_state_dict"),
+    *("params", "weights", "ema_state_dict", "state_dict_ema", "model_ema", "params_ema", "ema"),
+)
+_BESIDE: Final = re.compile(
+    r".*optim.*|opt|.*sched.*|.*scaler.*|amp|ema|ema_.*|.*_ema|criterion|callbacks|loops|.*rng.*|random.*|args|config",
+    re.IGNORECASE,
+)
+_PARAMETERS: Final = re.compile(
+    r"(.*_)?(weight|bias|gamma|beta|running_mean|running_var|moving_mean|moving_variance|embedding_table|kernel|scale)"
+    r"(_.*)?"
+)
+_MAX_DEPTH: Final = 64
+# The same list or dictionary at several places is rare.
+_MAX_AGAIN: Final = 10_000
+_MAX_ENTRIES: Final = 1_000_000
+_MAX_KEY: Final = 4096
+_MAX_NAMES: Final = 256 << 20
+_MAX_TEXT: Final = 1000
+_SAME_NAMES: Final = 0.9
+
+
+@dataclass(slots=True)
+class _Leaves:
+    arrays: list[tuple[Keys, Any]] = field(default_factory=list)
+    others: dict[Keys, Any] = field(default_factory=dict)
+
+
+def arrange(
+    path: Path,
+    format: str,
+    tree: Any,
+    kind: type[Any],
+    array: Callable[[Any, str], Stored],
+    shown: Callable[[Any], Any] = str,
+) -> Weights:
+    """The Weights of a tree of dictionaries, lists, plain values and things of a ``kind`` that ``array`` can place."""
+    leaves = _leaves(path, tree, kind, shown)
+    if not leaves.arrays:
+        raise fault(path, "no_arrays")
+    home = _home([keys for keys, _ in leaves.arrays], list(leaves.others))
+    sections: dict[str, dict[str, Stored]] = {MODEL: {}}
+    for keys, value in leaves.arrays:
+        section, name = _address(keys, home)
+        held = sections.setdefault(section, {})
+        if name in held:
+            raise fault(path, "same_name", name=printable(name))
+        held[name] = array(value, name)
+    others = {".".join(keys): value for keys, value in leaves.others.items()}
+    return Weights(path, format, {key: _shared(one) for key, one in sections.items()}, ".".join(home), others)
+
+
+def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any]) -> _Leaves:
+    """Every leaf by its keys, in order; a tree that refers to itself, or to one part over and over, is cut off."""
+    found = _Leaves()
+    seen: set[int] = set()
+    entries = again = names = 0
+    waiting: list[tuple[Keys, int, Iterator[tuple[str, Any]]]] = []
+    keys: Keys = ()
+    length, value = 0, tree
+    while True:
+        if isinstance(value, kind):
+            found.arrays.append((keys or ("tensor",), value))
+        elif isinstance(value, (dict, list, tuple)):
+            entries += len(value)
+            again += id(value) in seen
+            seen.add(id(value))
+            if entries > _MAX_ENTRIES or again > _MAX_AGAIN or len(waiting) > _MAX_DEPTH:
+                raise fault(path, "too_nested")
+            if isinstance(value, dict):
+                waiting.append((keys, length, iter([(str(key), inside) for key, inside in value.items()])))
+            elif all(_is_plain(one) for one in value):
+                found.others[keys] = tuple(map(_plain, value))
+            else:
+                waiting.append((keys, length, iter([(str(place), inside) for place, inside in enumerate(value)])))
+        else:
+            found.others[keys] = _plain(value) if _is_plain(value) else shown(value)
+        step = None
+        while waiting and (step := next(waiting[-1][2], None)) is None:
+            waiting.pop()
+        if step is None:
+            break
+        above, length, _ = waiting[-1]
+        key, value = step
+        keys, length = (*above, key), length + len(key) + 1
+        names += length
+        if len(key) > _MAX_KEY or names > _MAX_NAMES:
+            raise fault(path, "too_nested")
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str, bytes))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    return value[:_MAX_TEXT] if isinstance(value, str) else value
+
+
+def _home(arrays: Sequence[Keys], others: Sequence[Keys]) -> Keys:
+    """The keys above the model; none where its parts lie at the top."""
+    groups = _groups(arrays)
+    inside = _groups(others)
+    known = next((key for key in _MODELS if key in groups), None)
+    if known is not None:
+        return (known, *_deeper(groups[known]))
+    beside = [key for key in groups if _is_beside(key, groups[key], inside.get(key, []))]
+    mains = [key for key in groups if key not in beside]
+    lying = [keys[0] for keys in arrays if len(keys) == 1 and not _beside(keys[0])]
+    if lying:
+        return ()
+    if not mains:
+        return (beside[0],) if beside else ()
+    if not beside and not others:
+        return ()
+    if len(mains) == 1:
+        return (mains[0], *_deeper(groups[mains[0]]))
+    best = max(mains, key=lambda key: (_parameter_like(groups[key]), len(groups[key])))
+    copies = all(_same_names(groups[best], groups[key]) for key in mains)
+    return (best,) if copies else ()
+
+
+@lru_cache(maxsize=1024)
+def _beside(key: str) -> bool:
+    return _BESIDE.fullmatch(key) is not None
+
+
+def _deeper(arrays: Sequence[Keys]) -> Keys:
+    """A known key once more below the first, where nothing else but what lies beside a model is there."""
+    groups = _groups(arrays)
+    found = [key for key in groups if key in _MODELS and not _beside(key)]
+    rest = [keys[0] for keys in arrays if keys[0] not in found and not _beside(keys[0])]
+    return (found[0], *_deeper(groups[found[0]])) if len(found) == 1 and not rest else ()
+
+
+def _groups(leaves: Sequence[Keys]) -> dict[str, list[Keys]]:
+    """What lies below each key, by the rest of its keys."""
+    groups: dict[str, list[Keys]] = {}
+    for keys in leaves:
+        if len(keys) > 1:
+            groups.setdefault(keys[0], []).append(keys[1:])
+    return groups
+
+
+def _is_beside(key: str, arrays: Sequence[Keys], others: Sequence[Keys]) -> bool:
+    below = {keys[0] for keys in (*arrays, *others)}
+    return _beside(key) or {"state", "param_groups"} <= below
+
+
+def _parameter_like(arrays: Sequence[Keys]) -> int:
+    return sum(1 for keys in arrays if _PARAMETERS.fullmatch(keys[-1].rpartition(".")[2]) is not None)
+
+
+def _same_names(one: Sequence[Keys], other: Sequence[Keys]) -> bool:
+    return len(set(one) & set(other)) >= _SAME_NAMES * max(len(one), len(other))
+
+
+def _address(keys: Keys, home: Keys) -> tuple[str, str]:
+    """The section of an array and its name there."""
+    if keys[: len(home)] == home and len(keys) > len(home):
+        if not home and len(keys) > 1 and _beside(keys[0]):
+            return keys[0], ".".join(keys[1:])
+        return MODEL, ".".join(keys[len(home) :])
+    common = next((place for place, key in enumerate(home) if keys[place : place + 1] != (key,)), len(home))
+    return ".".join(keys[: common + 1]), ".".join(keys[common + 1 :]) or keys[-1]
+
+
+def _shared(arrays: dict[str, Stored]) -> dict[str, Stored]:
+    """The same arrays, those over the same elements marked with the first of their names."""
+    first: dict[Any, str] = {}
+    for name, one in arrays.items():
+        if one.nbytes:
+            place = (one.path, one.member, one.segments, one.shape, one.strides, one.dtype)
+            known = first.setdefault(place, name)
+            if known != name:
+                arrays[name] = replace(one, shared_with=known)
+    return arrays

@@ -1,0 +1,109 @@
+"""NumPy's scalars, as numbers, and arrays, as their description, out of a pickle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.formats.pth.machine import Made
+from trueline.formats.pth.trouble import BadPickle, Refused
+from trueline.formats.pth.values import Plain, counts
+
+_NUMBERS: Final = re.compile(r"[<>=|]?(?:b1|[iu][1248]|f[248]|c8|c16)")
+
+
+class NumpyType(Made):
+    """A dtype of numbers."""
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+
+    def build(self, state: Any) -> None:
+        """Take the byte order; nothing else of it matters for numbers."""
+        order = state[1] if isinstance(state, tuple) and len(state) > 1 else None
+        if order not in ("<", ">", "|", "="):
+            raise BadPickle("numpy.dtype")
+        if order in ("<", ">"):
+            self.dtype = self.dtype.newbyteorder(order)
+
+
+class NumpyArray(Made):
+    """An array whose elements stay in the pickle."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self) -> None:
+        self.shape: tuple[int, ...] = ()
+        self.dtype = ""
+
+    def build(self, state: Any) -> None:
+        """Take shape and type."""
+        if not isinstance(state, tuple) or len(state) != 5 or not isinstance(state[2], NumpyType):
+            raise BadPickle("numpy.ndarray")
+        self.shape, self.dtype = counts(state[1]), str(state[2].dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded(Made):
+    """Bytes as protocol 2 writes them: a text of the characters 0 to 255; kept as it is, since copies add up."""
+
+    text: str
+
+
+class _ArrayType(Made):
+    """numpy.ndarray as an argument."""
+
+    __slots__ = ()
+    name = "numpy.ndarray"
+
+
+def _encode(text: Any, encoding: Any = "latin1") -> _Encoded:
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8"):
+        raise BadPickle("_codecs.encode")
+    return _Encoded(text)
+
+
+def _dtype(name: Any, *_rest: Any) -> NumpyType:
+    if not isinstance(name, str) or _NUMBERS.fullmatch(name) is None:
+        raise Refused(f"numpy.dtype {str(name)[:40] if isinstance(name, str) else ''}")
+    return NumpyType(np.dtype(name))
+
+
+def _scalar(kind: Any, data: Any) -> Any:
+    if isinstance(data, _Encoded) and len(data.text) <= 16:
+        data = data.text.encode("latin-1")
+    if not isinstance(kind, NumpyType) or not isinstance(data, bytes) or len(data) != kind.dtype.itemsize:
+        raise BadPickle("numpy scalar")
+    found = np.frombuffer(data, kind.dtype)[0].item()
+    return Plain(str(found)) if isinstance(found, complex) else found
+
+
+def _array(kind: Any, _shape: Any, _code: Any) -> NumpyArray:
+    if not isinstance(kind, _ArrayType):
+        raise BadPickle("numpy array")
+    return NumpyArray()
+
+
+def _from_buffer(_data: Any, kind: Any, shape: Any, _order: Any) -> NumpyArray:
+    made = NumpyArray()
+    made.build((1, shape, kind, False, b""))
+    return made
+
+
+CALLS: Final[dict[tuple[str, str], Callable[..., Any]]] = {
+    ("_codecs", "encode"): _encode,
+    ("numpy", "dtype"): _dtype,
+    ("numpy.core.multiarray", "scalar"): _scalar,
+    ("numpy._core.multiarray", "scalar"): _scalar,
+    ("numpy.core.numeric", "_frombuffer"): _from_buffer,
+    ("numpy._core.numeric", "_frombuffer"): _from_buffer,
+    ("numpy.core.multiarray", "_reconstruct"): _array,
+    ("numpy._core.multiarray", "_reconstruct"): _array,
+}
+TYPES: Final[dict[tuple[str, str], Made]] = {("numpy", "ndarray"): _ArrayType()}

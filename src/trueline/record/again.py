@@ -1,0 +1,122 @@
+"""Running the command that was just run once more, apart from this process and out of sight."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from trueline.model.trouble import BadUsage
+from trueline.record.launchers import find_launcher
+from trueline.record.perturb import VARIABLE, Perturbation
+from trueline.record.ranks import rank_in_environment
+from trueline.record.wanted import Wanted
+
+_TAIL = 4096
+_PATIENCE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a repeated run ended: its exit code and the last line it wrote."""
+
+    code: int
+    last_line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A script with its arguments, and the world in which it was started: made before the script can change that."""
+
+    script: str
+    args: Sequence[str]
+    as_module: bool
+    folder: Path = field(default_factory=Path.cwd)
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def run(self, wanted: Wanted, perturbation: Perturbation) -> Ended:
+        """Record the first steps of it again; whatever it has started ends with it."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "trueline", "run", *_options(wanted), *self._script()],
+            cwd=self.folder,
+            env={**self.environment, VARIABLE: perturbation.packed()},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        tail = _Tail(process.stdout)
+        try:
+            code = process.wait()
+        finally:
+            _end_group(process)
+        return Ended(code, tail.last_line())
+
+    def _script(self) -> list[str]:
+        return [*(["-m"] if self.as_module else []), self.script, *self.args]
+
+
+def command_to_repeat(wanted: Wanted, script: str, args: Sequence[str], *, as_module: bool) -> Command:
+    """The command, or a BadUsage where it cannot be run again by itself."""
+    if (not as_module and find_launcher(script) is not None) or rank_in_environment()[1] > 1:
+        raise BadUsage("run.no_noise_of_ranks")
+    if wanted.graph_dump:
+        raise BadUsage("run.no_noise_of_graph_dump")
+    return Command(script, args, as_module)
+
+
+def _options(wanted: Wanted) -> list[str]:
+    flags = {
+        "--stats": wanted.stats,
+        "--tensors": wanted.tensors,
+        "--inputs": wanted.inputs,
+        "--grads": wanted.grads,
+        "--weights": wanted.weights,
+    }
+    chosen = [name for name, given in flags.items() if given]
+    steps = ",".join(f"{start}:{'' if stop is None else stop}:{stride}" for start, stop, stride in wanted.steps.parts)
+    patterns = [part for pattern in wanted.modules for part in ("--modules", pattern)]
+    seed = ["--deterministic", str(wanted.seed)] if wanted.seed is not None else []
+    return ["--quiet", "--no-source", "-o", str(wanted.folder), "--steps", steps, *chosen, *patterns, *seed]
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Data workers may outlive the process that has started them."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGTERM)
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            process.poll()
+            os.killpg(process.pid, 0)
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+class _Tail:
+    """The end of what a process writes, however much that is."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._kept = b""
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while block := os.read(stream.fileno(), 1 << 16):
+                self._kept = (self._kept + block)[-_TAIL:]
+
+    def last_line(self) -> str:
+        """The last line that says something."""
+        self._thread.join(_PATIENCE)
+        lines = [line.strip() for line in self._kept.decode("utf-8", "replace").splitlines()]
+        return next((line for line in reversed(lines) if line), "")

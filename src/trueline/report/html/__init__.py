@@ -1,0 +1,1 @@
+"""A Report as one HTML page that needs nothing else."""

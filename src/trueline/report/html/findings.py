@@ -1,0 +1,95 @@
+"""Findings as cards: roots first with what follows from them folded below, then what stayed open, then what passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.message import message
+from trueline.report.html.context import Context
+from trueline.report.html.markup import Markup, element, joined
+from trueline.report.shown import shown, visible
+
+_OPEN = (Conclusion.SUSPECT, Conclusion.NA)
+_CERTAINTY = {Certainty.LIKELY: message("report.likely"), Certainty.POSSIBLE: message("report.possible")}
+
+
+def findings_section(findings: Sequence[Finding], context: Context) -> Markup:
+    """All findings; nothing where there are none."""
+    if not findings:
+        return Markup()
+    cards = [_card(root, following, context.below()) for root, following in _families(findings)]
+    passed = dict.fromkeys(one.code for one in findings if one.conclusion is Conclusion.NONE)
+    if passed:
+        word = element("strong", context.say(Conclusion.NONE.word))
+        cards.append(element("p", word, ": ", ", ".join(passed), class_="passed"))
+    id = context.id()
+    heading = context.heading(message("html.findings"), id)
+    return element("section", heading, *cards, class_="findings", aria_labelledby=id)
+
+
+def _families(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[Finding]]]:
+    """Every finding that is shown, once: on its own or with the root it follows from, however indirectly."""
+    shown = [one for one in findings if one.conclusion is not Conclusion.NONE]
+    by_cause: dict[str, list[Finding]] = {}
+    for one in shown:
+        if one.because is not None:
+            by_cause.setdefault(one.because, []).append(one)
+    told: set[int] = set()
+    # A cause that is not among the findings, or causes in a circle, leave findings over: those stand alone.
+    alone = [one for one in shown if one.because is None] + [one for one in shown if one.because is not None]
+    alone.sort(key=lambda one: (one.conclusion in _OPEN, one.because is not None))
+    for one in alone:
+        if id(one) in told:
+            continue
+        told.add(id(one))
+        following: list[Finding] = []
+        waiting = list(by_cause.get(one.code, ()))
+        while waiting:
+            next_one = waiting.pop(0)
+            if id(next_one) not in told:
+                told.add(id(next_one))
+                following.append(next_one)
+                waiting.extend(by_cause.get(next_one.code, ()))
+        yield one, following
+
+
+def _card(one: Finding, following: Sequence[Finding], context: Context) -> Markup:
+    sure = _CERTAINTY.get(one.certainty) if one.conclusion is Conclusion.FOUND else None
+    badge = element("span", context.say(one.conclusion.word), class_="badge")
+    head = [badge, " ", element("code", visible(one.code))]
+    if sure is not None:
+        head += [" ", element("span", context.say(sure), class_="sure")]
+    parts = [element("p", *head, class_="head"), context.heading(context.say(one.message)), *_facts(one, context)]
+    if one.advice is not None:
+        label = element("strong", context.say(message("html.advice")))
+        parts.append(element("p", label, " ", context.say(one.advice), class_="advice"))
+    if following:
+        codes = ", ".join(dict.fromkeys(visible(each.code) for each in following))
+        line = context.say(message("report.following", count=len(following), codes=codes))
+        cards = (_card(each, (), context.below()) for each in following)
+        parts.append(element("details", element("summary", line), *cards))
+    kind = "found" if one.conclusion is Conclusion.FOUND else "open"
+    return element("article", *parts, class_=f"finding {kind}")
+
+
+def _facts(one: Finding, context: Context) -> Iterator[Markup]:
+    places = list(_places(one.where, context))
+    if one.measured is not None:
+        measured, limit = shown(one.measured, context.lang), shown(one.limit, context.lang)
+        said = message("report.measured_only", measured=measured)
+        if one.limit is not None:
+            said = message("report.measured", measured=measured, limit=limit)
+        places.append(element("span", context.say(said)))
+    if places:
+        yield element("p", joined(*(element("span", place) for place in places)), class_="facts")
+    if one.error is not None:
+        yield element("p", context.say(message("report.error", error=one.error)), class_="error")
+
+
+def _places(where: Where, context: Context) -> Iterator[Markup]:
+    if where.file is not None:
+        yield element("code", where.file if where.line is None else f"{where.file}:{where.line}")
+    for name, value in where.to_json().items():
+        if value is not None and name not in ("file", "line"):
+            yield element("span", context.say(message(f"report.where_{name}", **{name: value})))
