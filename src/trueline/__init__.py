@@ -7,9 +7,13 @@ from typing import Any
 
 from trueline.version import __version__
 
-_PUBLIC = {"fix_random": "trueline.record.randomness", "record": "trueline.record"}
+_PUBLIC = {
+    "compare": "trueline.compare",
+    "fix_random": "trueline.record.randomness",
+    "record": "trueline.record",
+}
 
-__all__ = ["__version__", "fix_random", "record"]
+__all__ = ["__version__", "compare", "fix_random", "record"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ import pytest
 import torch
 from compare.small_trainings import train
 
+import trueline
 from trueline.compare.floors import Floors
 from trueline.compare.report.runs import conclusion, report, result
 from trueline.compare.runs import compare_runs
@@ -131,3 +132,10 @@ def test_a_user_s_tolerance_decides_where_it_is_given(bench: Run, tmp_path: Path
     assert not compare_runs(port, bench, how=wide).differs
     narrow = result(compare_runs(port, bench, how=How(Floors(rtol=0.0, atol=0.0)))).to_json("en")
     assert narrow["verdict"] == "differs" and narrow["floor"]["basis"] == "given"
+
+
+def test_python_can_ask_too(bench: Run, tmp_path: Path) -> None:
+    found = trueline.compare(train(tmp_path / "port", lr=0.2).path, bench.path)
+    assert found.verdict == "differs"
+    assert found.result.to_json()["stopped_at"] == "hyper"
+    assert found.report().findings

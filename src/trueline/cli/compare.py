@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from trueline.cli.options import answer, json_flag
 from trueline.cli.verb import Verb
-from trueline.model.message import Message, message
+from trueline.model.message import message
 from trueline.model.report import Report
-from trueline.model.result import Result
-from trueline.model.trouble import BadUsage
-
-if TYPE_CHECKING:
-    from trueline.compare.report.tables import View
-    from trueline.compare.tensors import How
-    from trueline.formats.kinds import Looked
-
-Told = tuple[Result, Callable[[], Report]]
+from trueline.model.trouble import BadFile, BadUsage
 
 
 @click.command("compare", cls=Verb, help="compare.help")
@@ -55,101 +45,30 @@ def command(
     as_json: bool,
 ) -> int:
     """Compare two of a kind."""
-    _check_tolerance(rtol, atol)
     if output is not None:
         _check_output(output, force)
     # NumPy comes with the readers: they are loaded when there is work, not for --help.
-    from trueline.compare.align import Rules
-    from trueline.compare.floors import Floors
-    from trueline.compare.report.tables import View
-    from trueline.compare.tensors import How
-    from trueline.formats.kinds import look
+    from trueline.cli.progress import bytes_progress
+    from trueline.compare.paths import compare
 
-    here, there = look(a), look(b)
-    if here.kind is not there.kind:
-        kinds = {"kind_a": _kind(here), "kind_b": _kind(there)}
-        raise BadUsage("compare.other_kinds", a=str(a), b=str(b), **kinds)
-    given = {"--pattern": pattern, "--rank": rank, "--map": map_file, "--ignore": ignore, "--top": top, "--only": only}
-    for one in (here, there):
-        _check_options(one, given)
-    floors = Floors(rtol=rtol, atol=atol)
-    rules = Rules.read(map_file, ignore)
-    with _progress() as progress:
-        how = How(floors, rules, progress=progress)
-        result, report = _compare(here, there, how, View(top, only is not None), pattern, rank)
+    with bytes_progress(message("compare.measuring")) as progress:
+        compared = compare(
+            a,
+            b,
+            map=map_file,
+            ignore=ignore,
+            rtol=rtol,
+            atol=atol,
+            pattern=pattern,
+            rank=rank,
+            top=top,
+            only_differing=only is not None,
+            progress=progress,
+        )
     if output is not None:
-        _write(output, report())
-        _say(message("compare.written", file=str(output)))
-    return answer(result, report, as_json=as_json)
-
-
-def _compare(here: Looked, there: Looked, how: How, view: View, pattern: str | None, rank: int | None) -> Told:
-    from trueline.formats.kinds import Kind
-
-    match here.kind:
-        case Kind.RUN:
-            return _runs(here, there, how, view, rank)
-        case Kind.CURVES:
-            return _logs(here, there, how, pattern)
-        case _:
-            return _arrays(here, there, how, view, rank)
-
-
-def _runs(here: Looked, there: Looked, how: How, view: View, rank: int | None) -> Told:
-    from trueline.compare.report.ranks import ranks_report, ranks_result
-    from trueline.compare.runs import compare_ranks
-    from trueline.formats.run_folder.reader import open_run
-
-    compared = compare_ranks(open_run(here.path), open_run(there.path), rank, how)
-    how.rules.need_used([one for each in compared.values() for one in each.alignments])
-    return ranks_result(compared, view), lambda: ranks_report(compared, view)
-
-
-def _logs(here: Looked, there: Looked, how: How, pattern: str | None) -> Told:
-    from trueline.compare.logs import compare_logs
-    from trueline.compare.report.curves import logs_report, logs_result
-    from trueline.formats.opening import open_loss
-
-    curves = (open_loss(here, pattern), open_loss(there, pattern))
-    compared = compare_logs(here.path, there.path, curves, how.floors)
-    return logs_result(compared), lambda: logs_report(compared)
-
-
-def _arrays(here: Looked, there: Looked, how: How, view: View, rank: int | None) -> Told:
-    from trueline.compare.arrays import compare_dumps, compare_folders, compare_weights
-    from trueline.compare.report.arrays import arrays_report, arrays_result
-    from trueline.formats.kinds import Kind
-    from trueline.formats.opening import open_arrays, open_dump, open_weights
-
-    if here.kind is Kind.WEIGHTS:
-        compared = compare_weights(open_weights(here), open_weights(there), how)
-    elif here.kind is Kind.DUMP:
-        compared = compare_dumps(open_dump(here), open_dump(there), how, rank)
-    else:
-        compared = compare_folders(here.path, there.path, open_arrays(here), open_arrays(there), how)
-    how.rules.need_used(compared.alignments)
-    result = arrays_result(compared, how.floors, view, here.kind.value)
-    return result, lambda: arrays_report(compared, how.floors, view)
-
-
-def _kind(found: Looked) -> str:
-    return message(f"compare.kind_{found.kind.value}").text()
-
-
-def _check_tolerance(rtol: float | None, atol: float | None) -> None:
-    if any(one is not None and not (0 <= one < math.inf) for one in (rtol, atol)):
-        raise BadUsage("compare.option_tolerance_negative")
-
-
-def _check_options(found: Looked, given: Mapping[str, object]) -> None:
-    """An option that means nothing for these files is a mistake, not to be passed over."""
-    from trueline.formats.kinds import Format, Kind
-
-    tensors = found.kind is not Kind.CURVES
-    meant = {"--pattern": found.format is Format.LOG, "--rank": found.kind in (Kind.RUN, Kind.DUMP)}
-    for option, value in given.items():
-        if value not in (None, ()) and not meant.get(option, tensors):
-            raise BadUsage("compare.option_not_for", option=option, path=str(found.path), kind=_kind(found))
+        _write(output, compared.report())
+        click.echo(f"trueline: {message('compare.written', file=str(output)).text()}", err=True)
+    return answer(compared.result, compared.report, as_json=as_json)
 
 
 def _check_output(output: Path, force: bool) -> None:
@@ -161,10 +80,8 @@ def _check_output(output: Path, force: bool) -> None:
 
 def _write(output: Path, report: Report) -> None:
     """The page appears only when it is whole."""
-    import os
     from tempfile import NamedTemporaryFile
 
-    from trueline.model.trouble import BadFile
     from trueline.report.html.page import render_html
 
     text = render_html(report).encode("utf-8", "replace")
@@ -185,18 +102,6 @@ def _write(output: Path, report: Report) -> None:
 
 
 def _umask() -> int:
-    import os
-
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _progress() -> AbstractContextManager[Callable[[int], None] | None]:
-    from trueline.cli.progress import bytes_progress
-
-    return bytes_progress(message("compare.measuring"))
-
-
-def _say(said: Message) -> None:
-    click.echo(f"trueline: {said.text()}", err=True)
