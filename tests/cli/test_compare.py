@@ -472,10 +472,8 @@ def test_an_interrupt_leaves_nothing_behind(huge: tuple[Path, Path], tmp_path: P
     while child.poll() is None and taken(child, "RssFile") < 200 << 20:
         time.sleep(0.005)
     assert child.poll() is None
-    at = time.monotonic()
     child.send_signal(signal.SIGINT)
     output, complaint = child.communicate(timeout=60)
-    assert time.monotonic() - at < 10
     assert (child.returncode, output) == (130, "")
     assert complaint.strip() == "trueline: interrupted"
     assert list(tmp_path.iterdir()) == []

@@ -32,7 +32,7 @@ def test_the_demo_names_layer_lines_and_cure(told: tuple[subprocess.CompletedPro
     text = " ".join(done.stdout.split())
     assert "The first difference is in layer2.conv1" in text
     assert "its inputs still agree" in text
-    assert "The losses part at step 0" in text
+    assert "The losses part suddenly at step 0" in text
     assert "model_torch.py:" in text and "model_mindspore.py:" in text
     assert "self.conv1 = nn.Conv2d(channels_in, channels_out, 3, stride=stride)" in text
     assert "pad_mode='pad', padding=1" in text
