@@ -93,7 +93,7 @@ def is_equal(*arguments: str | Path) -> None:
 def test_the_same_weights_in_two_formats_are_equal(equal: dict[str, Path], a: str, b: str) -> None:
     answer = call("compare", equal[a], equal[b])
     assert (answer.exit_code, answer.stderr) == (0, "")
-    assert "are equal, bit by bit" in said(answer)
+    assert "are equal in every element" in said(answer)
 
 
 @pytest.mark.parametrize(("a", "b"), permutations(WRITERS, 2))
@@ -408,7 +408,7 @@ def test_the_page_is_one_file_with_the_conclusion(
     # Nothing is fetched.
     assert not re.findall(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
     call("compare", equal["pth"], equal["ckpt"], "-o", "page.html", "--force")
-    assert "are equal, bit by bit" in (tmp_path / "page.html").read_text("utf-8")
+    assert "are equal in every element" in (tmp_path / "page.html").read_text("utf-8")
     assert [one.name for one in tmp_path.iterdir()] == ["page.html"]
 
 

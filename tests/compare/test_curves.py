@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,43 @@ def test_only_common_steps_are_compared() -> None:
     found = compare_curves(curve([9.0, 1.0, 2.0]), curve([1.0, 2.0, 7.0], first=1))
     assert (len(found.common), found.verdict) == (2, Verdict.EQUAL)
     assert compare_curves(curve([1.0]), curve([1.0], first=5)).verdict is None
+
+
+LONG = [2.3 / (1 + 0.01 * step) + 0.05 * math.sin(1.7 * step) for step in range(400)]
+
+
+@pytest.mark.parametrize("begin", [50, 300])
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_a_fork_after_a_long_equal_beginning_is_found_at_its_step(begin: int, share: float) -> None:
+    changed = [value * (1 + share * (step >= begin)) for step, value in enumerate(LONG)]
+    found = compare_curves(curve(changed), curve(LONG))
+    assert found.parts is not None and found.parts.step == begin
+
+
+def noisy(values: list[float], seed: int = 0, level: float = 0.02) -> list[float]:
+    """Values that have drifted apart as far as rounding brings them in the end, to both sides."""
+    draw = random.Random(seed)
+    return [
+        value * (1 + draw.gauss(0, min(level, 1e-7 * 10 ** min(step / 10, 20)))) for step, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_grown_noise_is_noise_and_an_offset_on_top_of_it_is_not(seed: int) -> None:
+    assert compare_curves(curve(noisy(LONG, seed)), curve(LONG)).verdict is Verdict.NOISE
+    offset = [value * (1.06 if step >= 200 else 1.0) for step, value in enumerate(noisy(LONG, seed))]
+    found = compare_curves(curve(offset), curve(LONG))
+    assert found.parts is not None and found.parts.over > 1 and 150 <= found.parts.step <= 220
+
+
+def test_a_spike_within_a_wide_band_is_found() -> None:
+    there = [value * (1 + 1e-4 * (-1) ** step * min(1, step / 40)) for step, value in enumerate(LONG)]
+    there[250] *= 1.2
+    found = compare_curves(curve(there), curve(LONG))
+    assert found.parts is not None and found.parts.step == 250
+
+
+def test_values_rounded_by_a_log_hide_the_beginning_of_noise() -> None:
+    here = [round(value, 3) for value in noisy(LONG, 1, 0.01)]
+    there = [round(value, 3) for value in LONG]
+    assert compare_curves(curve(here), curve(there), rounded=1e-3).verdict is Verdict.NOISE

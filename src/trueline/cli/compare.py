@@ -65,10 +65,12 @@ def command(
             only_differing=only is not None,
             progress=progress,
         )
+    code = answer(compared.result, compared.report, as_json=as_json)
     if output is not None:
+        # After the answer: a disk that is full is not to take that away too.
         _write(output, compared.report())
         click.echo(f"trueline: {message('compare.written', file=str(output)).text()}", err=True)
-    return answer(compared.result, compared.report, as_json=as_json)
+    return code
 
 
 def _check_output(output: Path, force: bool) -> None:

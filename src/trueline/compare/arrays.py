@@ -6,10 +6,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.compare.align import Alignment, Leftover
+from trueline.compare.align import Alignment, Layout, Leftover
+from trueline.compare.measure import Task
 from trueline.compare.tensors import How, Network, Row, Tensor, Tensors, compare_tensors
 from trueline.compare.verdict import Verdict, worst
 from trueline.formats.dump import Dump, Dumped
@@ -20,7 +22,9 @@ from trueline.model.key import Key, Kind
 from trueline.model.trouble import BadUsage
 
 _NO_COUNTERPART: Final = frozenset({"num_batches_tracked"})
+_WITHIN: Final = {Kind.IN: 0, Kind.PARAM: 0, Kind.BUFFER: 0}
 _DIGITS: Final = re.compile(r"(\d+)")
+_FEW: Final = 3
 # What is left of a scaled tensor's distance once its factor is taken out.
 _ONE_FACTOR: Final = 1 - 1e-9
 
@@ -79,13 +83,29 @@ class ArraysComparison:
 
     def leftovers(self, part: Part) -> tuple[int, int]:
         """How many tensors only a, only b has, without those that cannot have a counterpart."""
-        alignment = part.tensors.alignment
-        return len(counted(alignment.only_a)), len(counted(alignment.only_b))
+        # What an optimizer keeps is every framework's own affair.
+        if part.section and part.name != MODEL:
+            return 0, 0
+        tensors, alignment = part.tensors, part.tensors.alignment
+        return len(counted(alignment.only_a, tensors.a)), len(counted(alignment.only_b, tensors.b))
 
 
-def counted(left: Sequence[Leftover]) -> list[Leftover]:
-    """Those left over that could have a counterpart."""
-    return [one for one in left if one.key.index not in _NO_COUNTERPART]
+def counted(left: Sequence[Leftover], tensors: Sequence[Tensor]) -> list[Leftover]:
+    """Those left over that could have a counterpart: not counters, nor second names of what has one."""
+    of = {one.key: one for one in tensors}
+    alone = {one.key for one in left}
+    shared = {one.stored.shared_with for one in tensors if one.stored is not None and one.key not in alone}
+    named = {one.name for one in tensors if one.key not in alone}
+    return [
+        one
+        for one in left
+        if one.key.index not in _NO_COUNTERPART and not _has_another_name(of[one.key], named, shared)
+    ]
+
+
+def _has_another_name(tensor: Tensor, named: set[str], shared: set[str | None]) -> bool:
+    stored = tensor.stored
+    return stored is not None and (stored.shared_with in named or stored.name in shared or tensor.name in shared)
 
 
 def compare_weights(a: Weights, b: Weights, how: How) -> ArraysComparison:
@@ -152,14 +172,24 @@ def one_factor(row: Row) -> float | None:
         return None
     if isinstance(row.a.stored.elements(), Parts) or isinstance(row.b.stored.elements(), Parts):
         return None
-    if not found.cosine > _ONE_FACTOR or found.relative_l2 <= row.floor.value:
+    if not abs(found.cosine) > _ONE_FACTOR or found.relative_l2 <= row.floor.value or found.count < _FEW:
+        return None
+    if row.a.stored.dtype.kind in "iub":
         return None
     here, there = row.a.stored.array(), row.b.stored.array()
     if here.shape != there.shape:
         return None
     bottom = float(there[found.worst_index])
     factor = float(here[found.worst_index]) / bottom if bottom else math.nan
-    return factor if math.isfinite(factor) else None
+    return factor if math.isfinite(factor) and f"{factor:.6g}" != "1" else None
+
+
+def is_transposed(row: Row) -> bool:
+    """Whether a square matrix is the other side's, transposed."""
+    if row.a.stored is None or row.b.stored is None or len(row.a.shape) != 2 or row.a.shape[0] != row.a.shape[1]:
+        return False
+    swapped = replace(row.pair, layout=Layout.TRANSPOSED)
+    return Task(row.a.stored, row.b.stored, swapped.layout).run().identical
 
 
 def _named(arrays: Mapping[str, Stored], kind: Kind) -> list[Tensor]:
@@ -171,7 +201,11 @@ def _named(arrays: Mapping[str, Stored], kind: Kind) -> list[Tensor]:
 
 
 def _dumped(tensors: Iterable[Dumped]) -> list[Tensor]:
-    return [Tensor(one.key, one.name, one.shape, one.dtype, one.stored, one.numbers) for one in tensors]
+    """In order of execution; a layer's own weights come before what it makes of them."""
+    ordered: list[Dumped] = []
+    for _, group in groupby(tensors, key=lambda one: (one.key.phase, one.key.module, one.key.call)):
+        ordered += sorted(group, key=lambda one: _WITHIN.get(one.key.kind, 1))
+    return [Tensor(one.key, one.name, one.shape, one.dtype, one.stored, one.numbers) for one in ordered]
 
 
 def _network(tensors: Sequence[Dumped]) -> Network:

@@ -10,12 +10,22 @@ from itertools import pairwise
 from typing import Final
 
 from trueline.compare.floors import Basis, Floors
+from trueline.compare.noise import growth
 from trueline.compare.verdict import Verdict
 from trueline.model.curve import Curve
 from trueline.model.report import Band
 
 # A gap that grows this much within one step is a fork, not noise that has grown too large.
 _SUDDEN: Final = 30.0
+# Within the band a jump counts only if it is one against many steps before it, and by this share of the loss.
+_ENOUGH_BEFORE: Final = 5
+_BEFORE: Final = 20
+_JUMP: Final = 0.02
+# So many steps on one side, nearly all of them, and on average by this share of the loss, is no noise.
+_ENOUGH_ONE_SIDED: Final = 20
+_ONE_SIDE: Final = 0.95
+_OFFSET: Final = 0.03
+_SMALLEST_SCALE: Final = 0.01
 _ENOUGH_FOR_RATE: Final = 4
 _ENOUGH_FOR_HEALTH: Final = 20
 # A loss whose last third lies below its first by less than this share, or than chance explains, is not learning.
@@ -34,12 +44,13 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """The first step at which two curves are further apart than the band allows."""
+    """The first step at which two curves are further apart than the band allows; values are means ``over`` steps."""
 
     step: int
     a: float
     b: float
     band: float
+    over: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +120,64 @@ def compare_curves(
 def _walk(common: Sequence[tuple[int, float, float]], floors: Floors, dtype: str, rounded: float) -> _Walk:
     walk = _Walk()
     start = next((there for _, _, there in common if math.isfinite(there)), 0.0)
-    begin = common[0][0] if common else 0
+    begin = equal = common[0][0] if common else 0
     for step, here, there in common:
-        # What counts is how many steps both have taken, not the number a log gives the first.
-        band, walk.basis = floors.loss(step - begin, there, start, dtype) if math.isfinite(there) else (0.0, walk.basis)
+        band = 0.0
+        if math.isfinite(there):
+            # What counts is how many steps both have taken, not the number a log gives the first.
+            band, walk.basis = floors.loss(step - begin, there, start, dtype)
+            if walk.basis is Basis.ESTIMATED:
+                # Noise cannot have grown before there was any: what equal values may hide is all there was.
+                least = floors.loss(0, there, start, dtype)[0] + rounded
+                band = min(band, least * growth(step - equal))
         # A hair more than half a unit of both: the halves themselves are not exact.
         band += 1.001 * rounded
         walk.low.append(there - band)
         walk.high.append(there + band)
         if _same(here, there):
             walk.gaps.append((step, 0.0))
+            # Only from the beginning on: later two values may meet by chance.
+            equal = equal if walk.largest else step
             continue
         gap = abs(here - there) if math.isfinite(here) and math.isfinite(there) else math.inf
         walk.gaps.append((step, gap))
         walk.largest = max(walk.largest, gap / abs(there) if there else math.inf)
         if walk.parts is None and gap > band:
             walk.parts = Parting(step, here, there, band)
+    if walk.parts is None and not floors.given:
+        walk.parts = _jump(common, walk) or _one_sided(common, start)
     return walk
+
+
+def _jump(common: Sequence[tuple[int, float, float]], walk: _Walk) -> Parting | None:
+    """A gap that is suddenly far beyond all before it, wide as the band may be by then."""
+    for place in range(_ENOUGH_BEFORE, len(common)):
+        step, here, there = common[place]
+        before = max(gap for _, gap in walk.gaps[max(0, place - _BEFORE) : place])
+        gap = walk.gaps[place][1]
+        if gap > _SUDDEN * before and gap > _JUMP * abs(there):
+            return Parting(step, here, there, _SUDDEN * before)
+    return None
+
+
+def _one_sided(common: Sequence[tuple[int, float, float]], start: float) -> Parting | None:
+    """Noise goes to both sides: a curve that stays on one side of the other, on average by more, is another curve."""
+    count = max(_ENOUGH_ONE_SIDED, len(common) // 10)
+    if len(common) < count:
+        return None
+    gaps = [here - there for _, here, there in common]
+    total, above, level = sum(gaps[:count]), sum(gap > 0 for gap in gaps[:count]), sum(b for _, _, b in common[:count])
+    for place in range(len(common) - count + 1):
+        if place:
+            total += gaps[place + count - 1] - gaps[place - 1]
+            above += (gaps[place + count - 1] > 0) - (gaps[place - 1] > 0)
+            level += common[place + count - 1][2] - common[place - 1][2]
+        scale = max(abs(level) / count, _SMALLEST_SCALE * abs(start))
+        sided = above >= _ONE_SIDE * count if total > 0 else above <= (1 - _ONE_SIDE) * count
+        if sided and abs(total) / count > _OFFSET * scale:
+            means = ((level + total) / count, level / count)
+            return Parting(common[place][0], *means, _OFFSET * scale, count)
+    return None
 
 
 def _same(here: float, there: float) -> bool:
@@ -147,6 +199,8 @@ def _shape(verdict: Verdict | None, walk: _Walk) -> Shape | None:
         return Shape.EQUAL if verdict is Verdict.EQUAL else Shape.NOISE
     place = next(place for place, (step, _) in enumerate(walk.gaps) if step == walk.parts.step)
     before = max((gap for _, gap in walk.gaps[max(0, place - 5) : place]), default=0.0)
+    if walk.parts.over > 1:
+        return Shape.DRIFT
     if not place or walk.gaps[place][1] > _SUDDEN * max(before, walk.parts.band / _SUDDEN):
         return Shape.FORK
     return Shape.DRIFT

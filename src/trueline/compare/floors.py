@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from trueline.compare.measure import ATOL, RTOL
-from trueline.compare.noise import loss_band, tensor_floor
+from trueline.compare.noise import kept_floor, loss_band, tensor_floor
 from trueline.model.distance import Distance
 from trueline.model.key import Key
 from trueline.model.noise import Noise
@@ -30,12 +30,13 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a tensor stands in its network: what an estimate needs."""
+    """Where a tensor stands in its network: what an estimate needs; a weight file's are not ``computed``."""
 
     key: Key
     step: int = 0
     depth: int = 0
     reduction: int = 1
+    computed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class Floors:
         measured = noise.floor(place.key, place.step, switched=switched) if noise is not None else None
         if measured is not None:
             return Floor(measured, Basis.MEASURED)
+        if not place.computed:
+            return Floor(kept_floor(dtypes), Basis.ESTIMATED)
         return Floor(tensor_floor(dtypes, place.depth, place.step, place.reduction), Basis.ESTIMATED)
 
     def exceeded(self, level: float, floor: Floor, found: Distance) -> bool:

@@ -14,6 +14,10 @@ _SUM_ULPS: Final = 2
 _LOSS_ULPS: Final = 84
 # Steps in which rounding noise grows tenfold: measured up to 1e-4 at the 20th step and 1e-2 at the 45th.
 _STEPS_PER_DECADE: Final = 10
+# Short floats are summed up in float32: what is left is their own rounding, layer by layer.
+_SHORT: Final = 1e-5
+_SHORT_ULPS: Final = 8
+_KEPT_ULPS: Final = 16
 _WIDEST_FLOOR: Final = 0.1
 _WIDEST_BAND: Final = 0.25
 # A loss close to 0 is judged by this share of where the curve began: its own size says nothing any more.
@@ -43,8 +47,15 @@ def growth(step: int) -> float:
 
 def tensor_floor(dtypes: tuple[str, str], depth: int, step: int = 0, reduction: int = 1) -> float:
     """What counts as equal for a tensor after ``depth`` layers, whose longest sum has ``reduction`` terms."""
-    ulps = max(_KERNEL_ULPS, _SUM_ULPS * math.sqrt(reduction))
-    return min(_WIDEST_FLOOR, ulps * unit(dtypes) * math.sqrt(1 + depth) * growth(step))
+    one = unit(dtypes)
+    ulps = _SHORT_ULPS if one > _SHORT else max(_KERNEL_ULPS, _SUM_ULPS * math.sqrt(reduction))
+    return min(_WIDEST_FLOOR, ulps * one * math.sqrt(1 + depth) * growth(step))
+
+
+def kept_floor(dtypes: tuple[str, str]) -> float:
+    """What counts as equal for a tensor that no kernel has touched: the rounding of a conversion, a little more."""
+    one = unit(dtypes)
+    return one if one > _SHORT else _KEPT_ULPS * one
 
 
 def unit(dtypes: tuple[str, str]) -> float:

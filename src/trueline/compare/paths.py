@@ -94,6 +94,8 @@ def _runs(here: Looked, there: Looked, how: How, view: View, rank: int | None) -
 
     compared = compare_ranks(open_run(here.path), open_run(there.path), rank, how)
     how.rules.need_used([one for each in compared.values() for one in each.alignments])
+    if all(one.verdict is None for one in compared.values()):
+        raise BadUsage("compare.nothing")
     return Compared(ranks_result(compared, view), lambda: ranks_report(compared, view))
 
 
@@ -119,5 +121,7 @@ def _arrays(here: Looked, there: Looked, how: How, view: View, rank: int | None)
     else:
         compared = compare_folders(here.path, there.path, open_arrays(here), open_arrays(there), how)
     how.rules.need_used(compared.alignments)
+    if compared.verdict is None:
+        raise BadUsage("compare.nothing_left", a=str(here.path), b=str(there.path))
     result = arrays_result(compared, how.floors, view, here.kind.value)
     return Compared(result, lambda: arrays_report(compared, how.floors, view))

@@ -11,10 +11,12 @@ from typing import Final
 import numpy as np
 
 from trueline.compare.align import Alignment, Item, Layout, Pair, Rules, Structure, align
+from trueline.compare.by_values import pair_by_values
 from trueline.compare.fan_out import measure_all
 from trueline.compare.floors import Basis, Floor, Floors, Place
 from trueline.compare.levels import BACKWARD, levels
 from trueline.compare.measure import Task, distance_of_numbers
+from trueline.compare.noise import tensor_floor
 from trueline.compare.verdict import Verdict
 from trueline.formats.stored import Stored
 from trueline.model.distance import Distance
@@ -145,6 +147,7 @@ def compare_tensors(
     alignment = align(
         _structure(a, networks[0]), _structure(b, networks[1]), how.rules, lambda x, y: _same(here[x], there[y])
     )
+    alignment = pair_by_values(alignment, here, there)
     pairs = [(pair, here[pair.a], there[pair.b]) for pair in alignment.pairs]
     rows, switched = _judge(pairs, _distances(pairs, how), how.floors, networks[1], step, in_order, switched)
     first = next((place for place, row in enumerate(rows) if row.differs), None)
@@ -208,6 +211,8 @@ def _judge(
     deepest = max(depths.values(), default=len(pairs) if in_order else 0)
     level_of = levels((pair.b, found) for (pair, _, _), (found, _) in zip(pairs, distances, strict=True))
     gradients = any(pair.b.kind in BACKWARD for pair, _, _ in pairs)
+    measured = floors.noise is not None
+    origin = _origin(pairs, distances, level_of, step)
     rows = []
     depth = 0
     for place, ((pair, a, b), (found, by_numbers)) in enumerate(zip(pairs, distances, strict=True)):
@@ -216,7 +221,13 @@ def _judge(
             # A parameter has the depth of what came before it; a gradient has passed the whole network once more.
             depth = depths.get((key.phase, key.module, key.call), depth if depths else place)
         backward = key.kind in BACKWARD
-        at = Place(key, step, 2 * deepest - depth if backward else depth, network.reductions.get(key.module, 1))
+        at = Place(
+            key,
+            step if measured else step - origin,
+            2 * deepest - depth if backward else depth,
+            network.reductions.get(key.module, 1),
+            computed=in_order,
+        )
         dtypes = (found.dtype_a, found.dtype_b)
         floor = floors.of(at, dtypes, found.max_ref, switched=switched)
         if not switched and (key.kind not in _KEPT or key.kind is Kind.GRAD or not gradients):
@@ -228,6 +239,21 @@ def _judge(
         level = level_of[key]
         rows.append(Row(pair, a, b, found, level, floor, floors.exceeded(level, floor, found), by_numbers))
     return rows, switched
+
+
+def _origin(
+    pairs: Sequence[tuple[Pair, Tensor, Tensor]],
+    distances: Sequence[tuple[Distance, bool]],
+    level_of: Mapping[Key, float],
+    step: int,
+) -> int:
+    """The step from which noise has grown: this one, where its weights are still the same, else the first."""
+    kept = [
+        (level_of[pair.b], tensor_floor((found.dtype_a, found.dtype_b), 0))
+        for (pair, _, _), (found, _) in zip(pairs, distances, strict=True)
+        if pair.b.kind is Kind.PARAM
+    ]
+    return step if kept and all(level <= floor for level, floor in kept) else 0
 
 
 def _inputs_agree(rows: Sequence[Row], first: int, calls: Sequence[CallInfo]) -> bool | None:

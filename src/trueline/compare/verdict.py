@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """Equal bit by bit, apart by no more than rounding explains, or really apart."""
+    """Equal in every element, apart by no more than rounding explains, or really apart."""
 
     EQUAL = "equal"
     NOISE = "noise"

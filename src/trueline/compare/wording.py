@@ -23,6 +23,11 @@ def curve_sentence(loss: CurveComparison, names: tuple[str, str]) -> Message:
     """Where the curves part, or that they do not."""
     if loss.parts is None:
         return message("compare.loss_together", steps=len(loss.common), largest=few_digits(loss.largest))
+    if loss.parts.over > 1:
+        values = {"value": f"{loss.parts.a:.5g}", "other": f"{loss.parts.b:.5g}"}
+        return message(
+            "compare.persistent", step=loss.parts.step, a=names[0], b=names[1], count=loss.parts.over, **values
+        )
     return message(
         "compare.loss_drifts" if loss.shape is Shape.DRIFT else "compare.loss_parts",
         step=loss.parts.step,

@@ -135,6 +135,8 @@ def _of_file(path: Path) -> Format:
         raise fault(path, "empty_file")
     if head.startswith(_ZIP):
         return Format.NPZ if _holds_arrays(head, path) else Format.PTH
+    if path.suffix == ".safetensors":
+        return Format.SAFETENSORS
     if head.startswith(_NPY):
         return Format.NPY
     if head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= size - 8:

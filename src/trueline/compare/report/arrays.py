@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.compare.arrays import ArraysComparison, Part, counted, one_factor
+from trueline.compare.align import Layout, Reason
+from trueline.compare.arrays import ArraysComparison, Part, counted, is_transposed, one_factor
 from trueline.compare.floors import Basis, Floors
 from trueline.compare.report.strips import height
 from trueline.compare.report.tables import (
@@ -90,12 +91,19 @@ def arrays_conclusion(compared: ArraysComparison) -> Message:
     if found:
         return found[0].message
     if compared.verdict is Verdict.EQUAL:
-        numbers = any(row.by_numbers for row in rows)
+        numbers, chosen = any(row.by_numbers for row in rows), _chosen(rows)
+        if chosen and not numbers:
+            return message("compare.arrays_equal_by_values", a=names[0], b=names[1], count=len(rows), chosen=chosen)
         id = "compare.arrays_equal_numbers" if numbers else "compare.arrays_equal"
     else:
         given = all(row.floor.basis is Basis.GIVEN for row in rows)
         id = "compare.arrays_within" if given else "compare.arrays_noise"
     return message(id, a=names[0], b=names[1], count=len(rows))
+
+
+def _chosen(rows: Sequence[Row]) -> int:
+    """How many were paired for their values."""
+    return sum(row.pair.reason is Reason.VALUES for row in rows)
 
 
 def side_names(a: Path, b: Path) -> tuple[str, str]:
@@ -121,7 +129,7 @@ def _tensor(compared: ArraysComparison, part: Part, first: Row) -> Finding:
     names = side_names(compared.a, compared.b)
     rows = [row for one in compared.parts for row in one.tensors.rows]
     params: dict[str, Any] = {
-        "name": printable(first.a.name),
+        "name": printable(f"{part.name}: {first.a.name}" if part.section and part.name else first.a.name),
         "a": names[0],
         "b": names[1],
         "worst": few_digits(first.distance.relative_max),
@@ -138,6 +146,8 @@ def _tensor(compared: ArraysComparison, part: Part, first: Row) -> Finding:
         counts = {"number": first.distance.non_finite_a, "other_number": first.distance.non_finite_b}
         said = message("compare.array_non_finite", **counts, **params)
         advice = message("compare.array_advice")
+    elif is_transposed(first):
+        said, advice = message("compare.array_transposed", **params), message("compare.array_transposed_advice")
     elif factor is not None:
         said = message("compare.array_factor", factor=f"{factor:.6g}", **params)
         advice = message("compare.array_factor_advice", factor=f"{factor:.6g}")
@@ -169,7 +179,8 @@ def _other_ranks(compared: ArraysComparison) -> Iterator[Finding]:
 def _left(compared: ArraysComparison, part: Part, only_a: int, only_b: int) -> Finding:
     names = side_names(compared.a, compared.b)
     alignment = part.tensors.alignment
-    here, there = counted(alignment.only_a), counted(alignment.only_b)
+    tensors = part.tensors
+    here, there = counted(alignment.only_a, tensors.a), counted(alignment.only_b, tensors.b)
     left = (here or there)[0]
     name, near = _namers(compared) if here else reversed(_namers(compared))
     said = message(
@@ -180,6 +191,8 @@ def _left(compared: ArraysComparison, part: Part, only_a: int, only_b: int) -> F
         only_b=only_b,
         name=printable(name(left.key)),
         nearest=printable(near(left.nearest)) if left.nearest is not None else "-",
+        count=len(tensors.rows),
+        apart=len(tensors.differing),
     )
     return Finding(LEFT, Conclusion.FOUND, said, advice=message("compare.left_advice"))
 
@@ -193,16 +206,36 @@ def _blocks(compared: ArraysComparison, floors: Floors, view: View, names: tuple
         yield _strip(part)
     yield _table(compared, part, view, names)
     yield Text(floor_sentence(rows, floors, of_runs=False))
+    yield from _notes(compared, names)
     if len(compared.parts) > 1:
         yield _parts(compared)
     for section, path in compared.unmatched.items():
         yield Text(message("compare.section_alone", section=section, path=path))
     for one in compared.parts:
+        if one.section and one.name:
+            continue
         yield from leftovers(one.tensors.alignment, names, _namers(compared))
     for one in compared.parts:
         title = message("compare.rows_of", part=_part_name(one))
         yield from folded_rows(title, one.tensors.rows, view, _name)
         yield from doubtful(one.tensors.alignment)
+
+
+def _notes(compared: ArraysComparison, names: tuple[str, str]) -> Iterator[Text]:
+    """What a reader should know of the pairs."""
+    rows = [row for part in compared.parts for row in part.tensors.rows]
+    chosen = _chosen(rows)
+    if chosen:
+        yield Text(message("compare.by_values", chosen=chosen, count=len(rows)))
+    transposed = [row for row in rows if row.pair.layout is Layout.TRANSPOSED and not row.differs]
+    if transposed:
+        name = printable(transposed[0].a.name)
+        yield Text(message("compare.transposed_pairs", count=len(transposed), name=name))
+    for part in compared.parts:
+        only_a, only_b = len(part.tensors.alignment.only_a), len(part.tensors.alignment.only_b)
+        if part.section and part.name and (only_a or only_b):
+            sides = {"a": names[0], "b": names[1], "only_a": only_a, "only_b": only_b}
+            yield Text(message("compare.left_elsewhere", section=part.name, **sides))
 
 
 def _table(compared: ArraysComparison, part: Part, view: View, names: tuple[str, str]) -> Table:

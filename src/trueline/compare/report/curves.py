@@ -55,7 +55,18 @@ def logs_report(compared: LogsComparison) -> Report:
     """Two logs for people."""
     names = compared.names
     title = message("compare.title", a=names[0], b=names[1])
-    blocks = [*curve_blocks(compared.loss, names), Text(_basis(compared))]
+    spans = compared.spans
+    seen = message(
+        "compare.curve_names",
+        a=names[0],
+        b=names[1],
+        curve=compared.loss.a.name,
+        other=compared.loss.b.name,
+        steps_a=spans[0],
+        steps_b=spans[1],
+    )
+    moved = [Text(message("compare.shifted", a=names[0], shift=f"{compared.shift:+d}"))] if compared.shift else []
+    blocks = [Text(seen), *moved, *curve_blocks(compared.loss, names), Text(_basis(compared))]
     return Report(title, logs_conclusion(compared), _findings(compared), blocks)
 
 
@@ -70,6 +81,9 @@ def logs_result(compared: LogsComparison) -> Result:
         "first": None,
         "stopped_at": "curve" if problem else None,
         "loss": loss_json(loss),
+        "curves": [loss.a.name, loss.b.name],
+        "steps": list(compared.spans),
+        "shift": compared.shift,
     }
     return Result("compare", logs_conclusion(compared), Exit.PROBLEM if problem else Exit.FINE, found, fields)
 

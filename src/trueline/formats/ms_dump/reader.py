@@ -29,9 +29,9 @@ _BESIDE: Final = frozenset(("execution_order", "graphs", ".dump_metadata"))
 
 
 def looks_like_ms_dump(folder: Path) -> bool:
-    """Whether a folder is one of MindSpore's dumps: of all ranks, of one, or of one network of a rank."""
+    """Whether a folder is one of MindSpore's dumps: of all ranks, of one, of a network, a graph or an iteration."""
     try:
-        return bool(_networks(folder))
+        return bool(_networks(_whole(folder)[0]))
     except (OSError, BadFile):
         return False
 
@@ -43,19 +43,31 @@ def read_ms_dump(folder: Path) -> Dump:
     all graphs.
     """
     try:
-        networks = _networks(folder)
+        whole, only = _whole(folder)
+        networks = _networks(whole)
         if not networks:
             raise BadFile(folder, message("ms_dump.not_a_dump").text())
         steps: dict[tuple[int, int], list[Dumped]] = {}
         for network in networks:
             rank = int(network.parent.name.partition("_")[2])
             for step, found in _of_network(network).items():
-                steps[step, rank] = found
+                if only in (None, step):
+                    steps[step, rank] = found
         if not steps:
             raise BadFile(folder, _empty(networks))
     except OSError as error:
         raise unreadable(folder, error) from None
     return Dump(folder, TOOL, dict(sorted(steps.items())))
+
+
+def _whole(folder: Path) -> tuple[Path, int | None]:
+    """The dump that a graph's or an iteration's folder belongs to, and the iteration that is meant."""
+    folder = folder.absolute()
+    for up, network in enumerate(list(folder.parents)[:2]):
+        below = (folder, *folder.parents)[: up + 1]
+        if all(_NUMBER.fullmatch(one.name) for one in below) and _networks(network) == [network]:
+            return network, int(folder.name) if up else None
+    return folder, None
 
 
 def _networks(folder: Path) -> list[Path]:
