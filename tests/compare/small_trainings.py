@@ -47,6 +47,7 @@ def train(
     grad_scale: float = 1.0,
     channels_last: bool = False,
     poison_from: int | None = None,
+    label_shift: int = 0,
     record: dict[str, Any] | None = None,
     **net: Any,
 ) -> Run:
@@ -54,7 +55,7 @@ def train(
     torch.manual_seed(model_seed)
     random = np.random.RandomState(data_seed)
     images = torch.from_numpy(random.randn(48, 1, 6, 6).astype(np.float32)) * scale
-    labels = torch.from_numpy(random.randint(0, 3, 48))
+    labels = torch.from_numpy((random.randint(0, 3, 48) + label_shift) % 3)
     options = {"tensors": True, "inputs": True, "grads": True, "weights": True} if record is None else record
     with trueline.record(folder, **options):
         model = Net(**net).to(dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from compare.made_runs import activations, keys_of, off_by
 
@@ -12,12 +13,13 @@ from trueline.compare.report.tables import View
 from trueline.compare.runs import compare_ranks
 from trueline.formats.run_folder.reader import Run, open_run
 from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.key import Key
 from trueline.model.run import RunInfo
 from trueline.model.trouble import BadUsage
 
 
-def make_job(folder: Path, ranks: int, wrong: int | None = None) -> Run:
-    """A job of several ranks, one of them with another layer."""
+def make_job(folder: Path, ranks: int, wrong: int | None = None, *, spread: bool = False) -> Run:
+    """A job of several ranks, one of them with another layer; ``spread`` gives all of them other gradients."""
     for rank in range(ranks):
         writer = RankWriter(folder, rank)
         writer.write_info(RunInfo(id=folder.name, framework="torch", world=ranks))
@@ -28,7 +30,9 @@ def make_job(folder: Path, ranks: int, wrong: int | None = None) -> Run:
             values = {name: off_by(array, 0.1) if name == "fc" else array for name, array in values.items()}
         common = {"step": 0, "phase": "train", "t": 0.0}
         events = [{"event": "loss", "value": 1.0 + rank, **common}, {"event": "end", "seconds": 1.0, **common}]
-        writer.finish_step(0, "train", events, tensors=keys_of(values))
+        gradient = np.arange(8, dtype=np.float32) * (2 if spread else 1)
+        tensors = keys_of(values) | {Key.of("conv", "grad", "weight"): gradient}
+        writer.finish_step(0, "train", events, tensors=tensors)
         writer.close()
     return open_run(folder)
 
@@ -40,6 +44,15 @@ def test_the_one_rank_that_differs_is_named(tmp_path: Path) -> None:
     assert found["first"]["key"] == "train/fc#0/out/0" and found["findings"][0]["where"]["rank"] == 2
     named = next(one for one in found["findings"] if one["code"] == "cmp.12")
     assert "only these differ: 2" in named["message"]
+
+
+def test_the_rank_that_differs_first_speaks(tmp_path: Path) -> None:
+    """Through common gradients the fault of one reaches all: their first difference comes later."""
+    a, b = make_job(tmp_path / "a", 3, wrong=2, spread=True), make_job(tmp_path / "b", 3)
+    found = ranks_result(compare_ranks(a, b), View()).to_json("en")
+    assert [one["verdict"] for one in found["ranks"]] == ["differs"] * 3
+    assert found["first"]["key"] == "train/fc#0/out/0" and found["findings"][0]["where"]["rank"] == 2
+    assert any(one["code"] == "cmp.12" and "only these differ: 2" in one["message"] for one in found["findings"])
 
 
 def test_all_ranks_alike_name_none(tmp_path: Path) -> None:

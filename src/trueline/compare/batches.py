@@ -42,6 +42,7 @@ class BatchesComparison:
     field: str = ""
     ratio: float | None = None
     sizes: tuple[int, int] = (0, 0)
+    first_field: bool = True
 
 
 def compare_batches(a: RankFolder, b: RankFolder) -> BatchesComparison:
@@ -50,10 +51,12 @@ def compare_batches(a: RankFolder, b: RankFolder) -> BatchesComparison:
     common = [step for step in here if step in there]
     for place, step in enumerate(common):
         data, name, ratio = _compare(here[step], there[step])
-        if data is Data.OTHER and _same_samples(here.values(), there.values()):
+        first = there[step].fields[0].name if there[step].fields else ""
+        if data is Data.OTHER and name == first and _same_samples(here.values(), there.values()):
             data = Data.REORDERED
         if data is not Data.SAME:
-            return BatchesComparison(place + 1, data, step, name, ratio, (here[step].size, there[step].size))
+            sizes = (here[step].size, there[step].size)
+            return BatchesComparison(place + 1, data, step, name, ratio, sizes, name == first)
     return BatchesComparison(len(common), Data.SAME if common else None)
 
 
@@ -84,8 +87,13 @@ def _compare(a: Batch, b: Batch) -> tuple[Data, str, float | None]:
     if a.size != b.size:
         return Data.SIZES, "", None
     worst: tuple[Data, str, float | None] = (Data.SAME, "", None)
+    seen: list[Data] = []
     for here, there in zip(a.fields, b.fields, strict=False):
         found, ratio = _compare_field(here, there)
+        if found is Data.REORDERED and Data.SAME in seen:
+            # The samples are in their places: other labels, of which there are only a few kinds, are on them.
+            found = Data.OTHER
+        seen.append(found)
         if found is not Data.SAME and worst[0] in (Data.SAME, Data.REORDERED):
             worst = (found, there.name, ratio)
     return worst
@@ -127,4 +135,4 @@ def _ratio(a: Array, b: Array) -> float | None:
         return None
     middle = float(np.median(ratios))
     same = bool(np.allclose(ratios, middle, rtol=1e-3))
-    return middle if same else None
+    return middle if same and abs(middle - 1) > 1e-3 else None

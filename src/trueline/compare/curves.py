@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from trueline.compare.floors import Basis, Floors
-from trueline.compare.noise import growth
+from trueline.compare.noise import growth, loss_band, widest_band
 from trueline.compare.verdict import Verdict
 from trueline.model.curve import Curve
 from trueline.model.report import Band
@@ -18,8 +18,10 @@ from trueline.model.report import Band
 # A gap that grows this much within one step is a fork, not noise that has grown too large.
 _SUDDEN: Final = 30.0
 # Within the band a jump counts only if it is one against many steps before it, and by this share of the loss.
+_BEYOND_REASON: Final = 0.5
 _ENOUGH_BEFORE: Final = 5
 _BEFORE: Final = 20
+_LEAP: Final = 300.0
 _JUMP: Final = 0.02
 # So many steps on one side, nearly all of them, and on average by this share of the loss, is no noise.
 _ENOUGH_ONE_SIDED: Final = 20
@@ -126,10 +128,13 @@ def _walk(common: Sequence[tuple[int, float, float]], floors: Floors, dtype: str
         if math.isfinite(there):
             # What counts is how many steps both have taken, not the number a log gives the first.
             band, walk.basis = floors.loss(step - begin, there, start, dtype)
-            if walk.basis is Basis.ESTIMATED:
+            if walk.basis is not Basis.GIVEN:
                 # Noise cannot have grown before there was any: what equal values may hide is all there was.
-                least = floors.loss(0, there, start, dtype)[0] + rounded
+                least = loss_band(0, there, start, dtype) + rounded
                 band = min(band, least * growth(step - equal))
+                # Nor does it leap: an element that takes another branch makes it a few hundred times what it was.
+                recent = max((gap for _, gap in walk.gaps[-_BEFORE:]), default=math.inf)
+                band = min(band, _LEAP * max(least, recent))
         # A hair more than half a unit of both: the halves themselves are not exact.
         band += 1.001 * rounded
         walk.low.append(there - band)
@@ -141,11 +146,15 @@ def _walk(common: Sequence[tuple[int, float, float]], floors: Floors, dtype: str
             continue
         gap = abs(here - there) if math.isfinite(here) and math.isfinite(there) else math.inf
         walk.gaps.append((step, gap))
-        walk.largest = max(walk.largest, gap / abs(there) if there else math.inf)
-        if walk.parts is None and gap > band:
+        scale = max(abs(there), _SMALLEST_SCALE * abs(start)) if math.isfinite(there) else 0.0
+        walk.largest = max(walk.largest, gap / scale if scale else math.inf)
+        # Once noise has grown as far as it goes, single steps tell nothing: a loss beyond all reason still does.
+        full = walk.basis is Basis.ESTIMATED and band >= widest_band(there, start)
+        if walk.parts is None and gap > (max(band, _BEYOND_REASON * abs(start)) if full else band):
             walk.parts = Parting(step, here, there, band)
-    if walk.parts is None and not floors.given:
-        walk.parts = _jump(common, walk) or _one_sided(common, start)
+    if not floors.given:
+        found = [walk.parts, _jump(common, walk), _one_sided(common, start) if walk.parts is None else None]
+        walk.parts = min((one for one in found if one is not None), key=lambda one: one.step, default=None)
     return walk
 
 
@@ -166,14 +175,16 @@ def _one_sided(common: Sequence[tuple[int, float, float]], start: float) -> Part
     if len(common) < count:
         return None
     gaps = [here - there for _, here, there in common]
-    total, above, level = sum(gaps[:count]), sum(gap > 0 for gap in gaps[:count]), sum(b for _, _, b in common[:count])
+    total, level = sum(gaps[:count]), sum(b for _, _, b in common[:count])
+    above, below = sum(gap > 0 for gap in gaps[:count]), sum(gap < 0 for gap in gaps[:count])
     for place in range(len(common) - count + 1):
         if place:
             total += gaps[place + count - 1] - gaps[place - 1]
             above += (gaps[place + count - 1] > 0) - (gaps[place - 1] > 0)
+            below += (gaps[place + count - 1] < 0) - (gaps[place - 1] < 0)
             level += common[place + count - 1][2] - common[place - 1][2]
         scale = max(abs(level) / count, _SMALLEST_SCALE * abs(start))
-        sided = above >= _ONE_SIDE * count if total > 0 else above <= (1 - _ONE_SIDE) * count
+        sided = (above if total > 0 else below) >= _ONE_SIDE * count
         if sided and abs(total) / count > _OFFSET * scale:
             means = ((level + total) / count, level / count)
             return Parting(common[place][0], *means, _OFFSET * scale, count)

@@ -57,7 +57,7 @@ def findings(compared: RunComparison) -> list[Finding]:
     names = (compared.a.name, compared.b.name)
     if compared.weights.other_structure:
         found.append(_structure(compared))
-    if compared.precision and compared.differs:
+    if compared.precision:
         found.append(_precision(compared))
     if compared.batches.data not in (None, Data.SAME) and not _fed_alike(compared):
         found.append(_data(compared))
@@ -94,7 +94,7 @@ def stopped_at(compared: RunComparison, found: Sequence[Finding]) -> Stage | Non
 def _fed_alike(compared: RunComparison) -> bool:
     """Whether what reached the networks was the same all the same: then the batches' difference does not matter."""
     step = compared.differing or (compared.steps[0] if compared.steps else None)
-    if step is None or compared.batches.step != step.step:
+    if step is None or compared.batches.step != step.step or not compared.batches.first_field:
         return False
     inputs = [row for row in step.rows if row.pair.b.kind is Kind.IN]
     return bool(inputs) and not inputs[0].differs
@@ -105,7 +105,7 @@ def _cause_of(compared: RunComparison, first: Row, step: Tensors, earlier: Seque
     codes = {one.code for one in earlier}
     kind = first.pair.b.kind
     if kind in _FORWARD:
-        if DATA in codes:
+        if DATA in codes and (compared.batches.step or 0) <= step.step:
             return DATA
         module = first.pair.a.module
         own = any(_inside(name.rpartition(".")[0], module) for name, _ in compared.weights.apart)
@@ -170,7 +170,8 @@ def _structure(compared: RunComparison) -> Finding:
 def _precision(compared: RunComparison) -> Finding:
     setting = compared.precision[0]
     said = message("compare.precision", a=compared.a.name, b=compared.b.name, here=setting.a, there=setting.b)
-    return _found(PRECISION, said, message("compare.precision_advice"), Where(side=compared.a.name))
+    finding = _found(PRECISION, said, message("compare.precision_advice"), Where(side=compared.a.name))
+    return finding if compared.differs else replace(finding, conclusion=Conclusion.SUSPECT)
 
 
 def _data(compared: RunComparison) -> Finding:
@@ -260,7 +261,7 @@ def _tensor(compared: RunComparison, first: Row, step: Tensors, because: str | N
 
 def _certainty(first: Row) -> Certainty:
     """An estimate is only an estimate: what is far above it is certain."""
-    sure = first.floor.basis is not Basis.ESTIMATED or first.times > 100
+    sure = first.times > (100 if first.floor.basis is Basis.ESTIMATED else 3)
     return Certainty.CERTAIN if sure else Certainty.LIKELY
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from trueline.compare.measure import ATOL, RTOL
 from trueline.compare.noise import kept_floor, loss_band, tensor_floor
 from trueline.model.distance import Distance
-from trueline.model.key import Key
+from trueline.model.key import Key, Kind
 from trueline.model.noise import Noise
+
+_LEAST: Final = 2.0
 
 
 class Basis(StrEnum):
@@ -36,6 +39,7 @@ class Place:
     step: int = 0
     depth: int = 0
     reduction: int = 1
+    coarsest: float = 0.0
     computed: bool = True
 
 
@@ -67,10 +71,14 @@ class Floors:
         noise = self.noise
         measured = noise.floor(place.key, place.step, switched=switched) if noise is not None else None
         if measured is not None:
-            return Floor(measured, Basis.MEASURED)
+            # A library's kernel that no try has used may round a little further, a long sum a good deal.
+            depth = place.depth if place.key.kind is Kind.GRAD else 0
+            least = _LEAST * tensor_floor(dtypes, depth, reduction=place.reduction, coarsest=place.coarsest)
+            return Floor(max(measured, least), Basis.MEASURED)
         if not place.computed:
             return Floor(kept_floor(dtypes), Basis.ESTIMATED)
-        return Floor(tensor_floor(dtypes, place.depth, place.step, place.reduction), Basis.ESTIMATED)
+        floor = tensor_floor(dtypes, place.depth, place.step, place.reduction, place.coarsest)
+        return Floor(floor, Basis.ESTIMATED)
 
     def exceeded(self, level: float, floor: Floor, found: Distance) -> bool:
         """Whether noise does not explain a distance."""

@@ -15,10 +15,11 @@ from trueline.compare.noise import epsilon
 from trueline.compare.noise_floor import read_noise
 from trueline.compare.settings import Setting, other_hyper, other_precision, other_seeds, precision
 from trueline.compare.tensors import How, Network, Row, Tensor, Tensors, compare_tensors
+from trueline.compare.updates import excuse_undecided, is_adaptive
 from trueline.compare.verdict import Verdict, worst
 from trueline.compare.weights import WeightsComparison, compare_initial_weights, reductions
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.key import Key, Phase
+from trueline.model.key import Key, Kind, Phase
 from trueline.model.run import ModuleInfo
 from trueline.model.summary import Summary
 from trueline.model.trouble import BadUsage
@@ -117,7 +118,7 @@ def compare_runs(a: Run, b: Run, *, rank: int = 0, how: How | None = None) -> Ru
     here, there = Side(names[0], a, a.rank(rank)), Side(names[1], b, b.rank(rank))
     networks = (here.network, there.network)
     curves = (here.rank.curve("loss"), there.rank.curve("loss"))
-    loss = compare_curves(*curves, how.floors, _coarser(a, b))
+    loss = compare_curves(*curves, how.floors, _coarsest(here, there))
     return RunComparison(
         here,
         there,
@@ -159,7 +160,7 @@ def _walk(
     held = [(step, tensors(sides[0], step), tensors(sides[1], step)) for step in steps]
     # Evaluation comes last: it follows from training.
     for phase in Phase:
-        switched = False
+        before: Tensors | None = None
         for step, a, b in held:
             compared = compare_tensors(
                 [one for one in a if one.key.phase is phase],
@@ -167,14 +168,27 @@ def _walk(
                 how,
                 step=step,
                 networks=(sides[0].network, sides[1].network),
-                switched=switched,
+                before=before,
             )
-            switched = compared.switched
+            lr = _adaptive_lr(sides, step)
+            compared = before = excuse_undecided(compared, lr) if lr is not None else compared
             if compared.rows:
                 found.append(compared)
             if compared.first is not None:
                 return found
     return found
+
+
+def _adaptive_lr(sides: tuple[Side, Side], step: int) -> float | None:
+    """The learning rate of a step where an optimizer divides gradients by their size."""
+    for side in sides:
+        optimizers = side.run.info.hyper.get("optimizers")
+        kinds = [str(one.get("kind")) for one in optimizers or () if isinstance(one, dict)]
+        if any(is_adaptive(kind) for kind in kinds):
+            curve = side.rank.curve("lr")
+            rates = dict(zip(curve.steps, curve.values, strict=True))
+            return rates.get(step, max(rates.values(), default=None))
+    return None
 
 
 def _full(rank: RankFolder, step: int) -> list[Tensor]:
@@ -200,6 +214,10 @@ def _names(a: Run, b: Run) -> tuple[str, str]:
     return str(a.path), str(b.path)
 
 
-def _coarser(a: Run, b: Run) -> str:
-    named = [precision(one.info) for one in (a, b)]
+def _coarsest(*sides: Side) -> str:
+    """The coarsest number format on the way to the loss, as far as it is known."""
+    named = [precision(side.run.info) for side in sides]
+    for side in sides:
+        for step in side.rank.tensor_steps[:1]:
+            named += [str(one.dtype) for key, one in side.rank.stored(step).items() if key.kind is Kind.OUT]
     return max((name for name in named if epsilon(name)), key=epsilon, default="float32")

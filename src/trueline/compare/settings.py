@@ -33,7 +33,7 @@ _COMPARED: Final = (
     "alpha",
 )
 # The same algorithm under two names; anything else with another name is another algorithm.
-_FAMILIES: Final[Mapping[str, str]] = {"Momentum": "SGD", "AdamWeightDecay": "AdamW"}
+_FAMILIES: Final[Mapping[str, str]] = {"Momentum": "SGD"}
 _LOADER: Final = ("batch_size", "samples", "drop_last")
 
 
@@ -53,7 +53,9 @@ def other_seeds(a: RunInfo, b: RunInfo) -> list[Setting]:
     here = {shared.get(name, name): value for name, value in a.seeds.items()}
     there = {shared.get(name, name): value for name, value in b.seeds.items()}
     names = sorted(here.keys() & there.keys()) if a.framework != b.framework else sorted(here.keys() | there.keys())
-    return [Setting(name, here.get(name), there.get(name)) for name in names if here.get(name) != there.get(name)]
+    found = [Setting(name, here.get(name), there.get(name)) for name in names]
+    # A seed that nobody set is no seed.
+    return [one for one in found if one.a != one.b and None not in (one.a, one.b)]
 
 
 def other_hyper(a: Run, b: Run, here: RankFolder, there: RankFolder) -> list[Setting]:

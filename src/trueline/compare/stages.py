@@ -163,6 +163,10 @@ def _loss(compared: RunComparison, stage: Stage, place: int) -> Answer:
 def _tensors(compared: RunComparison, stage: Stage, of: Callable[[Kind], bool]) -> Answer:
     rows = [(step, row) for step in compared.steps for row in step.rows if of(row.pair.b.kind)]
     if not rows:
+        steps = [one.rank.tensor_steps for one in (compared.a, compared.b)]
+        if all(steps) and not set(steps[0]) & set(steps[1]):
+            spans = {"steps_a": _few(steps[0]), "steps_b": _few(steps[1])}
+            return Answer(stage, State.UNKNOWN, message("stage.other_steps", **spans))
         return Answer(stage, State.UNKNOWN, message("stage.not_kept"))
     apart = [(step, row) for step, row in rows if row.differs]
     if not apart:
@@ -170,6 +174,10 @@ def _tensors(compared: RunComparison, stage: Stage, of: Callable[[Kind], bool]) 
         return Answer(stage, State.SAME if equal else State.NOISE, message("stage.tensors_same", count=len(rows)))
     step, row = apart[0]
     return Answer(stage, State.DIFFERS, _first_apart(step, row, len(apart), len(rows)))
+
+
+def _few(steps: Sequence[int]) -> str:
+    return ", ".join(str(one) for one in steps[:5]) + (", ..." if len(steps) > 5 else "")
 
 
 def _first_apart(step: Tensors, row: Row, apart: int, count: int) -> Message:

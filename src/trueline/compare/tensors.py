@@ -16,7 +16,7 @@ from trueline.compare.fan_out import measure_all
 from trueline.compare.floors import Basis, Floor, Floors, Place
 from trueline.compare.levels import BACKWARD, levels
 from trueline.compare.measure import Task, distance_of_numbers
-from trueline.compare.noise import tensor_floor
+from trueline.compare.noise import tensor_floor, unit
 from trueline.compare.verdict import Verdict
 from trueline.formats.stored import Stored
 from trueline.model.distance import Distance
@@ -24,6 +24,15 @@ from trueline.model.key import Key, Kind
 from trueline.model.run import CallInfo
 
 _AT_ONCE: Final = 1 << 20
+# A ReLU's input within rounding of zero is a matter of one in a million elements; small tensors have none.
+_MANY: Final = 1000
+_FEW: Final = 2
+_SHARE: Final = 2e-5
+# In short floats the values within a rounding of zero are many more.
+_SHORT_SHARE: Final = 4.0
+_FAR: Final = 30.0
+# What lies behind a switch is further apart by about as much.
+_AFTER_A_SWITCH: Final = 3.0
 # Only what is kept may lie in another layout: what a layer is given and gives has the shape that it has.
 _KEPT: Final = frozenset({Kind.PARAM, Kind.GRAD, Kind.BUFFER, Kind.OPT})
 
@@ -39,6 +48,11 @@ class Tensor:
     stored: Stored | None = None
     numbers: Mapping[str, float] = field(default_factory=dict)
     fingerprint: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +104,7 @@ class Tensors:
     """Rows in the benchmark's order; ``inputs_agree`` is None where the inputs of the ``first`` were not recorded.
 
     ``switched`` says that rounding alone has sent an element down another branch, a ReLU's at zero: what comes later is
-    further apart for it.
+    further apart for it. ``seen`` is how far such a switch has brought tensors apart where no noise was measured.
     """
 
     step: int
@@ -101,6 +115,7 @@ class Tensors:
     first: int | None
     inputs_agree: bool | None
     switched: bool = False
+    seen: float = 0.0
 
     @property
     def verdict(self) -> Verdict | None:
@@ -140,19 +155,25 @@ def compare_tensors(
     step: int = 0,
     networks: tuple[Network, Network] = (Network(), Network()),
     in_order: bool = True,
-    switched: bool = False,
+    before: Tensors | None = None,
 ) -> Tensors:
-    """Compare with the benchmark ``b``; where tensors are not ``in_order`` of execution, depth has no meaning."""
+    """Compare with the benchmark ``b``; where tensors are not ``in_order`` of execution, depth has no meaning.
+
+    ``before`` is the step before: what has switched there has its effect here.
+    """
     here, there = {one.key: one for one in a}, {one.key: one for one in b}
     alignment = align(
         _structure(a, networks[0]), _structure(b, networks[1]), how.rules, lambda x, y: _same(here[x], there[y])
     )
     alignment = pair_by_values(alignment, here, there)
     pairs = [(pair, here[pair.a], there[pair.b]) for pair in alignment.pairs]
-    rows, switched = _judge(pairs, _distances(pairs, how), how.floors, networks[1], step, in_order, switched)
+    judge = _Judge(how.floors, networks[1], step, in_order)
+    if before is not None:
+        judge.switched, judge.seen = before.switched, before.seen
+    rows = judge.rows(pairs, _distances(pairs, how))
     first = next((place for place, row in enumerate(rows) if row.differs), None)
     agree = _inputs_agree(rows, first, networks[1].calls) if first is not None else None
-    return Tensors(step, a, b, rows, alignment, first, agree, switched)
+    return Tensors(step, a, b, rows, alignment, first, agree, judge.switched, judge.seen)
 
 
 def _structure(tensors: Sequence[Tensor], network: Network) -> Structure:
@@ -198,47 +219,88 @@ def _by_numbers(a: Tensor, b: Tensor) -> Distance:
     return replace(found, count=1) if other else found
 
 
-def _judge(
-    pairs: Sequence[tuple[Pair, Tensor, Tensor]],
-    distances: Sequence[tuple[Distance, bool]],
-    floors: Floors,
-    network: Network,
-    step: int,
-    in_order: bool,
-    switched: bool,
-) -> tuple[list[Row], bool]:
-    depths = network.depths()
-    deepest = max(depths.values(), default=len(pairs) if in_order else 0)
-    level_of = levels((pair.b, found) for (pair, _, _), (found, _) in zip(pairs, distances, strict=True))
-    gradients = any(pair.b.kind in BACKWARD for pair, _, _ in pairs)
-    measured = floors.noise is not None
-    origin = _origin(pairs, distances, level_of, step)
-    rows = []
-    depth = 0
-    for place, ((pair, a, b), (found, by_numbers)) in enumerate(zip(pairs, distances, strict=True)):
-        key = pair.b
-        if in_order:
-            # A parameter has the depth of what came before it; a gradient has passed the whole network once more.
-            depth = depths.get((key.phase, key.module, key.call), depth if depths else place)
-        backward = key.kind in BACKWARD
-        at = Place(
-            key,
-            step if measured else step - origin,
-            2 * deepest - depth if backward else depth,
-            network.reductions.get(key.module, 1),
-            computed=in_order,
-        )
-        dtypes = (found.dtype_a, found.dtype_b)
-        floor = floors.of(at, dtypes, found.max_ref, switched=switched)
-        if not switched and (key.kind not in _KEPT or key.kind is Kind.GRAD or not gradients):
+class _Judge:
+    """Walks the rows of a step in order: what was seen before a row is part of what may be expected of it."""
+
+    def __init__(self, floors: Floors, network: Network, step: int, in_order: bool) -> None:
+        self.floors, self.network, self.step, self.in_order = floors, network, step, in_order
+        self.depths = network.depths()
+        self.switched = False
+        self.seen = 0.0
+
+    def rows(
+        self, pairs: Sequence[tuple[Pair, Tensor, Tensor]], distances: Sequence[tuple[Distance, bool]]
+    ) -> list[Row]:
+        """The rows of these pairs."""
+        level_of = levels((pair.b, found) for (pair, _, _), (found, _) in zip(pairs, distances, strict=True))
+        deepest = max(self.depths.values(), default=len(pairs) if self.in_order else 0)
+        gradients = any(pair.b.kind in BACKWARD for pair, _, _ in pairs)
+        origin = 0 if self.floors.noise is not None else _origin(pairs, distances, level_of, self.step)
+        given_out = {pair.b.module: one.count for pair, _, one in pairs if pair.b.kind in (Kind.OUT, Kind.GOUT)}
+        rows: list[Row] = []
+        depth, coarsest, differs = 0, 0.0, False
+        for place, ((pair, a, b), (found, by_numbers)) in enumerate(zip(pairs, distances, strict=True)):
+            key, dtypes = pair.b, (found.dtype_a, found.dtype_b)
+            if self.in_order:
+                # A parameter has the depth of what came before it; a gradient has passed the whole network once more.
+                depth = self.depths.get((key.phase, key.module, key.call), depth if self.depths else place)
+                coarsest = max(coarsest, unit(dtypes) if key.kind in (Kind.IN, Kind.OUT) else 0.0)
+            at = Place(
+                key,
+                self.step - origin,
+                2 * deepest - depth if key.kind in BACKWARD else depth,
+                self._reduction(key, b, given_out),
+                coarsest,
+                computed=self.in_order,
+            )
+            level = level_of[key]
+            floor = self._floor(at, dtypes, found, level, gradients)
+            apart = self.floors.exceeded(level, floor, found)
+            if apart and not differs and self._has_switched(pair, a, b, floor, found, coarsest):
+                # Nothing was known of switches: from here on they are part of the noise.
+                self.switched, self.seen, apart = True, max(self.seen, level), False
+            elif self.switched and not apart and floor.basis is Basis.ESTIMATED:
+                self.seen = max(self.seen, level)
+            elif key.kind in BACKWARD and not apart and level > _FAR * tensor_floor(dtypes, at.depth):
+                # So far apart and yet within what was measured: the tries have switched, and so has this.
+                self.switched = True
+            differs = differs or apart
+            rows.append(Row(pair, a, b, found, level, floor, apart, by_numbers))
+        return rows
+
+    def _reduction(self, key: Key, b: Tensor, given_out: Mapping[str, int]) -> int:
+        """How many terms the longest sum behind a tensor has; a parameter's gradient sums over all it was used for."""
+        terms = self.network.reductions.get(key.module, 1)
+        if key.kind is Kind.GRAD and b.shape:
+            terms = max(terms, given_out.get(key.module, 0) // max(1, b.shape[0]))
+        return terms
+
+    def _floor(self, at: Place, dtypes: tuple[str, str], found: Distance, level: float, gradients: bool) -> Floor:
+        kind = at.key.kind
+        floor = self.floors.of(at, dtypes, found.max_ref, switched=self.switched)
+        if not self.switched and (kind not in _KEPT or kind is Kind.GRAD or not gradients):
             # Beyond the narrow floor and within the wide one: an element has taken another branch. What the optimizer
             # makes of equal gradients has no branches to take.
-            wide = floors.of(at, dtypes, found.max_ref)
-            if floor.value < level_of[key] <= wide.value:
-                floor, switched = wide, True
-        level = level_of[key]
-        rows.append(Row(pair, a, b, found, level, floor, floors.exceeded(level, floor, found), by_numbers))
-    return rows, switched
+            wide = self.floors.of(at, dtypes, found.max_ref)
+            if floor.value < level <= wide.value:
+                self.switched = True
+                return wide
+        if self.switched and floor.basis is Basis.MEASURED and kind in BACKWARD:
+            # Which elements switch is luck: others than in the tries.
+            floor = replace(floor, value=_AFTER_A_SWITCH * floor.value)
+        if self.switched and self.seen and floor.basis is not Basis.GIVEN and unit(dtypes):
+            return replace(floor, value=max(floor.value, _AFTER_A_SWITCH * self.seen))
+        return floor
+
+    def _has_switched(self, pair: Pair, a: Tensor, b: Tensor, floor: Floor, found: Distance, coarsest: float) -> bool:
+        """Whether a gradient is off in so few elements that those can only have taken another branch."""
+        if pair.b.kind not in BACKWARD or floor.basis is Basis.GIVEN or a.stored is None or b.stored is None:
+            return False
+        if not found.comparable or found.other_non_finite or found.count < _MANY:
+            return False
+        again = Task(a.stored, b.stored, Layout.SAME, 0.0, floor.value * found.max_ref).run()
+        share = max(_SHARE, _SHORT_SHARE * max(coarsest, unit((found.dtype_a, found.dtype_b))))
+        return (1.0 - again.within) * found.count <= max(_FEW, share * found.count)
 
 
 def _origin(

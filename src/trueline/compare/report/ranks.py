@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from trueline.compare.findings import findings, stopped_at
 from trueline.compare.report.runs import report, result
 from trueline.compare.report.tables import View, short
 from trueline.compare.runs import RunComparison
+from trueline.compare.stages import Stage
 from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import message
 from trueline.model.report import Report, Table, Text
@@ -42,12 +44,22 @@ def ranks_result(compared: Mapping[int, RunComparison], view: View) -> Result:
 
 
 def _main(compared: Mapping[int, RunComparison]) -> RunComparison:
-    first = next(iter(compared.values()))
-    return next((one for one in compared.values() if one.differs), first)
+    """The rank that differs first: what it does reaches the others through their common gradients."""
+    differing = [one for one in compared.values() if one.differs]
+    return min(differing, key=_begins, default=next(iter(compared.values())))
+
+
+def _begins(compared: RunComparison) -> tuple[int, int, int]:
+    """How early in the procedure, and where in a step, a rank differs."""
+    stage = stopped_at(compared, findings(compared))
+    step = compared.differing
+    place = (step.step, step.first or 0) if step is not None else (0, 0)
+    return (list(Stage).index(stage) if stage is not None else len(Stage), *place)
 
 
 def _findings(compared: Mapping[int, RunComparison]) -> list[Finding]:
-    apart = [rank for rank, one in compared.items() if one.differs]
+    begins = {rank: _begins(one)[0] for rank, one in compared.items() if one.differs}
+    apart = [rank for rank, begin in begins.items() if begin == min(begins.values())]
     if not apart or len(apart) == len(compared):
         return []
     said = message("compare.ranks", ranks=", ".join(str(one) for one in apart), count=len(compared))

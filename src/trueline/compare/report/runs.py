@@ -38,7 +38,7 @@ _FURTHEST: Final = 5
 # What the optimizer writes: the line that built the module has no part in it.
 _UPDATED: Final = frozenset({Kind.PARAM, Kind.OPT})
 # Questions that are shown although nothing was recorded to answer them: what to record next.
-_ALWAYS: Final = (Stage.FIRST_LOSS, Stage.FORWARD, Stage.GRADIENTS)
+_ALWAYS: Final = (Stage.FIRST_LOSS, Stage.FORWARD, Stage.GRADIENTS, Stage.UPDATE)
 
 
 def report(compared: RunComparison, view: View | None = None) -> Report:
@@ -135,6 +135,10 @@ def _first_json(first: Row | None, step: Tensors | None) -> dict[str, Any] | Non
 def _blocks(compared: RunComparison, view: View) -> Iterator[Block]:
     yield _procedure(compared)
     yield from curve_blocks(compared.loss, (compared.a.name, compared.b.name))
+    finished = [one.rank.finished for one in (compared.a, compared.b)]
+    if finished[0] != finished[1]:
+        sides = {"a": compared.a.name, "b": compared.b.name, "common": len(compared.loss.common)}
+        yield Text(message("compare.steps_left", steps_a=finished[0], steps_b=finished[1], **sides))
     training = [one for one in compared.steps if one.rows[0].pair.b.phase is Phase.TRAIN]
     step = compared.differing or next(iter([*reversed(training), *compared.steps]), None)
     if step is not None:
