@@ -421,7 +421,7 @@ def test_json_goes_along_with_a_page(equal: dict[str, Path], tmp_path: Path) -> 
 # The process
 
 
-GIGABYTE = 1 << 30
+ROW = 1 << 29
 # Of anonymous memory: what a process takes for itself, beside the files it has mapped.
 MOST_TAKEN = 400 << 20
 LARGE = 128 << 20
@@ -429,12 +429,12 @@ LARGE = 128 << 20
 
 @pytest.fixture(scope="module")
 def huge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """Two arrays of 3 GB that take no space on the disk, with one element that differs at the end."""
+    """Two arrays of 1.5 GB that take no space on the disk, with one element that differs at the end."""
     folder = tmp_path_factory.mktemp("huge")
     paths = (folder / "a" / "big.npy", folder / "b" / "big.npy")
     for number, path in enumerate(paths):
         path.parent.mkdir()
-        array = np.lib.format.open_memmap(path, "w+", np.float32, (3, GIGABYTE // 4))
+        array = np.lib.format.open_memmap(path, "w+", np.float32, (3, ROW // 4))
         array[2, -1] = 1.0 + number
         array.flush()
         del array
@@ -495,7 +495,7 @@ def most_taken(*arguments: str | Path, cwd: Path) -> tuple[int, dict[str, Any]]:
 def test_arrays_larger_than_the_memory_it_takes(huge: tuple[Path, Path], tmp_path: Path) -> None:
     most, found = most_taken(*huge, cwd=tmp_path)
     assert (found["exit"], found["verdict"]) == (1, "differs")
-    assert found["findings"][0]["evidence"][0]["worst_index"] == [2, GIGABYTE // 4 - 1]
+    assert found["findings"][0]["evidence"][0]["worst_index"] == [2, ROW // 4 - 1]
     assert most < MOST_TAKEN
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,6 +79,14 @@ def _check_output(output: Path, force: bool) -> None:
         raise BadUsage("compare.not_html", file=str(output))
     if output.exists() and not force:
         raise BadUsage("compare.exists", file=str(output))
+    # Nobody wants to hear of it after the work.
+    folder = output.absolute().parent
+    if output.is_dir():
+        raise BadFile(output, os.strerror(errno.EISDIR))
+    if not folder.is_dir():
+        raise BadFile(output, os.strerror(errno.ENOENT))
+    if not os.access(folder, os.W_OK):
+        raise BadFile(output, os.strerror(errno.EACCES))
 
 
 def _write(output: Path, report: Report) -> None:
