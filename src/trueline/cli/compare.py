@@ -64,6 +64,7 @@ def command(
             rank=rank,
             top=top,
             only_differing=only is not None,
+            listed=as_json,
             progress=progress,
         )
     code = answer(compared.result, compared.report, as_json=as_json)

@@ -92,6 +92,8 @@ class ArraysComparison:
 
 def counted(left: Sequence[Leftover], tensors: Sequence[Tensor]) -> list[Leftover]:
     """Those left over that could have a counterpart: not counters, nor second names of what has one."""
+    if not left:
+        return []
     of = {one.key: one for one in tensors}
     alone = {one.key for one in left}
     shared = {one.stored.shared_with for one in tensors if one.stored is not None and one.key not in alone}

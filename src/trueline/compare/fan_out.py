@@ -16,6 +16,7 @@ from trueline.model.distance import Distance
 
 # Less than this is done before a pool has started.
 _WORTH_A_POOL: Final = 16 << 20
+_WORTH_A_THREAD: Final = 128 << 10
 _SHARD_BYTES: Final = 32 << 20
 _SHARD_TASKS: Final = 256
 # How many shards wait at most: what they give back is not to pile up.
@@ -28,7 +29,10 @@ def measure_all(
     """The distances in the order of the tasks; ``progress`` hears of the bytes that are done."""
     shards = _shards(tasks)
     workers = _cores()
-    if executor is None and (len(shards) == 1 or sum(task.nbytes for task in tasks) < _WORTH_A_POOL or workers == 1):
+    total = sum(task.nbytes for task in tasks)
+    # Many small tensors are Python's work, which threads do not share out.
+    small = total < max(_WORTH_A_POOL, _WORTH_A_THREAD * len(tasks))
+    if executor is None and (len(shards) == 1 or workers == 1 or (small and native_available())):
         for shard in shards:
             yield from _measure_shard(shard)
             _tell(progress, shard)

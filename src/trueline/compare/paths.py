@@ -45,11 +45,13 @@ def compare(
     rank: int | None = None,
     top: int | None = None,
     only_differing: bool = False,
+    listed: bool = True,
     executor: Executor | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Compared:
     """Compare two of a kind, ``b`` being the benchmark; the options are those of ``trueline compare``.
 
+    Without ``listed`` the answer for programs has no rows of tensors, the report for people still does;
     ``executor`` measures tensors where there is more room; ``progress`` hears of the bytes that are done.
     """
     if any(one is not None and not (0 <= one < math.inf) for one in (rtol, atol)):
@@ -64,7 +66,7 @@ def compare(
         _check_options(one, given)
     rules = Rules.read(Path(map) if map is not None else None, ignore)
     how = How(Floors(rtol=rtol, atol=atol), rules, executor, progress)
-    view = View(top, only_differing)
+    view = View(top, only_differing, listed)
     match here.kind:
         case Kind.RUN:
             return _runs(here, there, how, view, rank)

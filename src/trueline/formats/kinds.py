@@ -88,35 +88,37 @@ def look(path: Path) -> Looked:
 def _of_folder(path: Path) -> Format:
     if (path / "run.json").is_file() or (path / "rank-00000").is_dir():
         return Format.RUN_FOLDER
-    names = list(islice(walk(path), _MOST_LOOKED_AT))
-    if not all(one.parent == path and one.suffix in (".npy", ".npz") for one in names):
+    found = list(islice(walk(path), _MOST_LOOKED_AT))
+    names = [name for _, name in found]
+    top = str(path)
+    if not all(where == top and name.endswith((".npy", ".npz")) for where, name in found):
         from trueline.formats.ms_dump import looks_like_ms_dump
         from trueline.formats.msprobe import looks_like_msprobe
 
         # What is damaged, its own reader says best.
-        if looks_like_msprobe(path) or any(one.name == "dump.json" for one in names):
+        if looks_like_msprobe(path) or "dump.json" in names:
             return Format.MSPROBE
         if looks_like_ms_dump(path):
             return Format.MS_DUMP
-    if any(one.name.endswith(_INDEX) for one in names if one.parent == path):
+    if any(name.endswith(_INDEX) for where, name in found if where == top):
         return Format.SAFETENSORS
-    if any("tfevents" in one.name for one in names):
+    if any("tfevents" in name for name in names):
         return Format.TENSORBOARD
-    if any(".events.summary." in one.name for one in names):
+    if any(".events.summary." in name for name in names):
         return Format.MS_SUMMARY
-    if any(one.suffix in (".npy", ".npz") for one in names):
+    if any(name.endswith((".npy", ".npz")) for name in names):
         return Format.NPY
     if not names:
         raise fault(path, "empty_folder")
     raise fault(path, "unknown_folder")
 
 
-def walk(folder: Path) -> Iterator[Path]:
-    """The files below a folder, in a stable order; links to folders are not followed."""
-    for where, folders, files in os.walk(folder, onerror=_refuse):
+def walk(folder: Path) -> Iterator[tuple[str, str]]:
+    """(folder, name) of the files below a folder, in a stable order; links to folders are not followed."""
+    for where, folders, files in os.walk(str(folder), onerror=_refuse):
         folders.sort()
         for name in sorted(files):
-            yield Path(where) / name
+            yield where, name
 
 
 def _refuse(error: OSError) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from trueline.formats.files import fault
@@ -51,12 +52,14 @@ def open_arrays(found: Looked) -> dict[str, Stored]:
     if found.path.is_file():
         return {found.path.stem: read_npy(found.path, found.path.stem)}
     arrays: dict[str, Stored] = {}
-    for path in walk(found.path):
-        name = path.relative_to(found.path).with_suffix("").as_posix()
-        if path.suffix == ".npy":
-            arrays[name] = read_npy(path, name)
-        elif path.suffix == ".npz":
-            inside = open_weights(Looked(path, Format.NPZ)).model
+    top = len(str(found.path)) + 1
+    for where, file in walk(found.path):
+        path = f"{where}/{file}"
+        name = path[top:-4]
+        if file.endswith(".npy"):
+            arrays[name] = read_npy(Path(path), name)
+        elif file.endswith(".npz"):
+            inside = open_weights(Looked(Path(path), Format.NPZ)).model
             arrays |= {f"{name}/{inner}": one for inner, one in inside.items()}
     return arrays
 

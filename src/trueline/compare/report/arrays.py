@@ -64,7 +64,9 @@ def arrays_result(compared: ArraysComparison, floors: Floors, view: View, kind: 
         "differing": sum(row.differs for row in rows),
         "tensors": [
             {**_place(part), **row_json(row)} for part in compared.parts for row in view.rows(part.tensors.rows)
-        ],
+        ]
+        if view.listed
+        else [],
         "only_a": [
             {**_place(part), **one}
             for part in compared.parts

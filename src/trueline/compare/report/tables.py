@@ -26,10 +26,11 @@ _FOLDED_ROWS: Final = 5000
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How much is shown: ``top`` rows, and whether only those that differ."""
+    """How much is shown: ``top`` rows, only those that differ; ``listed`` says whether programs get a list too."""
 
     top: int | None = None
     only_differing: bool = False
+    listed: bool = True
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """The rows a list of all of them shows."""
