@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def command(
     """Compare two of a kind."""
     if output is not None:
         _check_output(output, force)
+    _start_lightly()
     # NumPy comes with the readers: they are loaded when there is work, not for --help.
     from trueline.cli.progress import bytes_progress
     from trueline.compare.paths import compare
@@ -73,6 +75,12 @@ def command(
         _write(output, compared.report())
         click.echo(f"trueline: {message('compare.written', file=str(output)).text()}", err=True)
     return code
+
+
+def _start_lightly() -> None:
+    """NumPy would start threads for products of matrices, of which there are none here."""
+    if "numpy" not in sys.modules:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _check_output(output: Path, force: bool) -> None:
