@@ -113,6 +113,9 @@ def _cause_of(compared: RunComparison, first: Row, step: Tensors, earlier: Seque
             return STRUCTURE
         if WEIGHTS in codes and (own or step.inputs_agree is not True):
             return WEIGHTS
+        # After the first update a forward pass is that of other weights.
+        if HYPER in codes and step.step > compared.steps[0].step:
+            return HYPER
         return PRECISION if PRECISION in codes else None
     if kind in _UPDATED and HYPER in codes:
         return HYPER
