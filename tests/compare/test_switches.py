@@ -11,8 +11,9 @@ from compare.small_trainings import train
 
 import trueline
 from trueline.compare.report.runs import result
+from trueline.compare.rows import Tensor
 from trueline.compare.runs import compare_runs
-from trueline.compare.tensors import How, Tensor, compare_tensors
+from trueline.compare.tensors import How, compare_tensors
 from trueline.formats.npy import read_npy
 from trueline.formats.pth import read_pth
 from trueline.formats.run_folder.reader import Run, open_run

@@ -8,14 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import mindspore as ms
 import numpy as np
 import pytest
+from mindspore import nn
 
 from trueline.formats.ckpt import looks_like_ckpt, read_ckpt
 from trueline.model.trouble import BadFile
-
-ms = pytest.importorskip("mindspore")
-nn = ms.nn
 
 _TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
 

@@ -17,7 +17,6 @@ from trueline.formats.dump import Dumped
 from trueline.formats.ms_dump import looks_like_ms_dump, read_ms_dump
 from trueline.model.trouble import BadFile
 
-pytest.importorskip("mindspore")
 _PROGRAM = Path(__file__).with_name("ms_dumping.py")
 
 

@@ -6,16 +6,15 @@ import random
 from pathlib import Path
 from typing import Any
 
+import mindspore as ms
 import numpy as np
 import pytest
+from mindspore import nn
 
 from trueline.formats.event_file import event_version
 from trueline.formats.ms_summary import read_ms_summary
 from trueline.formats.tensorboard import read_tensorboard
 from trueline.model.trouble import BadFile
-
-ms = pytest.importorskip("mindspore")
-nn = ms.nn
 
 
 def _curves(path: Path) -> dict[str, tuple[list[int], list[float]]]:

@@ -9,14 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch.utils.tensorboard as torch_board
 
 from trueline.formats.event_file import event_version, looks_like_events
 from trueline.formats.tensorboard import read_tensorboard
 from trueline.model.curve import Curve
 from trueline.model.trouble import BadFile
-
-pytest.importorskip("tensorboard")
-torch_board = pytest.importorskip("torch.utils.tensorboard")
 
 
 def _curves(path: Path) -> dict[str, tuple[list[int], list[float]]]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.protocol import Installed
 
 _DEEPEST: Final = 8
 # A prime, so that drawing again from the same pool does not fall in step with any tensor's sides.
@@ -67,6 +71,50 @@ class Calls:
             if found is module:
                 return count == self._count
         return False
+
+
+class Perturbing(ABC):
+    """What was put in place to perturb a run, and what it has moved so far."""
+
+    def __init__(self, seed: int, ulps: int) -> None:
+        self.switch = Switch()
+        self.patches = Patches()
+        self.hooks: Installed | None = None
+        self.kernels: list[str] = []
+        self.draws = Draws(seed, ulps)
+
+    def remove(self) -> None:
+        """Put everything back."""
+        self.switch.on = False
+        if self.hooks is not None:
+            self.hooks.remove()
+        self.patches.remove()
+
+    def told(self) -> dict[str, Any]:
+        """What was moved."""
+        return self.draws.told(self.kernels)
+
+    def input(self, value: Any) -> Any:
+        """The same with every floating tensor in it moved."""
+        return moved_in(value, self._moved_input)
+
+    def output(self, value: Any) -> Any:
+        """The same with every floating tensor in it moved."""
+        return moved_in(value, self._moved_output)
+
+    def _moved_input(self, value: Any) -> Any:
+        found = self.moved(value)
+        self.draws.inputs += found is not value
+        return found
+
+    def _moved_output(self, value: Any) -> Any:
+        found = self.moved(value)
+        self.draws.layers += found is not value
+        return found
+
+    @abstractmethod
+    def moved(self, value: Any) -> Any:
+        """A floating tensor times factors near one; anything else as it is."""
 
 
 def moved_in(value: Any, move: Callable[[Any], Any], depth: int = 0) -> Any:

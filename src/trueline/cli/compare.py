@@ -100,28 +100,10 @@ def _check_output(output: Path, force: bool) -> None:
 
 def _write(output: Path, report: Report) -> None:
     """The page appears only when it is whole."""
-    from tempfile import NamedTemporaryFile
-
+    from trueline.formats.run_folder.appending import replace_file
     from trueline.report.html.page import render_html
 
-    text = render_html(report).encode("utf-8", "replace")
     try:
-        with NamedTemporaryFile(
-            dir=output.absolute().parent, prefix=".trueline-", suffix=".html", delete=False
-        ) as file:
-            try:
-                file.write(text)
-                file.flush()
-                os.chmod(file.name, 0o666 & ~_umask())  # noqa: PTH101
-                os.replace(file.name, output)  # noqa: PTH105
-            except BaseException:
-                os.unlink(file.name)  # noqa: PTH108
-                raise
+        replace_file(output, render_html(report).encode("utf-8", "replace"))
     except OSError as error:
         raise BadFile(output, error.strerror or str(error)) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

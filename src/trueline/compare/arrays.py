@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from trueline.compare.align import Alignment, Layout, Leftover
 from trueline.compare.measure import Task
-from trueline.compare.tensors import How, Network, Row, Tensor, Tensors, compare_tensors
+from trueline.compare.rows import Network, Row, Tensor, Tensors
+from trueline.compare.tensors import How, compare_tensors
 from trueline.compare.verdict import Verdict, worst
 from trueline.formats.dump import Dump, Dumped
 from trueline.formats.stored import Stored

@@ -14,7 +14,7 @@ from trueline.model.finding import Certainty
 from trueline.model.key import Key
 
 if TYPE_CHECKING:
-    from trueline.compare.tensors import Tensor
+    from trueline.compare.rows import Tensor
 
 # Fewer elements, or fewer different ones, may be the same by chance.
 _ENOUGH: Final = 4

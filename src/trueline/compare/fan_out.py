@@ -75,15 +75,17 @@ def _pool(executor: Executor | None, workers: int) -> Iterator[Executor]:
         return
     # Without the native code the work is Python's, which threads do not share out.
     own: Executor = ThreadPoolExecutor(workers) if native_available() else _processes(workers)
+    finished = False
     try:
         yield own
-    except BaseException:
-        stopping.ask()
-        own.shutdown(wait=True, cancel_futures=True)
-        stopping.forget()
-        raise
+        finished = True
     finally:
+        if not finished:
+            # Nobody waits for the rest.
+            stopping.ask()
         own.shutdown(wait=True, cancel_futures=True)
+        if not finished:
+            stopping.forget()
 
 
 def _processes(workers: int) -> Executor:

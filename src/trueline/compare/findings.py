@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from trueline.compare.batches import Data
 from trueline.compare.floors import Basis
+from trueline.compare.rows import Row, Tensors
 from trueline.compare.runs import RunComparison, Side
 from trueline.compare.stages import Stage, data_sentence, settings_text
-from trueline.compare.tensors import Row, Tensors
 from trueline.compare.wording import LOSS, SHARED, few_digits, loss_finding, shared_finding
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
 from trueline.model.key import Kind

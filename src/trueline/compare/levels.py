@@ -10,6 +10,8 @@ from trueline.model.distance import Distance
 from trueline.model.key import Key, Kind
 
 BACKWARD: Final = frozenset({Kind.GIN, Kind.GOUT, Kind.GRAD})
+# Only what is kept may lie in another layout: what a layer is given and gives has the shape that it has.
+KEPT: Final = frozenset({Kind.PARAM, Kind.GRAD, Kind.BUFFER, Kind.OPT})
 # A gradient that is zero but for rounding (a bias before BatchNorm) has no scale of its own: it is judged by these
 # shares of its module's largest gradient, and of the step's.
 _OF_MODULE: Final = 0.1

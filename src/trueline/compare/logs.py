@@ -31,13 +31,6 @@ class LogsComparison:
         """The steps of both sides."""
         return _span(self.loss.a), _span(self.loss.b)
 
-    @property
-    def names(self) -> tuple[str, str]:
-        """What to call both sides."""
-        if self.a.name != self.b.name:
-            return self.a.name, self.b.name
-        return str(self.a), str(self.b)
-
 
 def compare_logs(a: Path, b: Path, curves: tuple[Curve, Curve], floors: Floors) -> LogsComparison:
     """Compare two curves; what a log has rounded away is no difference."""

@@ -13,11 +13,13 @@ from trueline.compare.curves import CurveComparison, compare_curves
 from trueline.compare.floors import Floors
 from trueline.compare.noise import epsilon
 from trueline.compare.noise_floor import read_noise
+from trueline.compare.rows import Network, Row, Tensor, Tensors
 from trueline.compare.settings import Setting, other_hyper, other_precision, other_seeds, precision
-from trueline.compare.tensors import How, Network, Row, Tensor, Tensors, compare_tensors
+from trueline.compare.tensors import How, compare_tensors
 from trueline.compare.updates import excuse_undecided, is_adaptive
 from trueline.compare.verdict import Verdict, worst
 from trueline.compare.weights import WeightsComparison, compare_initial_weights, reductions
+from trueline.compare.wording import side_names
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.run import ModuleInfo
@@ -209,9 +211,7 @@ def _names(a: Run, b: Run) -> tuple[str, str]:
     frameworks = (a.info.framework, b.info.framework)
     if frameworks[0] and frameworks[1] and frameworks[0] != frameworks[1]:
         return frameworks[0], frameworks[1]
-    if a.path.name != b.path.name:
-        return a.path.name, b.path.name
-    return str(a.path), str(b.path)
+    return side_names(a.path, b.path)
 
 
 def _coarsest(*sides: Side) -> str:

@@ -9,9 +9,9 @@ from typing import Final
 
 from trueline.compare.batches import Data
 from trueline.compare.levels import BACKWARD
+from trueline.compare.rows import Row, Tensors
 from trueline.compare.runs import RunComparison
 from trueline.compare.settings import Setting
-from trueline.compare.tensors import Row, Tensors
 from trueline.compare.verdict import Verdict
 from trueline.model.key import Kind
 from trueline.model.message import Message, message

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from trueline.compare.tensors import Row, Tensors
+from trueline.compare.rows import Row, Tensors
 from trueline.model.key import Key, Kind
 
 Array = npt.NDArray[Any]

@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.compare.align import Alignment, Item, Leftover, Rules, Structure, align
 from trueline.compare.noise import unit
-from trueline.compare.tensors import Network
+from trueline.compare.rows import Network
 from trueline.model.key import Key, Kind
 from trueline.model.run import ParamInfo
 from trueline.model.summary import Summary

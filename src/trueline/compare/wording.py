@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from trueline.compare.curves import CurveComparison, Parting, Shape
@@ -10,6 +11,7 @@ from trueline.model.message import Message, message
 
 LOSS: Final = "cmp.05"
 SHARED: Final = "cmp.10"
+RANK: Final = "cmp.12"
 _WHOLE: Final = 1e15
 
 
@@ -17,6 +19,11 @@ def few_digits(value: float) -> float:
     """A number as a sentence shows it: three digits, and no point where it is whole."""
     short = float(f"{value:.3g}")
     return int(short) if abs(short) < _WHOLE and short == int(short) else short
+
+
+def side_names(a: Path, b: Path) -> tuple[str, str]:
+    """What to call both sides: their names, or where those are the same their whole paths."""
+    return (a.name, b.name) if a.name != b.name and a.name and b.name else (str(a), str(b))
 
 
 def curve_sentence(loss: CurveComparison, names: tuple[str, str]) -> Message:

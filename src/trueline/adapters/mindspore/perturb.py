@@ -17,57 +17,26 @@ from mindspore import context, nn
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.engine import api
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name
-from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.perturbation import Calls, Draws, moved_in
+from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
 
 _MOVED = (ms.float32, ms.float64, ms.float16, ms.bfloat16)
 
 
-class _Perturbing:
+class _Perturbing(Perturbing):
     def __init__(self, seed: int, ulps: int) -> None:
-        self.switch = Switch()
-        self.patches = Patches()
-        self.hooks: Installed | None = None
+        super().__init__(seed, ulps)
         self.calls = Calls()
         self.inside = 0
-        self._draws = Draws(seed, ulps)
 
-    def remove(self) -> None:
-        self.switch.on = False
-        if self.hooks is not None:
-            self.hooks.remove()
-        self.patches.remove()
-
-    def told(self) -> dict[str, Any]:
-        return self._draws.told()
-
-    def input(self, value: Any) -> Any:
-        """The same with every floating tensor in it moved."""
-        return moved_in(value, self._moved_input)
-
-    def output(self, value: Any) -> Any:
-        """The same with every floating tensor in it moved."""
-        return moved_in(value, self._moved_output)
-
-    def _moved_input(self, value: Any) -> Any:
-        found = self._moved(value)
-        self._draws.inputs += found is not value
-        return found
-
-    def _moved_output(self, value: Any) -> Any:
-        found = self._moved(value)
-        self._draws.layers += found is not value
-        return found
-
-    def _moved(self, value: Any) -> Any:
+    def moved(self, value: Any) -> Any:
         if not isinstance(value, ms.Tensor) or isinstance(value, ms.Parameter) or value.dtype not in _MOVED:
             return value
         if not value.size:
             return value
         array = values.to_numpy(value)
-        signs = self._draws.signs(array.size).reshape(array.shape)
-        factors = (1 + signs * self._draws.size(float(ml_dtypes.finfo(array.dtype).eps))).astype(array.dtype)
+        signs = self.draws.signs(array.size).reshape(array.shape)
+        factors = (1 + signs * self.draws.size(float(ml_dtypes.finfo(array.dtype).eps))).astype(array.dtype)
         factors = np.where(array == np.trunc(array), np.ones((), array.dtype), factors)
         return value * values.from_numpy(factors, like=value)
 

@@ -11,31 +11,17 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
-from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.perturbation import Calls, Draws, moved_in
+from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
 
 _MOVED = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
-class _Perturbing:
+class _Perturbing(Perturbing):
     def __init__(self, seed: int, ulps: int) -> None:
-        self.switch = Switch()
-        self.patches = Patches()
-        self.hooks: Installed | None = None
-        self.kernels: list[str] = []
-        self._draws = Draws(seed, ulps)
+        super().__init__(seed, ulps)
         self._threads = local()
         self._began = False
-
-    def remove(self) -> None:
-        self.switch.on = False
-        if self.hooks is not None:
-            self.hooks.remove()
-        self.patches.remove()
-
-    def told(self) -> dict[str, Any]:
-        return self._draws.told(self.kernels)
 
     def quiet(self) -> bool:
         """Compiling, tracing and function transforms see the network as it is."""
@@ -75,34 +61,16 @@ class _Perturbing:
             self.patches.on_remove(lambda: torch.set_num_threads(threads))
             self.kernels.append(f"{threads - 1} threads")
 
-    def input(self, value: Any) -> Any:
-        """The same with every floating tensor in it moved."""
-        return moved_in(value, self._moved_input)
-
-    def output(self, value: Any) -> Any:
-        """The same with every floating tensor in it moved."""
-        return moved_in(value, self._moved_output)
-
-    def _moved_input(self, value: Any) -> Any:
-        found = self._moved(value)
-        self._draws.inputs += found is not value
-        return found
-
-    def _moved_output(self, value: Any) -> Any:
-        found = self._moved(value)
-        self._draws.layers += found is not value
-        return found
-
-    def _moved(self, value: Any) -> Any:
+    def moved(self, value: Any) -> Any:
         # A parameter stays itself, and so does what only looks like a tensor: sharded, nested, traced.
         if type(value) is not torch.Tensor or value.dtype not in _MOVED or value.layout is not torch.strided:
             return value
         if not value.numel() or value.device.type == "meta":
             return value
         with torch.no_grad():
-            signs = torch.from_numpy(self._draws.signs(value.numel())).view(value.shape)
+            signs = torch.from_numpy(self.draws.signs(value.numel())).view(value.shape)
             factors = torch.empty_like(value).copy_(signs)
-            factors.mul_(self._draws.size(torch.finfo(value.dtype).eps)).add_(1)
+            factors.mul_(self.draws.size(torch.finfo(value.dtype).eps)).add_(1)
             factors.masked_fill_(value == value.trunc(), 1)
         return value * factors
 

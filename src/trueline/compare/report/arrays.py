@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from trueline.compare.align import Layout, Reason
-from trueline.compare.arrays import ArraysComparison, Part, counted, is_transposed, one_factor
+from trueline.compare.array_findings import array_findings, namers
+from trueline.compare.arrays import ArraysComparison, Part
 from trueline.compare.floors import Basis, Floors
 from trueline.compare.report.strips import height
 from trueline.compare.report.tables import (
-    Namers,
     View,
     doubtful,
     floor_json,
@@ -22,19 +21,15 @@ from trueline.compare.report.tables import (
     row_json,
     row_table,
 )
-from trueline.compare.tensors import Row
+from trueline.compare.rows import Row
 from trueline.compare.verdict import Verdict
-from trueline.compare.wording import few_digits
+from trueline.compare.wording import side_names
 from trueline.formats.printable import printable
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
-from trueline.model.key import Key
+from trueline.model.finding import Conclusion
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Strip, Table, Text
 from trueline.model.result import Exit, Result
 
-LEFT: Final = "cmp.06"
-TENSOR: Final = "cmp.11"
-RANK: Final = "cmp.12"
 _TOP: Final = 10
 _AROUND: Final = 4
 _STRIP: Final = 2000
@@ -45,15 +40,15 @@ def arrays_report(compared: ArraysComparison, floors: Floors, view: View) -> Rep
     names = side_names(compared.a, compared.b)
     title = message("compare.title", a=names[0], b=names[1])
     blocks = tuple(_blocks(compared, floors, view, names))
-    return Report(title, arrays_conclusion(compared), _findings(compared), blocks)
+    return Report(title, arrays_conclusion(compared), array_findings(compared), blocks)
 
 
 def arrays_result(compared: ArraysComparison, floors: Floors, view: View, kind: str) -> Result:
     """For programs."""
-    found = _findings(compared)
+    found = array_findings(compared)
     rows = [row for part in compared.parts for row in part.tensors.rows]
     first = compared.first
-    names = _namers(compared)
+    names = namers(compared)
     fields = {
         "kind": kind,
         "verdict": compared.verdict,
@@ -85,7 +80,7 @@ def arrays_result(compared: ArraysComparison, floors: Floors, view: View, kind: 
 
 def arrays_conclusion(compared: ArraysComparison) -> Message:
     """In one sentence."""
-    found = _findings(compared)
+    found = array_findings(compared)
     names = side_names(compared.a, compared.b)
     rows = [row for part in compared.parts for row in part.tensors.rows]
     if not rows:
@@ -108,97 +103,6 @@ def _chosen(rows: Sequence[Row]) -> int:
     return sum(row.pair.reason is Reason.VALUES for row in rows)
 
 
-def side_names(a: Path, b: Path) -> tuple[str, str]:
-    """What to call both sides: their names, or where those are the same their whole paths."""
-    return (a.name, b.name) if a.name != b.name and a.name and b.name else (str(a), str(b))
-
-
-def _findings(compared: ArraysComparison) -> list[Finding]:
-    found: list[Finding] = []
-    first, part = compared.first, compared.main
-    if first is not None and part is not None:
-        found.append(_tensor(compared, part, first))
-    found += _other_ranks(compared)
-    for one in compared.parts:
-        only_a, only_b = compared.leftovers(one)
-        if only_a or only_b:
-            found.append(_left(compared, one, only_a, only_b))
-            break
-    return found
-
-
-def _tensor(compared: ArraysComparison, part: Part, first: Row) -> Finding:
-    names = side_names(compared.a, compared.b)
-    rows = [row for one in compared.parts for row in one.tensors.rows]
-    params: dict[str, Any] = {
-        "name": printable(f"{part.name}: {first.a.name}" if part.section and part.name else first.a.name),
-        "a": names[0],
-        "b": names[1],
-        "worst": few_digits(first.distance.relative_max),
-        "times": few_digits(first.times),
-        "floor": few_digits(first.floor.value),
-        "apart": sum(row.differs for row in rows),
-        "count": len(rows),
-    }
-    factor = one_factor(first)
-    if not first.distance.comparable:
-        shapes = {"shape": list(first.distance.shape_a), "other_shape": list(first.distance.shape_b)}
-        said, advice = message("compare.array_shape", **shapes, **params), message("compare.array_shape_advice")
-    elif first.distance.other_non_finite:
-        counts = {"number": first.distance.non_finite_a, "other_number": first.distance.non_finite_b}
-        said = message("compare.array_non_finite", **counts, **params)
-        advice = message("compare.array_advice")
-    elif is_transposed(first):
-        said, advice = message("compare.array_transposed", **params), message("compare.array_transposed_advice")
-    elif factor is not None:
-        said = message("compare.array_factor", factor=f"{factor:.6g}", **params)
-        advice = message("compare.array_factor_advice", factor=f"{factor:.6g}")
-    else:
-        said = message("compare.array_first" if compared.in_order else "compare.array_furthest", **params)
-        order = "array_begin_advice" if part.tensors.first == 0 else "array_order_advice"
-        advice = message(f"compare.{order if compared.in_order else 'array_advice'}")
-    sure = first.floor.basis is not Basis.ESTIMATED or first.times > 100
-    where = Where(module=first.pair.a.module, step=part.step, rank=part.rank, side=names[0])
-    certainty = Certainty.CERTAIN if sure else Certainty.LIKELY
-    evidence = [first.distance.to_json()]
-    limit = first.floor.value
-    return Finding(TENSOR, Conclusion.FOUND, said, certainty, advice, None, where, first.level, limit, evidence)
-
-
-def _other_ranks(compared: ArraysComparison) -> Iterator[Finding]:
-    """Ranks that differ where others of the same step do not."""
-    main = compared.main
-    if main is None or main.rank is None or main.tensors.first is None:
-        return
-    same_step = [one for one in compared.parts if one.step == main.step]
-    apart = [one.rank for one in same_step if one.tensors.first is not None]
-    if len(apart) < len(same_step):
-        said = message("compare.ranks", ranks=", ".join(str(one) for one in apart), count=len(same_step))
-        where = Where(rank=main.rank, step=main.step)
-        yield Finding(RANK, Conclusion.FOUND, said, advice=message("compare.ranks_advice"), where=where)
-
-
-def _left(compared: ArraysComparison, part: Part, only_a: int, only_b: int) -> Finding:
-    names = side_names(compared.a, compared.b)
-    alignment = part.tensors.alignment
-    tensors = part.tensors
-    here, there = counted(alignment.only_a, tensors.a), counted(alignment.only_b, tensors.b)
-    left = (here or there)[0]
-    name, near = _namers(compared) if here else reversed(_namers(compared))
-    said = message(
-        "compare.left",
-        a=names[0],
-        b=names[1],
-        only_a=only_a,
-        only_b=only_b,
-        name=printable(name(left.key)),
-        nearest=printable(near(left.nearest)) if left.nearest is not None else "-",
-        count=len(tensors.rows),
-        apart=len(tensors.differing),
-    )
-    return Finding(LEFT, Conclusion.FOUND, said, advice=message("compare.left_advice"))
-
-
 def _blocks(compared: ArraysComparison, floors: Floors, view: View, names: tuple[str, str]) -> Iterator[Block]:
     part = compared.main
     if part is None:
@@ -216,7 +120,7 @@ def _blocks(compared: ArraysComparison, floors: Floors, view: View, names: tuple
     for one in compared.parts:
         if one.section and one.name:
             continue
-        yield from leftovers(one.tensors.alignment, names, _namers(compared))
+        yield from leftovers(one.tensors.alignment, names, namers(compared))
     for one in compared.parts:
         title = message("compare.rows_of", part=_part_name(one))
         yield from folded_rows(title, one.tensors.rows, view, _name)
@@ -287,15 +191,6 @@ def _part_name(part: Part) -> Message | str:
 
 def _name(row: Row) -> str:
     return row.a.name
-
-
-def _namers(compared: ArraysComparison) -> Namers:
-    """How each side's tensors are called: as its file does."""
-    named: tuple[dict[Key, str], dict[Key, str]] = ({}, {})
-    for part in compared.parts:
-        for side, names in zip((part.tensors.a, part.tensors.b), named, strict=True):
-            names.update((one.key, one.name) for one in side)
-    return (lambda key: named[0].get(key, str(key)), lambda key: named[1].get(key, str(key)))
 
 
 def _place(part: Part) -> Mapping[str, Any]:

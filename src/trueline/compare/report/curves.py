@@ -8,7 +8,7 @@ from typing import Any, Final
 from trueline.compare.curves import CurveComparison
 from trueline.compare.logs import LogsComparison
 from trueline.compare.verdict import Verdict
-from trueline.compare.wording import curve_sentence, few_digits, loss_finding, shared_finding
+from trueline.compare.wording import curve_sentence, few_digits, loss_finding, shared_finding, side_names
 from trueline.model.curve import Curve
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
@@ -53,7 +53,7 @@ def loss_json(loss: CurveComparison) -> dict[str, Any]:
 
 def logs_report(compared: LogsComparison) -> Report:
     """Two logs for people."""
-    names = compared.names
+    names = side_names(compared.a, compared.b)
     title = message("compare.title", a=names[0], b=names[1])
     spans = compared.spans
     seen = message(
@@ -96,13 +96,13 @@ def logs_conclusion(compared: LogsComparison) -> Message:
     id = "compare.curves_equal" if compared.loss.verdict is Verdict.EQUAL else "compare.curves_noise"
     if compared.loss.verdict is Verdict.NOISE and compared.floors.given:
         id = "compare.curves_within"
-    names = compared.names
+    names = side_names(compared.a, compared.b)
     params = {"steps": len(compared.loss.common), "largest": few_digits(compared.loss.largest)}
     return message(id, a=names[0], b=names[1], **params)
 
 
 def _findings(compared: LogsComparison) -> list[Finding]:
-    loss, names = compared.loss, compared.names
+    loss, names = compared.loss, side_names(compared.a, compared.b)
     if loss.parts is None:
         return [shared_finding(loss, names)] if loss.shared_trouble is not None else []
     return [loss_finding(loss, loss.parts, names)]

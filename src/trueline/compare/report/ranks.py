@@ -11,12 +11,11 @@ from trueline.compare.report.runs import report, result
 from trueline.compare.report.tables import View, short
 from trueline.compare.runs import RunComparison
 from trueline.compare.stages import Stage
+from trueline.compare.wording import RANK
 from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
-
-RANK = "cmp.12"
 
 
 def ranks_report(compared: Mapping[int, RunComparison], view: View) -> Report:

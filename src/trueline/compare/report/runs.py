@@ -21,9 +21,9 @@ from trueline.compare.report.tables import (
     row_table,
     short,
 )
+from trueline.compare.rows import Row, Tensors
 from trueline.compare.runs import RunComparison
 from trueline.compare.stages import Stage, State, walk
-from trueline.compare.tensors import Row, Tensors
 from trueline.compare.verdict import Verdict
 from trueline.compare.wording import few_digits
 from trueline.model.finding import Conclusion, Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from trueline.compare.tensors import Row
+from trueline.compare.rows import Row
 
 # A distance of 1e-6 of a tensor's scale or less has the lowest level above noise, one of its whole scale the highest.
 _DECADES: Final = 6

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from trueline.compare.align import Alignment, Leftover, Pair, Reason
 from trueline.compare.floors import Basis, Floors
-from trueline.compare.tensors import Row, floor_bases
+from trueline.compare.rows import Row, floor_bases
 from trueline.model.finding import Certainty
 from trueline.model.key import Key
 from trueline.model.message import Message, message

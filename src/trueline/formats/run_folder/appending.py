@@ -26,10 +26,10 @@ def replace_file(path: Path, data: bytes) -> None:
         finally:
             os.close(descriptor)
         part.replace(path)
-    except OSError:
+    finally:
+        # Renamed by now, or not wanted.
         with contextlib.suppress(OSError):
             part.unlink()
-        raise
 
 
 class Appender:
