@@ -20,6 +20,7 @@ SCRIPTS = (
     "align.py",
     "noise.py",
     "compare.py",
+    "convert.py",
 )
 PART = re.compile(r"`python benchmarks/(\S+)`\n\n```text\n(.*?)\n```", re.DOTALL)
 

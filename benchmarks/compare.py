@@ -6,10 +6,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from children import cpu, peak_anonymous, run
 from cli import children_seconds
 from measure import interleave
 
@@ -24,11 +24,6 @@ missed: list[str] = []
 def compare(*paths: Path) -> list[str]:
     """The command line to measure."""
     return ["-m", "trueline", "compare", *(str(path) for path in paths)]
-
-
-def run(arguments: list[str]) -> object:
-    """A child process; compare ends with 1 where it has found a difference."""
-    return subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=False).returncode
 
 
 def npy_folders(folder: Path) -> None:
@@ -85,29 +80,6 @@ def weight_files(folder: Path) -> None:
     print(f"  anonymous memory above the idle process: {memory:.0f} MB (limit {MEMORY_LIMIT:.0f})")
     check("weights, above the idle start / loop", ratio, WEIGHTS_LIMIT)
     check("anonymous memory, MB", memory, MEMORY_LIMIT)
-
-
-def cpu(arguments: list[str]) -> float:
-    """The CPU seconds of a child process."""
-    before = children_seconds()
-    run(arguments)
-    return children_seconds() - before
-
-
-def peak_anonymous(arguments: list[str]) -> float:
-    """The most anonymous memory a child process held, in MB."""
-    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL)
-    peak = 0
-    while process.poll() is None:
-        try:
-            status = Path(f"/proc/{process.pid}/status").read_text()
-            found = [line.split()[1] for line in status.splitlines() if line.startswith("RssAnon")]
-            peak = max(peak, int(found[0]) if found else 0)
-        except OSError:
-            break
-        time.sleep(0.002)
-    process.wait()
-    return peak / 1024
 
 
 def growth(folder: Path) -> None:

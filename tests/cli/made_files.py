@@ -114,7 +114,8 @@ def write_safetensors(path: Path, arrays: Arrays) -> Path:
     """As the safetensors library saves it."""
     from safetensors.numpy import save_file
 
-    save_file({name: np.ascontiguousarray(one) for name, one in arrays.items()}, path)
+    # NumPy would give an array without sides one.
+    save_file({name: np.ascontiguousarray(one).reshape(one.shape) for name, one in arrays.items()}, path)
     return path
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from trueline.cli.options import answer, json_flag
+from trueline.cli.page import check_page, start_lightly, write_page
 from trueline.cli.verb import Verb
 from trueline.model.message import message
-from trueline.model.report import Report
-from trueline.model.trouble import BadFile, BadUsage
 
 
 @click.command("compare", cls=Verb, help="compare.help")
@@ -47,9 +43,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Compare two of a kind."""
-    if output is not None:
-        _check_output(output, force)
-    _start_lightly()
+    check_page(output, force)
+    start_lightly()
     # NumPy comes with the readers: they are loaded when there is work, not for --help.
     from trueline.cli.progress import bytes_progress
     from trueline.compare.paths import compare
@@ -72,38 +67,5 @@ def command(
     code = answer(compared.result, compared.report, as_json=as_json)
     if output is not None:
         # After the answer: a disk that is full is not to take that away too.
-        _write(output, compared.report())
-        click.echo(f"trueline: {message('compare.written', file=str(output)).text()}", err=True)
+        write_page(output, compared.report())
     return code
-
-
-def _start_lightly() -> None:
-    """NumPy would start threads for products of matrices, of which there are none here."""
-    if "numpy" not in sys.modules:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-def _check_output(output: Path, force: bool) -> None:
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise BadUsage("compare.not_html", file=str(output))
-    if output.exists() and not force:
-        raise BadUsage("compare.exists", file=str(output))
-    # Nobody wants to hear of it after the work.
-    folder = output.absolute().parent
-    if output.is_dir():
-        raise BadFile(output, os.strerror(errno.EISDIR))
-    if not folder.is_dir():
-        raise BadFile(output, os.strerror(errno.ENOENT))
-    if not os.access(folder, os.W_OK):
-        raise BadFile(output, os.strerror(errno.EACCES))
-
-
-def _write(output: Path, report: Report) -> None:
-    """The page appears only when it is whole."""
-    from trueline.formats.run_folder.appending import replace_file
-    from trueline.report.html.page import render_html
-
-    try:
-        replace_file(output, render_html(report).encode("utf-8", "replace"))
-    except OSError as error:
-        raise BadFile(output, error.strerror or str(error)) from None

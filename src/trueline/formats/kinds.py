@@ -19,7 +19,7 @@ _HEAD: Final = 4096
 _ZIP: Final = b"PK\x03\x04"
 _NPY: Final = b"\x93NUMPY"
 _PICKLE: Final = b"\x80"
-_INDEX: Final = ".safetensors.index.json"
+_INDEXES: Final = (".safetensors.index.json", ".bin.index.json")
 _MOST_LOOKED_AT: Final = 200_000
 
 
@@ -42,6 +42,7 @@ class Format(StrEnum):
     PTH = "pth"
     CKPT = "ckpt"
     SAFETENSORS = "safetensors"
+    PTH_SHARDS = "pth_shards"
     LOG = "log"
     TENSORBOARD = "tensorboard"
     MS_SUMMARY = "ms_summary"
@@ -100,8 +101,10 @@ def _of_folder(path: Path) -> Format:
             return Format.MSPROBE
         if looks_like_ms_dump(path):
             return Format.MS_DUMP
-    if any(name.endswith(_INDEX) for where, name in found if where == top):
-        return Format.SAFETENSORS
+    lying = [name for where, name in found if where == top]
+    for index, format in zip(_INDEXES, (Format.SAFETENSORS, Format.PTH_SHARDS), strict=True):
+        if any(name.endswith(index) for name in lying):
+            return format
     if any("tfevents" in name for name in names):
         return Format.TENSORBOARD
     if any(".events.summary." in name for name in names):
@@ -128,8 +131,8 @@ def _refuse(error: OSError) -> None:
 def _of_file(path: Path) -> Format:
     if path.name == "dump.json":
         return Format.MSPROBE
-    if path.name.endswith(_INDEX):
-        return Format.SAFETENSORS
+    if path.name.endswith(_INDEXES):
+        return Format.SAFETENSORS if path.name.endswith(_INDEXES[0]) else Format.PTH_SHARDS
     with open_file(path) as file:
         head = file.read(_HEAD)
         size = os.fstat(file.fileno()).st_size

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _READERS: Final = {
     Format.PTH: ("trueline.formats.pth", "read_pth"),
+    Format.PTH_SHARDS: ("trueline.formats.pth.sharded", "read_sharded_pth"),
     Format.CKPT: ("trueline.formats.ckpt", "read_ckpt"),
     Format.SAFETENSORS: ("trueline.formats.safetensors", "read_safetensors"),
     Format.NPZ: ("trueline.formats.npz", "read_npz"),

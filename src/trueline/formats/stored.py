@@ -15,7 +15,7 @@ import ml_dtypes  # noqa: F401 (gives NumPy the names bfloat16 and float8_*)
 import numpy as np
 import numpy.typing as npt
 
-from trueline.formats.files import fault, map_file
+from trueline.formats.files import fault, map_file, open_file
 from trueline.formats.printable import printable
 from trueline.formats.zips import inflated, inflating
 from trueline.kernel import Parts
@@ -88,6 +88,24 @@ class Stored:
         if any(part.size != size for part, (_, size) in zip(parts, self.segments, strict=True)):
             raise fault(self.path, "cut_short")
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else whole[:0]
+
+    @property
+    def lies_plainly(self) -> bool:
+        """Whether its bytes in the file are its elements in C order and little-endian."""
+        return self.strides is None and self.member is None and self.dtype.byteorder != ">"
+
+    def read(self, most: int) -> Iterator[npt.NDArray[np.uint8]]:
+        """Its bytes, so many at a time, each piece good until the next; a file that became shorter is a BadFile."""
+        buffer = np.empty(most, np.uint8)
+        with open_file(self.path) as file:
+            for offset, size in self.segments:
+                end = offset + size
+                while offset < end:
+                    got = os.preadv(file.fileno(), [buffer[: end - offset].data], offset)
+                    if not got:
+                        raise fault(self.path, "cut_short")
+                    yield buffer[:got]
+                    offset += got
 
     def check(self) -> None:
         """A BadFile where the elements do not fit into the segments; a reader calls this for each array it finds."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueline.kernel.backend import current
+from trueline.kernel.chunks import Parts
 from trueline.kernel.dtypes import Kind, kind_of
 from trueline.kernel.scaling import needs_scaling, power_of_two
 from trueline.model.summary import Summary
@@ -17,7 +18,7 @@ _DOUBLES = (int(Kind.F64), int(Kind.C128))
 
 def summarise(x: Any, *, threads: int | None = None) -> Summary:
     """Every number of a Summary in one pass over memory."""
-    if type(x) is not np.ndarray:
+    if type(x) is not np.ndarray and not isinstance(x, Parts):
         x = np.asarray(x)
     kind = kind_of(x.dtype)
     finite, nan, pos_inf, neg_inf, zeros, low, high, mean, m2, abs_sum, fingerprint = current().summary_state(

@@ -49,6 +49,19 @@ class Rules:
             return False
         return any(self._ignored.match(name) for name in (key.parameter, key.module, str(key)))
 
+    def renamed(self, names: Iterable[str]) -> dict[str, str]:
+        """Those of the names that a rule speaks of, each with the name it stands for; a rule of none is refused."""
+        known = list(names)
+        there = set(known)
+        found: dict[str, str] = {}
+        for rule in self.mapping:
+            meant = {name: other for name, other in _meant(rule, known) if name in there}
+            if not meant:
+                raise BadUsage("align.rule_unused", rule=_text(rule))
+            # The first rule of a name is the one that counts.
+            found = meant | found
+        return found
+
     def need_used(self, alignments: Iterable[Alignment]) -> None:
         """Refuse a rule that matched nothing in any of these: most likely a name is misspelt."""
         seen = [set(one.unused) for one in alignments]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
-
-import ml_dtypes
-import numpy as np
+from typing import Final
 
 from trueline.formats import ms_names
 from trueline.formats.ckpt.entries import Entry, is_cut, read_entries
+from trueline.formats.ckpt.types import TEXT, TYPES
 from trueline.formats.files import fault, map_file, open_file
 from trueline.formats.printable import printable
 from trueline.formats.stored import Stored
@@ -20,25 +18,11 @@ from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
 OPTIMIZER: Final = "optimizer"
-_TEXT: Final = "str"
 _MOST_TEXT: Final = 1 << 18
 _HEAD: Final = 4096
 _TRAILER: Final = b"crc_num"
 _TRAILER_SIZE: Final = len(_TRAILER) + 10
 _ENCRYPTED: Final = tuple(bytes((first, 0x5E, 0x3A, 0x7F)) for first in (0xD8, 0xD9, 0xDA))
-
-_TYPES: Final[dict[str, np.dtype[Any]]] = {
-    "Bool": np.dtype(bool),
-    # Not by its name: MindSpore, once imported, gives NumPy another type of that name.
-    "BFloat16": np.dtype(ml_dtypes.bfloat16),
-    **{
-        name: np.dtype(name.lower())
-        for name in (
-            *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
-            *("Float16", "Float32", "Float64"),
-        )
-    },
-}
 
 
 def looks_like_ckpt(path: Path) -> bool:
@@ -77,12 +61,12 @@ def read_ckpt(path: Path) -> Weights:
         entries = read_entries(data[:end], path)
     except (BadWire, UnicodeDecodeError):
         raise fault(path, "cut_short" if is_cut(data[:end]) else "damaged") from None
-    texts = {name: _text(data, one) for name, one in entries.items() if one.type == _TEXT}
+    texts = {name: _text(data, one) for name, one in entries.items() if one.type == TEXT}
     return _sorted(path, {name: _stored(path, name, one) for name, one in entries.items() if name not in texts}, texts)
 
 
 def _stored(path: Path, name: str, entry: Entry) -> Stored:
-    dtype = _TYPES.get(entry.type)
+    dtype = TYPES.get(entry.type)
     if dtype is None:
         raise BadFile(path, message("ckpt.type", name=printable(name), type=printable(entry.type)).text())
     # Older versions write a number's shape so.
@@ -124,6 +108,8 @@ def _sorted(path: Path, arrays: Mapping[str, Stored], texts: Mapping[str, str]) 
 def _section(name: str, stored: Stored, arrays: Mapping[str, Stored]) -> str | None:
     """Where a tensor belongs; None for the number of an epoch or a step."""
     if ms_names.slot_of(name, arrays) or (len(stored.shape) <= 1 and ms_names.is_training_state(name)):
+        return OPTIMIZER
+    if ms_names.is_second_order(name, arrays):
         return OPTIMIZER
     if name.startswith(f"{ms_names.EMA}.") and name.removeprefix(f"{ms_names.EMA}.") in arrays:
         return ms_names.EMA

@@ -14,14 +14,15 @@ import numpy.typing as npt
 from trueline.formats.files import fault
 from trueline.formats.run_folder.appending import write_all
 from trueline.formats.run_folder.guard import bad, open_file
-from trueline.formats.run_folder.json_text import json_bytes
-from trueline.formats.safetensors import TYPES, read_header
+from trueline.formats.safetensors import read_header
+from trueline.formats.safetensors.layout import Entry, beginning, wide_first
+from trueline.formats.safetensors.types import NAMES
 from trueline.formats.stored import Stored
 from trueline.model.key import Key
 
 Array = npt.NDArray[Any]
 
-_NAMES: Final[dict[np.dtype[Any], str]] = {dtype: name for name, dtype in TYPES.items() if name != "C64"}
+_NAMES: Final[dict[np.dtype[Any], str]] = {dtype: name for dtype, name in NAMES.items() if name != "C64"}
 # The format has no complex128, and its older readers no complex64: both are kept as pairs of real numbers.
 _COMPLEX: Final[dict[np.dtype[Any], np.dtype[Any]]] = {
     np.dtype(np.complex64): np.dtype(np.float32),
@@ -38,30 +39,17 @@ def can_keep(array: Array) -> bool:
 
 def write_tensors(path: Path, tensors: Mapping[Key, Array]) -> None:
     """All tensors, which must all be ones that ``can_keep`` allows."""
-    kept = {str(key): _little_endian(array) for key, array in tensors.items()}
-    # Wide elements first keeps every view aligned; the header keeps the order that was given.
-    laid_out = sorted(kept, key=lambda name: -_real(kept[name].dtype).itemsize)
-    offsets: dict[str, tuple[int, int]] = {}
-    position = 0
-    for name in laid_out:
-        offsets[name] = (position, position + kept[name].nbytes)
-        position += kept[name].nbytes
-    header: dict[str, Any] = {
-        "__metadata__": {
-            _MARK: " ".join(str(place) for place, one in enumerate(kept.values()) if one.dtype in _COMPLEX)
-        }
-    }
-    for name, array in kept.items():
-        shape = (*array.shape, 2) if array.dtype in _COMPLEX else array.shape
-        header[name] = {"dtype": _NAMES[_real(array.dtype)], "shape": list(shape), "data_offsets": offsets[name]}
-    text = json_bytes(header)
-    text += b" " * (-len(text) % 8)
+    kept = [(str(key), _little_endian(array)) for key, array in tensors.items()]
+    paired = " ".join(str(place) for place, (_, one) in enumerate(kept) if one.dtype in _COMPLEX)
+    entries = [_entry(name, array) for name, array in kept]
+    order = wide_first(entries)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        write_all(descriptor, len(text).to_bytes(8, "little") + text)
-        for name in laid_out:
-            if kept[name].nbytes:
-                write_all(descriptor, np.ascontiguousarray(kept[name]).reshape(-1).view(np.uint8).data)
+        write_all(descriptor, beginning(entries, order, {_MARK: paired}))
+        for place in order:
+            array = kept[place][1]
+            if array.nbytes:
+                write_all(descriptor, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     finally:
         os.close(descriptor)
 
@@ -116,8 +104,10 @@ def _whole(stored: Stored) -> Stored:
     return replace(stored, dtype=dtype, shape=stored.shape[:-1])
 
 
-def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return _COMPLEX.get(dtype, dtype)
+def _entry(name: str, array: Array) -> Entry:
+    if array.dtype in _COMPLEX:
+        return Entry(name, _NAMES[_COMPLEX[array.dtype]], (*array.shape, 2))
+    return Entry(name, _NAMES[array.dtype], array.shape)
 
 
 def _little_endian(array: Array) -> Array:

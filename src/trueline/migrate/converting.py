@@ -1,0 +1,94 @@
+"""A plan carried out: what the target cannot hold is refused by name before a byte is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.formats.kinds import Format
+from trueline.formats.making import Progress, check_room
+from trueline.formats.outgoing import Outgoing
+from trueline.formats.printable import printable
+from trueline.formats.saving import Saved, cannot_hold, save
+from trueline.migrate.keeping import Kept
+from trueline.migrate.plan import Dropped, Plan
+from trueline.migrate.recognising import Naming
+from trueline.model.message import Message
+from trueline.model.trouble import BadUsage
+
+_SHOWN: Final = 80
+
+
+def without_unheld(plan: Plan, format: Format) -> Plan:
+    """The plan without empty arrays where the target would drop them; a BadUsage for anything else it cannot hold."""
+    trouble = _trouble(plan, format)
+    dropped: list[Dropped] = []
+    moves = []
+    for move, array in zip(plan.moves, plan.outgoing(), strict=True):
+        why = trouble(array)
+        if why is None:
+            moves.append(move)
+        elif array.count == 0:
+            dropped += [Dropped(name, why) for name in move.held.names]
+        else:
+            raise _refused(move.held.names[0] if move.held.names else move.name, why)
+    return replace(plan, moves=moves, dropped=[*plan.dropped, *dropped])
+
+
+def _trouble(plan: Plan, format: Format) -> Callable[[Outgoing], Message | None]:
+    """What neither the format nor the framework that reads it can hold."""
+    found = cannot_hold(format)
+    if format is not Format.SAFETENSORS or plan.naming is not Naming.MINDSPORE:
+        return found
+    # MindSpore reads these files too, and one array it does not know spoils the whole.
+    mindspore = cannot_hold(Format.CKPT)
+    return lambda one: found(one) or (mindspore(one) if one.count else None)
+
+
+def _refused(name: str, why: Message) -> BadUsage:
+    return BadUsage("convert.cannot_hold", why=why, name=_pattern(name))
+
+
+def _pattern(name: str) -> str:
+    """What ``--drop`` takes for a name, short and fit to be typed: a question mark stands for any character."""
+    wild = "".join(f"[{one}]" if one in "*[" else one for one in printable(name, _SHOWN))
+    return f"{wild}*" if len(name) > _SHOWN else wild
+
+
+def write(
+    plan: Plan,
+    kept: Kept,
+    path: Path,
+    format: Format,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+    shard_bytes: int | None = None,
+    nested: str = "",
+) -> None:
+    """Write the result."""
+    more = _holdable(kept, format)
+    check_room(path, sum(one.nbytes for one in (*plan.outgoing(), *more, *_inside(kept.beside))))
+    metadata = {"format": "pt" if plan.naming is Naming.TORCH else "ms"}
+    saved = Saved(plan.outgoing(), kept.beside, more, kept.others, nested or "state_dict", metadata)
+    save(path, format, saved, force=force, progress=progress, shard_bytes=shard_bytes)
+
+
+def _inside(tree: Mapping[Any, Any]) -> Iterator[Outgoing]:
+    """The arrays of what is kept beside the model."""
+    for one in tree.values():
+        if isinstance(one, Outgoing):
+            yield one
+        elif isinstance(one, Mapping):
+            yield from _inside(one)
+
+
+def _holdable(kept: Kept, format: Format) -> Sequence[Outgoing]:
+    trouble = cannot_hold(format)
+    for one in kept.more:
+        why = trouble(one)
+        if why is not None:
+            raise _refused(one.name, why)
+    return kept.more

@@ -1,0 +1,119 @@
+"""The name and shape of a tensor in the other framework, by the layers it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.migrate.held import Held
+from trueline.migrate.recognising import Naming, Recognised
+from trueline.model.message import Message, message
+
+_WRAPPERS: Final = ("module.", "_orig_mod.")
+# Names that only one framework gives.
+_TORCH_ONLY: Final = frozenset({"running_mean", "running_var", "num_batches_tracked"})
+_MINDSPORE_ONLY: Final = frozenset({"moving_mean", "moving_variance", "embedding_table"})
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A tensor in the other framework; ``none`` says why it has no counterpart."""
+
+    name: str
+    shape: tuple[int, ...]
+    done: tuple[Message, ...] = ()
+    none: Message | None = None
+
+
+def wrapper_of(names: Sequence[str]) -> str:
+    """What a wrapper has put before every name: "" for nothing."""
+    found = ""
+    while names:
+        longer = (found + one for one in _WRAPPERS)
+        one = next((one for one in longer if all(name.startswith(one) and name != one for name in names)), None)
+        if one is None:
+            break
+        found = one
+    return found
+
+
+def naming_of(names: Sequence[str], usual: Naming) -> Naming:
+    """Whose names they are, by those that only one framework gives; ``usual`` where that does not tell."""
+    leaves = [name.rpartition(".") for name in names]
+    kinds = {leaf for _, _, leaf in leaves}
+    scales = {path for path, _, leaf in leaves if leaf == "gamma"}
+    shifts = {path for path, _, leaf in leaves if leaf == "beta"}
+    theirs = bool(kinds & _MINDSPORE_ONLY or scales & shifts)
+    ours = bool(kinds & _TORCH_ONLY)
+    if theirs == ours:
+        return usual
+    return Naming.MINDSPORE if theirs else Naming.TORCH
+
+
+class Names:
+    """Turns names of one framework into the other's."""
+
+    def __init__(self, recognised: Mapping[str, Recognised], to: Naming) -> None:
+        self._recognised = recognised
+        self._to_mindspore = to is Naming.MINDSPORE
+        self._paths: dict[str, str] = {"": ""}
+
+    def other(self, one: Held, path: str | None = None) -> Other:
+        """A tensor's name and shape in the other framework; ``path`` is its module's there where the user gave one."""
+        found = self._recognised[one.path]
+        module = self.path(one.path) if path is None else path
+        leaf, shape, done, layer = one.leaf, one.shape, list(one.done), found.layer
+        above, _, inner = one.path.rpartition(".")
+        holder = self._recognised[above].layer if inner and not self._to_mindspore else None
+        if holder is not None and holder.torch_leaf(f"{inner}.{leaf}") is not None:
+            # MindSpore's layer holds another one, torch's holds the tensor itself.
+            layer, leaf, module = holder, f"{inner}.{leaf}", self.path(above) if path is None else path
+        if layer is not None:
+            alone = layer.only_torch if self._to_mindspore else layer.only_mindspore
+            if leaf in alone:
+                return Other(one.name, shape, none=message("convert.no_counterpart", leaf=leaf, layer=found.label))
+            theirs = layer.mindspore_leaf(leaf) if self._to_mindspore else layer.torch_leaf(leaf)
+            if theirs is not None:
+                shape = self._reshaped(shape, layer.inserted.get(leaf if self._to_mindspore else theirs))
+                if shape != one.shape:
+                    done.append(message("convert.reshaped", before=list(one.shape), after=list(shape)))
+                if theirs != one.leaf:
+                    done.append(message("convert.renamed", before=one.leaf, after=theirs))
+                leaf = theirs
+        if module != one.path and module != above:
+            done.append(message("convert.moved", before=one.path, after=module or "-"))
+        if (module, leaf) == (one.path, one.leaf):
+            return Other(one.name, shape, tuple(done))
+        return Other(f"{module}.{leaf}" if module else leaf, shape, tuple(done))
+
+    def path(self, path: str) -> str:
+        """A module's path in the other framework: some layers call their children otherwise."""
+        unknown = []
+        # A hostile name may consist of dots: no recursion.
+        while path not in self._paths:
+            unknown.append(path)
+            path = path.rpartition(".")[0]
+        found = self._paths[path]
+        for one in reversed(unknown):
+            above, _, own = one.rpartition(".")
+            name = self._name(above, own)
+            # What does not change stays as it is, however oddly it is dotted.
+            changed = name != own or found != above
+            found = self._paths[one] = one if not changed else f"{found}.{name}" if found else name
+        return found
+
+    def _name(self, above: str, name: str) -> str:
+        """What the other framework calls a child of a module."""
+        layer = self._recognised[above].layer if above in self._recognised else None
+        if layer is None or not layer.children:
+            return name
+        children = layer.children if self._to_mindspore else {b: a for a, b in layer.children.items()}
+        return children.get(name, name)
+
+    def _reshaped(self, shape: tuple[int, ...], axis: int | None) -> tuple[int, ...]:
+        if axis is None:
+            return shape
+        if self._to_mindspore:
+            return (*shape[:axis], 1, *shape[axis:])
+        return (*shape[:axis], *shape[axis + 1 :]) if len(shape) > axis and shape[axis] == 1 else shape

@@ -1,0 +1,183 @@
+"""An optimizer's state across frameworks: torch numbers its parameters, MindSpore names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.apitable.layers import layers
+from trueline.formats.ms_names import slot_of
+from trueline.formats.outgoing import Outgoing
+from trueline.formats.stored import Stored
+from trueline.migrate.held import Held
+from trueline.migrate.plan import Dropped, Move, Plan
+from trueline.migrate.recognising import Naming, Recognised, recognise
+from trueline.model.message import message
+from trueline.model.trouble import BadUsage
+
+# torch's slot, and MindSpore's in nn.Adam, nn.Momentum and nn.RMSProp.
+_SLOTS: Final = {
+    "exp_avg": "moment1",
+    "exp_avg_sq": "moment2",
+    "max_exp_avg_sq": "vhat",
+    "momentum_buffer": "moments",
+    "square_avg": "mean_square",
+    "grad_avg": "mean_grad",
+}
+# What other optimizers of MindSpore call them.
+_ALSO: Final = {"adam_m": "exp_avg", "adam_v": "exp_avg_sq", "accum": "momentum_buffer", "moment": "momentum_buffer"}
+_STEP: Final = "step"
+_GLOBAL_STEP: Final = "global_step"
+_POWERS: Final = ("beta1_power", "beta2_power")
+_USUAL_BETAS: Final = (0.9, 0.999)
+_MOST_STEPS: Final = 1 << 31
+
+
+@dataclass(slots=True)
+class State:
+    """What became of an optimizer's state: arrays by whole name, or torch's tree; and what was left behind."""
+
+    arrays: list[Outgoing] = field(default_factory=list)
+    tree: dict[str, Any] = field(default_factory=dict)
+    dropped: list[Dropped] = field(default_factory=list)
+
+
+def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan: Plan, key: str) -> State:
+    """torch's ``state.N.slot`` as MindSpore's ``slot.parameter``; ``others`` are the file's plain values."""
+    numbered = _numbered(_trained(plan.moves, plan), others, f"{key}.param_groups.")
+    found = State()
+    steps: set[int] = set()
+    for name, stored in section.items():
+        _, _, rest = name.partition("state.")
+        place, _, slot = rest.partition(".")
+        if slot == _STEP and stored.count == 1:
+            steps.add(_whole(stored.array().reshape(-1)[0].item(), f"{key}.{name}"))
+            continue
+        theirs = _SLOTS.get(slot)
+        if theirs is None or not place.isdigit():
+            found.dropped.append(Dropped(f"{key}.{name}", message("convert.no_slot", slot=slot or name)))
+            continue
+        move = numbered.get(int(place))
+        if move is None or move.held.shape != stored.shape:
+            raise BadUsage("convert.optimizer_unclear", name=f"{key}.{name}")
+        dtype = stored.dtype.newbyteorder("<")
+        found.arrays.append(Outgoing(f"{theirs}.{move.name}", move.shape, dtype, stored, transposed=move.transposed))
+    beside = {name: value for name, value in others.items() if name.endswith(f".{_STEP}")}
+    steps |= {_whole(value, name) for name, value in beside.items()}
+    if steps:
+        _count(max(steps), others, key, found)
+    return found
+
+
+def _count(step: int, others: Mapping[str, Any], key: str, found: State) -> None:
+    whole = np.array([step], np.int32)
+    found.arrays.append(Outgoing(_GLOBAL_STEP, (1,), whole.dtype, whole))
+    if any(one.name.startswith("moment1.") for one in found.arrays):
+        setting = f"{key}.param_groups.0.betas"
+        betas = others.get(setting, _USUAL_BETAS)
+        if not isinstance(betas, tuple) or not all(isinstance(one, float | int) and 0 <= one <= 1 for one in betas):
+            raise BadUsage("convert.bad_optimizer", name=setting)
+        for name, beta in zip(_POWERS, betas, strict=False):
+            power = np.array(float(beta) ** step, np.float32)
+            found.arrays.append(Outgoing(name, (), power.dtype, power))
+
+
+def _whole(value: Any, name: str) -> int:
+    """A count of steps; a BadUsage for what is none."""
+    if not isinstance(value, int | float) or not 0 <= value < _MOST_STEPS:
+        raise BadUsage("convert.bad_optimizer", name=name)
+    return int(value)
+
+
+def _numbered(trained: Sequence[Move], others: Mapping[str, Any], groups: str) -> dict[int, Move]:
+    """The parameters by torch's numbers: by the names in the groups, else in order; nothing where that may be wrong."""
+    held = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".params")]
+    named = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".param_names")]
+    if not all(isinstance(one, tuple) for one in (*held, *named)):
+        return {}
+    numbers = [number for one in held for number in one]
+    names = [name for one in named for name in one]
+    if names and len(names) == len(numbers):
+        by_name = {name: one for one in trained for name in (one.held.name, *one.held.names)}
+        return {number: by_name[name] for number, name in zip(numbers, names, strict=True) if name in by_name}
+    if numbers and (numbers != list(range(len(trained))) or _could_be_swapped([len(one) for one in held], trained)):
+        # Some were not trained or are not converted: which ones is not told.
+        return {}
+    return dict(enumerate(trained))
+
+
+def _could_be_swapped(counts: Sequence[int], trained: Sequence[Move]) -> bool:
+    """Whether two groups of several parameters have the same shapes: the user may have given either first."""
+    seen: set[tuple[tuple[int, ...], ...]] = set()
+    begin = 0
+    for count in counts:
+        shapes = tuple(one.held.shape for one in trained[begin : begin + count])
+        begin += count
+        if count > 1 and shapes in seen:
+            return True
+        seen.add(shapes)
+    return False
+
+
+def to_torch(section: Mapping[str, Stored], plan: Plan, key: str) -> State:
+    """MindSpore's ``slot.parameter`` as torch's state by number, in the order in which torch lists parameters."""
+    trained = _trained(plan.moves, plan)
+    numbers = {name: place for place, one in enumerate(trained) for name in one.held.names}
+    found = State()
+    state: dict[int, dict[str, Any]] = {}
+    for name, stored in section.items():
+        parted = slot_of(name, numbers)
+        slot = {b: a for a, b in _SLOTS.items()}.get(parted[0], _ALSO.get(parted[0])) if parted is not None else None
+        if parted is None or slot is None:
+            if name not in (_GLOBAL_STEP, *_POWERS):
+                found.dropped.append(Dropped(f"{key}.{name}", message("convert.no_slot", slot=name)))
+            continue
+        number = numbers[parted[1]]
+        move = trained[number]
+        dtype = stored.dtype.newbyteorder("<")
+        slots = state.setdefault(number, {})
+        slots[slot] = Outgoing(f"state.{number}.{slot}", move.shape, dtype, stored, transposed=move.transposed)
+    step = section.get(_GLOBAL_STEP)
+    if step is not None and step.count == 1:
+        count = np.array(_whole(step.array().reshape(-1)[0].item(), _GLOBAL_STEP), np.float32)
+        for number, slots in state.items():
+            if "exp_avg" in slots:
+                slots[_STEP] = Outgoing(f"state.{number}.{_STEP}", (), count.dtype, count)
+    found.tree = {"state": dict(sorted(state.items())), "param_groups": [{"params": list(range(len(trained)))}]}
+    found.dropped.append(Dropped(f"{key}.param_groups", message("convert.no_settings")))
+    return found
+
+
+def _trained(moves: Sequence[Move], plan: Plan) -> list[Move]:
+    """The parameters an optimizer holds, in torch's order: no statistics, and tied ones once."""
+    into = plan.naming is Naming.TORCH
+    named = (
+        [Held(one.name, one.shape, one.held.dtype, one.held.source) for one in moves]
+        if into
+        else [one.held for one in moves]
+    )
+    known = recognise(named, Naming.TORCH)
+    seen: set[str] = set()
+    found: dict[str, list[tuple[str, Move]]] = {}
+    for one, move in zip(named, moves, strict=True):
+        first = move.held.shared_with or move.held.name
+        statistic = one.leaf in _statistics()
+        if statistic or first in seen:
+            continue
+        seen.add(first)
+        found.setdefault(one.path, []).append((one.leaf, move))
+    return [move for path, own in found.items() for move in _ordered(known[path], own)]
+
+
+def _ordered(known: Recognised, own: Sequence[tuple[str, Move]]) -> list[Move]:
+    by_leaf = dict(own)
+    if known.layer is None:
+        return list(by_leaf.values())
+    return [by_leaf[leaf] for leaf in known.layer.in_torch_order(by_leaf)]
+
+
+def _statistics() -> frozenset[str]:
+    return frozenset().union(*(one.statistics for one in layers().values()))

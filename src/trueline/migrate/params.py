@@ -1,0 +1,226 @@
+"""The parameter table of a weight file or a model: what each tensor is, and what all of them come to."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from trueline.apitable.layers import Layer, layer_of_class
+from trueline.compare.align.leaves import STATISTICS
+from trueline.formats.kinds import Format
+from trueline.formats.stored import Stored
+from trueline.formats.weights import MODEL, Weights
+from trueline.migrate.held import held
+from trueline.migrate.naming import naming_of
+from trueline.migrate.params_numbers import numbers_of
+from trueline.migrate.planning import Known
+from trueline.migrate.recognising import Naming, recognise
+from trueline.model.finding import Certainty
+from trueline.model.run import ParamInfo
+from trueline.model.summary import Summary
+from trueline.model.trouble import BadUsage
+
+_BITS: Final = re.compile(r"\d+")
+_WHOLE: Final = ("int", "uint", "bool")
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One tensor; what is not known of it is None, and ``layer`` is "" for a parameter of the user's own.
+
+    ``buffer`` says that it is kept and not trained, as statistics are. ``aliases`` are its other names in a model whose
+    checkpoints hold it under one. ``row`` is its layer in the table of layers.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    layer: str = ""
+    certainty: Certainty | None = None
+    trainable: bool | None = None
+    buffer: bool | None = None
+    shared_with: str | None = None
+    aliases: Sequence[str] = ()
+    summary: Summary | None = None
+    stored: Stored | None = None
+    row: Layer | None = None
+
+    @property
+    def count(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes they take."""
+        bits = _BITS.search(self.dtype)
+        return self.count * (max(1, int(bits[0]) // 8) if bits is not None else 1)
+
+    @property
+    def path(self) -> str:
+        """The module it belongs to."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def leaf(self) -> str:
+        """Its name there."""
+        return self.name.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Numbers of tensors, of elements, of bytes; a shared tensor counts once. ``trainable`` is None for a file."""
+
+    tensors: int
+    elements: int
+    buffers: int
+    trainable: int | None
+    bytes: int
+
+    @property
+    def parameters(self) -> int:
+        """Elements that are not kept apart from training."""
+        return self.elements - self.buffers
+
+    @classmethod
+    def of(cls, tensors: Sequence[Listed], *, model: bool) -> Totals:
+        """What they come to."""
+        own = [one for one in tensors if one.shared_with is None]
+        return cls(
+            len(own),
+            sum(one.count for one in own),
+            sum(one.count for one in own if one.buffer),
+            sum(one.count for one in own if one.trainable) if model else None,
+            sum(one.nbytes for one in own),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All tensors of a file's section or of a model, in their order.
+
+    ``beside`` are the other sections of the file, ``others`` its plain values; ``left_out`` are the tensors of a model
+    that no checkpoint holds.
+    """
+
+    source: str
+    naming: Naming
+    tensors: Sequence[Listed]
+    model: bool = False
+    format: str | None = None
+    section: str = MODEL
+    types: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Totals] = field(default_factory=dict)
+    others: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
+
+    @property
+    def totals(self) -> Totals:
+        """What all come to."""
+        return Totals.of(self.tensors, model=self.model)
+
+    def layer_at(self, path: str) -> Layer | None:
+        """The layer of a module, as a model's classes tell it."""
+        return layer_of_class(self.types.get(path, ""))
+
+    def by_size(self) -> Listing:
+        """The same, the largest first."""
+        return replace(self, tensors=sorted(self.tensors, key=lambda one: -one.count))
+
+
+def list_file(weights: Weights, source: str, *, section: str | None = None) -> Listing:
+    """The tensors of a file; their layers are told by names and shapes."""
+    asked = MODEL if section is None else section
+    arrays = weights.sections.get(asked)
+    if arrays is None:
+        there = ", ".join(name for name in weights.sections if name) or "-"
+        raise BadUsage("params.no_section", file=source, section=asked, there=there)
+    naming = naming_of(list(arrays), Naming.MINDSPORE if weights.format == Format.CKPT else Naming.TORCH)
+    known = recognise(held(arrays), naming)
+    tensors = []
+    for name, stored in arrays.items():
+        found = known[name.rpartition(".")[0]]
+        dtype = stored.dtype.name
+        statistic = _is_statistic(name.rpartition(".")[2], found.layer)
+        tensors.append(
+            Listed(
+                name,
+                stored.shape,
+                dtype,
+                found.label,
+                found.certainty if found.label else None,
+                # Nothing that is not real can be trained, and files do not say what was frozen.
+                False if statistic or dtype.startswith(_WHOLE) else None,
+                True if statistic else None,
+                stored.shared_with,
+                stored=stored,
+                row=found.layer,
+            )
+        )
+    beside = {name: _totals(held) for name, held in weights.sections.items() if name != asked and held}
+    return Listing(
+        source, naming, tensors, format=weights.format, section=asked, beside=beside, others=dict(weights.others)
+    )
+
+
+def list_model(
+    source: str, known: Known, *, aliases: Mapping[str, str] | None = None, left_out: Sequence[str] = ()
+) -> Listing:
+    """The tensors of a model as its checkpoints have them; ``aliases`` are further names, each with the first."""
+    also: dict[str, list[str]] = {}
+    for alias, name in (aliases or {}).items():
+        also.setdefault(name, []).append(alias)
+    tensors = [_of_model(one, known, also.get(one.name, ())) for one in known.params]
+    return Listing(source, known.framework, tensors, model=True, types=known.types, left_out=left_out)
+
+
+def with_numbers(listing: Listing, progress: Progress | None = None) -> Listing:
+    """The same with the numbers of every tensor, read once where names share elements."""
+    found: dict[str, Summary | None] = {}
+    tensors = []
+    for one in listing.tensors:
+        if one.stored is None:
+            tensors.append(one)
+            continue
+        shared = one.shared_with in found and one.shared_with is not None
+        found[one.name] = found[one.shared_with or ""] if shared else numbers_of(one.stored)
+        tensors.append(replace(one, summary=found[one.name]))
+        if progress is not None and not shared:
+            progress(one.nbytes)
+    return replace(listing, tensors=tensors)
+
+
+def _of_model(one: ParamInfo, known: Known, aliases: Sequence[str]) -> Listed:
+    path, _, leaf = one.name.rpartition(".")
+    type_name = known.types.get(path, "")
+    row = layer_of_class(type_name)
+    return Listed(
+        one.name,
+        one.shape,
+        one.dtype,
+        type_name.rpartition(".")[2],
+        Certainty.CERTAIN if type_name else None,
+        one.trainable,
+        one.buffer or _is_statistic(leaf, row),
+        one.shared_with,
+        aliases,
+        one.initial,
+        row=row,
+    )
+
+
+def _is_statistic(leaf: str, layer: Layer | None) -> bool:
+    """Whether a tensor is what a layer has seen, not what it has learnt."""
+    if layer is None:
+        return leaf in STATISTICS
+    return leaf in layer.statistics or layer.torch_leaf(leaf) in layer.statistics
+
+
+def _totals(arrays: Mapping[str, Stored]) -> Totals:
+    own = [one for one in arrays.values() if one.shared_with is None]
+    return Totals(len(own), sum(one.count for one in own), 0, None, sum(one.nbytes for one in own))

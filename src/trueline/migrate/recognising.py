@@ -1,0 +1,263 @@
+"""Which layer the tensors of a module belong to: said by a model, else read off their names and shapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from trueline.apitable.layers import Layer, keeps_torch_names, layer_of_class, layers
+from trueline.migrate.held import Held
+from trueline.model.finding import Certainty
+from trueline.model.message import Message, message
+
+Shape = tuple[int, ...]
+
+_EMBEDDING: Final = re.compile(r".*emb.*|wte|wpe|tok|tokens?|words?|lookup|vocab|lut|shared|positions?|segments?")
+_NORM: Final = re.compile(r".*norm.*|(ln|gn|bn|rms)(_?\w+)?")
+_SLOPE: Final = re.compile(r".*(relu|act|slope).*")
+_GATES: Final = {4: "lstm", 3: "gru", 1: "rnn"}
+# A kernel longer than this is hardly one.
+_LONGEST_KERNEL: Final = 128
+
+
+class Naming(StrEnum):
+    """Whose names."""
+
+    TORCH = "torch"
+    MINDSPORE = "mindspore"
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What a module is taken for; ``layer`` is None where its names are its own, ``label`` is for people."""
+
+    label: str
+    layer: Layer | None
+    certainty: Certainty
+    why: Message
+
+
+@dataclass(slots=True)
+class Module:
+    """The tensors of a module, by leaf, and the names of its children."""
+
+    path: str
+    leaves: dict[str, Held] = field(default_factory=dict)
+    children: dict[str, None] = field(default_factory=dict)
+
+    def shape(self, leaf: str) -> Shape | None:
+        """The shape of one of its tensors."""
+        found = self.leaves.get(leaf)
+        return found.shape if found is not None else None
+
+    @property
+    def word(self) -> str:
+        """The last part of its path that is not a number."""
+        parts = [part for part in self.path.lower().split(".") if not part.isdigit()]
+        return parts[-1] if parts else ""
+
+
+def modules_of(arrays: Sequence[Held]) -> dict[str, Module]:
+    """The modules by path, in the order of their first tensors; those above them too."""
+    found: dict[str, Module] = {}
+    for one in arrays:
+        module = found.setdefault(one.path, Module(one.path))
+        module.leaves[one.leaf] = one
+        path = one.path
+        while path:
+            path, _, name = path.rpartition(".")
+            above = found.setdefault(path, Module(path))
+            if name in above.children:
+                break
+            above.children[name] = None
+    return found
+
+
+def recognise(arrays: Sequence[Held], naming: Naming, types: Mapping[str, str] | None = None) -> dict[str, Recognised]:
+    """Each module of a file by its path; ``types`` are the classes by path where a model is known."""
+    found = modules_of(arrays)
+    guess = _Guessing(found, naming)
+    return {
+        path: (_by_type(types.get(path, "")) if types is not None else None) or guess.of(module)
+        for path, module in found.items()
+    }
+
+
+def _by_type(type_name: str) -> Recognised | None:
+    if not type_name:
+        return None
+    label = type_name.rpartition(".")[2]
+    why = message("convert.why_model", type=label)
+    layer = None if keeps_torch_names(type_name) else layer_of_class(type_name)
+    return Recognised(label, layer, Certainty.CERTAIN, why)
+
+
+class _Guessing:
+    """A file's modules, recognised by what they hold and by what lies around them."""
+
+    def __init__(self, modules: Mapping[str, Module], naming: Naming) -> None:
+        self._modules = modules
+        self._torch = naming is Naming.TORCH
+        self._order = [one for one in modules.values() if one.leaves]
+        self._weights = [shape for one in self._order if (shape := one.shape("weight")) is not None]
+        self._first = next((one.path for one in self._order if one.shape("weight") is not None), None)
+        self._tied = {other for one in self._order for held in one.leaves.values() if (other := held.shared_with)}
+        self._volumes = any(len(shape) == 5 for shape in self._weights)
+        self._in_volumes = _after_volumes(self._order)
+        flat = [shape for shape in self._weights if len(shape) == 4]
+        self._sequences = bool(flat) and all(shape[2] == 1 for shape in flat) and any(shape[3] > 1 for shape in flat)
+
+    def of(self, module: Module) -> Recognised:
+        return self._by_own_names(module) or self._by_children(module) or self._by_weight(module) or _own_names()
+
+    def _by_own_names(self, module: Module) -> Recognised | None:
+        has = module.leaves.keys()
+        mean, variance, scale, shift = _BATCHNORM[self._torch]
+        if {mean, variance} <= has:
+            kind = "batchnorm3d" if self._torch and module.path in self._in_volumes else "batchnorm"
+            certainty = Certainty.LIKELY if self._volumes else Certainty.CERTAIN
+            return _found("BatchNorm", kind, certainty, message("convert.why_statistics", a=mean, b=variance))
+        if not self._torch and not module.children:
+            if {scale, shift} <= has and module.shape(scale) == module.shape(shift):
+                return _found("Norm", "layernorm", Certainty.CERTAIN, message("convert.why_has", a=scale, b=shift))
+            # A scale without a shift may be a network's own; only its module's name tells.
+            if has == {scale} and _NORM.fullmatch(module.word):
+                return _found("Norm", "layernorm", Certainty.LIKELY, message("convert.why_word", word=module.word))
+            if "embedding_table" in has:
+                why = message("convert.why_only", a="embedding_table")
+                return _found("Embedding", "embedding", Certainty.CERTAIN, why)
+            if has in ({"w"}, {"a"}) and len(next(iter(module.leaves.values())).shape) == 1:
+                return _found("PReLU", "prelu", Certainty.LIKELY, message("convert.why_only", a=next(iter(has))))
+        return _recurrent(module) or _attention(module)
+
+    def _by_children(self, module: Module) -> Recognised | None:
+        inner = self._modules.get(_below(module.path, "bn2d"))
+        if inner is not None and not self._torch and len(module.children) == 1 and inner.path in self._in_volumes:
+            # MindSpore's layer of three dimensions holds one of two.
+            return _found("BatchNorm3d", "batchnorm3d", Certainty.LIKELY, message("convert.why_only", a="bn2d"))
+        attention = self._modules.get(_below(module.path, "self_attn"))
+        if attention is None or _attention(attention) is None:
+            return None
+        other = "transformerdecoderlayer" if "multihead_attn" in module.children else "transformerencoderlayer"
+        layer = layers()[other]
+        here = set(layer.children if self._torch else layer.children.values())
+        if not here <= module.children.keys():
+            return None
+        label = layer.torch[0]
+        return Recognised(
+            label, layer, Certainty.LIKELY, message("convert.why_children", children=", ".join(sorted(here)))
+        )
+
+    def _by_weight(self, module: Module) -> Recognised | None:
+        weight, bias = module.shape("weight"), module.shape("bias")
+        # The weight of a module that holds others is a parameter of the user's own.
+        if weight is None or module.children:
+            return None
+        shapes = message("convert.why_shape", shape=list(weight))
+        if len(weight) == 1 or weight == bias:
+            return self._by_vector(module, weight, bias) if self._torch else None
+        if len(weight) == 2:
+            if bias is not None or not self._torch:
+                return _found("Linear", "linear", Certainty.CERTAIN, shapes)
+            return self._table_or_matrix(module, weight)
+        return self._convolution(module, weight, bias)
+
+    def _by_vector(self, module: Module, weight: Shape, bias: Shape | None) -> Recognised | None:
+        if bias == weight:
+            sure = Certainty.CERTAIN if _NORM.fullmatch(module.word) else Certainty.LIKELY
+            return _found("Norm", "layernorm", sure, message("convert.why_vectors"))
+        if bias is not None:
+            return None
+        if _NORM.fullmatch(module.word):
+            return _found("Norm", "layernorm", Certainty.POSSIBLE, message("convert.why_word", word=module.word))
+        if _SLOPE.fullmatch(module.word):
+            return _found("PReLU", "prelu", Certainty.LIKELY, message("convert.why_word", word=module.word))
+        sure = Certainty.LIKELY if weight == (1,) else Certainty.POSSIBLE
+        return _found("PReLU", "prelu", sure, message("convert.why_slope"))
+
+    def _table_or_matrix(self, module: Module, weight: Shape) -> Recognised:
+        held = module.leaves["weight"]
+        if _EMBEDDING.fullmatch(module.word):
+            return _found("Embedding", "embedding", Certainty.LIKELY, message("convert.why_word", word=module.word))
+        if held.name in self._tied:
+            return _found("Embedding", "embedding", Certainty.POSSIBLE, message("convert.why_tied"))
+        if module.path == self._first and self._follows_columns(module, weight):
+            return _found("Embedding", "embedding", Certainty.POSSIBLE, message("convert.why_first"))
+        return _found("Linear", "linear", Certainty.POSSIBLE, message("convert.why_no_bias"))
+
+    def _follows_columns(self, module: Module, weight: Shape) -> bool:
+        """Whether what comes next takes as many inputs as a table has columns, and not as many as it has rows."""
+        after = self._order[self._order.index(module) + 1 :]
+        for one in after:
+            shape = one.shape("weight") or one.shape("weight_ih_l0") or one.shape("in_proj_weight")
+            if shape:
+                taken = shape[0] if len(shape) == 1 else shape[1]
+                return taken == weight[1] != weight[0]
+        return False
+
+    def _convolution(self, module: Module, weight: Shape, bias: Shape | None) -> Recognised:
+        why = message("convert.why_shape", shape=list(weight))
+        turned = bias is not None and bias[0] != weight[0] and bias[0] % weight[1] == 0
+        word = "ConvTranspose" if turned else "Conv"
+        kind = "convtranspose" if turned else "conv"
+        if self._torch and len(weight) == 3:
+            if "bilinear" in module.word:
+                return _found("Bilinear", "bilinear", Certainty.LIKELY, message("convert.why_word", word=module.word))
+            sure = Certainty.LIKELY if weight[2] <= _LONGEST_KERNEL else Certainty.POSSIBLE
+            return _found(f"{word}1d", f"{kind}1d", sure, why)
+        if not self._torch and len(weight) == 4 and weight[2] == 1 and (self._sequences or "1d" in module.word):
+            return _found(f"{word}1d", f"{kind}1d", Certainty.LIKELY, why)
+        if not self._torch and len(weight) == 3:
+            return _found("Bilinear", "bilinear", Certainty.LIKELY, why)
+        return _found(f"{word}{len(weight) - 2}d", kind, Certainty.LIKELY, why)
+
+
+_BATCHNORM: Final = {
+    True: ("running_mean", "running_var", "weight", "bias"),
+    False: ("moving_mean", "moving_variance", "gamma", "beta"),
+}
+
+
+def _after_volumes(order: Sequence[Module]) -> set[str]:
+    """The modules before which the last convolution has a kernel of three sides."""
+    found: set[str] = set()
+    sides = 0
+    for one in order:
+        shape = one.shape("weight")
+        sides = len(shape) if shape is not None and len(shape) >= 3 else sides
+        if sides == 5:
+            found.add(one.path)
+    return found
+
+
+def _recurrent(module: Module) -> Recognised | None:
+    for ih, hh, cell in (("weight_ih_l0", "weight_hh_l0", ""), ("weight_ih", "weight_hh", "Cell")):
+        given, kept = module.shape(ih), module.shape(hh)
+        if given and kept and len(kept) == 2 and kept[1]:
+            gates = _GATES.get(kept[0] // kept[1], "rnn")
+            label = gates.upper() + cell
+            why = message("convert.why_has", a=ih, b=hh)
+            return _found(label, "recurrentcell" if cell else gates, Certainty.CERTAIN, why)
+    return None
+
+
+def _attention(module: Module) -> Recognised | None:
+    if "in_proj_weight" in module.leaves or {"q_proj_weight", "k_proj_weight"} <= module.leaves.keys():
+        why = message("convert.why_only", a="in_proj" if "in_proj_weight" in module.leaves else "q_proj_weight")
+        return _found("MultiheadAttention", "multiheadattention", Certainty.CERTAIN, why)
+    return None
+
+
+def _found(label: str, kind: str, certainty: Certainty, why: Message) -> Recognised:
+    return Recognised(label, layers()[kind], certainty, why)
+
+
+def _own_names() -> Recognised:
+    return Recognised("", None, Certainty.LIKELY, message("convert.why_own"))
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

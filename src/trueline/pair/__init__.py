@@ -1,0 +1,1 @@
+"""Two live networks, each in a process of its own."""

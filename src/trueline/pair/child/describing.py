@@ -1,0 +1,110 @@
+"""A model as its framework's checkpoints see it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from trueline.adapters.protocol import Adapter, Tensor, Unreadable, Values
+from trueline.model.run import ModuleInfo, ParamInfo
+from trueline.model.summary import Summary
+from trueline.pair.child.building import required
+from trueline.pair.child.checkpoints import kept_by
+from trueline.pair.child.faults import said_for
+from trueline.pair.described import Described
+from trueline.pair.trouble import SideTrouble
+
+
+def describe(side: str, model: Any, adapter: Adapter, *, summaries: bool) -> dict[str, Any]:
+    """The JSON of a Described."""
+    with said_for(side, "describing"):
+        return _Describing(side, model, adapter, summaries).described().to_json()
+
+
+class _Describing:
+    def __init__(self, side: str, model: Any, adapter: Adapter, summaries: bool) -> None:
+        self.side, self.model, self.adapter, self.summaries = side, model, adapter, summaries
+        self.values: Values = adapter.values
+        self.known = list(self.values.tensors(model))
+
+    def described(self) -> Described:
+        self._refuse_lazy()
+        kept = kept_by(self.adapter.name, self.model)
+        by_object = _first_of(self.known)
+        by_path = {one.name: one for one in self.known}
+        parameters: list[ParamInfo] = []
+        paths: dict[str, str] = {}
+        names: dict[int, str] = {}
+        first: dict[tuple[int, tuple[int, ...]], str] = {}
+        for name, value in kept.items():
+            # A torch checkpoint may hold a tensor under two names; its own path is then the one spelled alike.
+            known = by_path.get(name)
+            if known is None or known.value is not value:
+                known = by_object.get(id(value), known)
+            parameters.append(self._row(name, value, known, first))
+            paths[name] = known.name if known is not None else name
+            names.setdefault(id(known.value if known is not None else value), name)
+        own = set(paths.values())
+        return Described(
+            self.adapter.name,
+            str(getattr(sys.modules[self.adapter.name], "__version__", "")),
+            parameters,
+            [self._module(path, one) for path, one in self.values.modules(self.model)],
+            paths,
+            {one.name: names[id(one.value)] for one in self.known if id(one.value) in names and one.name not in own},
+            [one.name for one in self.known if id(one.value) not in names],
+            required(getattr(self.model, "forward" if self.adapter.name == "torch" else "construct", None)),
+            {path: _whole_name(type(one)) for path, one in self.values.modules(self.model)},
+        )
+
+    def _refuse_lazy(self) -> None:
+        for one in self.known:
+            if type(one.value).__name__ in ("UninitializedParameter", "UninitializedBuffer"):
+                raise SideTrouble("side.lazy", side=self.side, name=one.name)
+
+    def _row(
+        self, name: str, value: Any, known: Tensor | None, first: dict[tuple[int, tuple[int, ...]], str]
+    ) -> ParamInfo:
+        shape = self.values.shape(value)
+        original = first.setdefault((self.values.identity(value), shape), name)
+        return ParamInfo(
+            name,
+            shape,
+            self.values.dtype(value),
+            known is not None and known.trainable,
+            known is None or known.buffer,
+            original if original != name else None,
+            initial=self._summary(value),
+        )
+
+    def _summary(self, value: Any) -> Summary | None:
+        if not self.summaries:
+            return None
+        from trueline.kernel import UnsupportedDtype, summarise
+
+        try:
+            return summarise(self.values.to_numpy(value))
+        except (Unreadable, UnsupportedDtype):
+            return None
+
+    def _module(self, path: str, module: Any) -> ModuleInfo:
+        built = self.adapter.build.built(module)
+        return ModuleInfo(
+            path,
+            type(module).__name__,
+            self.values.attributes(module),
+            dict(built.arguments) if built is not None else None,
+            built.line if built is not None else None,
+        )
+
+
+def _whole_name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _first_of(tensors: Iterable[Tensor]) -> dict[int, Tensor]:
+    found: dict[int, Tensor] = {}
+    for one in tensors:
+        found.setdefault(id(one.value), one)
+    return found

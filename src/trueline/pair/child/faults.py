@@ -1,0 +1,97 @@
+"""What the user's code raised, as one line that says what, in which of the user's lines, and on which side."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from trueline.adapters import FRAMEWORKS
+from trueline.model.trouble import Trouble
+from trueline.pair.trouble import SideTrouble
+
+_OURS: Final = str(Path(__file__).parents[2]) + os.sep
+_LONGEST: Final = 300
+# How frameworks say that there is no code for an operator on this device.
+_NO_KERNEL: Final = (
+    re.compile(r"The kernel (\w+) unregistered"),
+    re.compile(r"Create kernelmod for op (\w+) failed"),
+    re.compile(r"Select \w+ operator\[(\w+)\] fail"),
+    re.compile(r"Unsupported op \[(\w+)\] on"),
+    re.compile(r"Could not run '([\w:.]+)' with arguments from the"),
+    re.compile(r"\"(\w+)\" not implemented for"),
+)
+
+
+@contextmanager
+def said_for(side: str, doing: str) -> Iterator[None]:
+    """Around the user's code: whatever it raises becomes one SideTrouble; the whole traceback is printed as usual."""
+    try:
+        yield
+    except Trouble:
+        raise
+    except BaseException as error:  # noqa: BLE001 - also sys.exit() in a module
+        traceback.print_exception(error)
+        raise _trouble(side, doing, error) from None
+
+
+def _trouble(side: str, doing: str, error: BaseException) -> SideTrouble:
+    text, place = first_line(error), _place(error)
+    found = next((match for one in _NO_KERNEL if (match := one.search(str(error)))), None)
+    if found is not None and doing == "running":
+        return SideTrouble("side.no_kernel", side=side, op=found[1], error=text, place=place)
+    return SideTrouble(f"side.raised_{doing}", side=side, kind=type(error).__name__, error=text, place=place)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text that says something."""
+    lines = (" ".join(line.split()) for line in str(error).splitlines())
+    return next((line for line in lines if line.strip("-=* ")), "-")[:_LONGEST]
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of the user's own code, else of a package, as file:line."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_short(error.filename)}:{error.lineno}"
+    frames = [one for one in _frames(error.__traceback__) if not one[0].startswith((_OURS, "<"))]
+    own = [one for one in frames if not one[0].startswith(_packages())]
+    # A model out of an installed package is nearer to the user than what it is built with.
+    installed = [one for one in frames if not one[0].startswith(_frameworks())]
+    found = own or installed or frames
+    return f"{_short(found[-1][0])}:{found[-1][1]}" if found else "-"
+
+
+def _frames(trace: TracebackType | None) -> list[tuple[str, int]]:
+    return [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
+
+
+def _packages() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    # A user's project may lie below the interpreter's prefix, but not below these.
+    return tuple(one + os.sep for one in folders)
+
+
+def _frameworks() -> tuple[str, ...]:
+    names = (*FRAMEWORKS, "numpy")
+    files = [str(getattr(sys.modules.get(name), "__file__", None) or "") for name in names]
+    folders = [sysconfig.get_paths()["stdlib"] + os.sep + "importlib", *(str(Path(one).parent) for one in files if one)]
+    return tuple(one + os.sep for one in folders)
+
+
+def _short(file: str) -> str:
+    """Relative to the folder of work where that is shorter."""
+    here = str(Path.cwd()) + os.sep
+    return file.removeprefix(here)
+
+
+def interpreter() -> str:
+    """Which Python this is, for sentences about what it lacks."""
+    return sys.executable

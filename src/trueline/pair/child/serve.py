@@ -1,0 +1,76 @@
+"""One request after another, until the pipe they come through is closed."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import select
+import signal
+import sys
+import threading
+import traceback
+from typing import Any, BinaryIO
+
+from trueline.model.trouble import Trouble
+from trueline.pair.child.host import Host
+from trueline.pair.wire import Array, Content, packed, unpacked
+
+
+def serve(requests: int, replies: int) -> None:
+    """Answer; what the user's code prints goes where it always goes, and never in between."""
+    faulthandler.enable()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
+    source = _Pipe(os.fdopen(requests, "rb"))
+    with os.fdopen(replies, "wb") as sink:
+        host = Host()
+        while (request := unpacked(source)) is not None:
+            content, arrays = _answer(host, *request)
+            for piece in packed(content, arrays):
+                sink.write(piece)
+            sink.flush()
+
+
+def _answer(host: Host, content: Content, arrays: list[Array]) -> tuple[Content, list[Array]]:
+    try:
+        return host.answer(content, arrays)
+    except Trouble as trouble:
+        return {"trouble": {"id": trouble.message.id, "params": _texts(trouble.message.params)}}, []
+    except Exception:  # noqa: BLE001 - TrueLine's own fault, which the parent must hear of
+        return {"internal": traceback.format_exc(limit=-6)}, []
+
+
+def _texts(params: Any) -> dict[str, Any]:
+    return {name: one if isinstance(one, (int, float)) else str(one) for name, one in params.items()}
+
+
+def _end_with_parent(requests: int) -> None:
+    """Whatever the user's code is busy with: once nobody listens, it ends, and all it has started with it."""
+    waiting = select.poll()
+    waiting.register(requests, 0)
+    while not (found := next((events for _, events in waiting.poll()), 0)):
+        pass
+    if found & select.POLLNVAL:
+        # The user's code has closed what was not its own.
+        os._exit(1)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
+class _Pipe:
+    """Messages from the parent."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def line(self) -> bytes:
+        return self._file.readline()
+
+    def fill(self, room: memoryview) -> None:
+        while len(room):
+            count = self._file.readinto(room)  # type: ignore[attr-defined]
+            if not count:
+                raise EOFError
+            room = room[count:]

@@ -1,0 +1,44 @@
+"""The first thing that a side's process runs, by its path: makes this TrueLine importable, installed there or not.
+
+Nothing here may need more than an old Python, which is to be told that it is too old.
+"""
+
+import importlib.util
+import os
+import sys
+
+
+def _import_trueline() -> None:
+    """This very package and no other of its name; nothing that lies beside it comes with it."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+    spec = importlib.util.spec_from_file_location(
+        "trueline",
+        os.path.join(root, "__init__.py"),  # noqa: PTH118
+        submodule_search_locations=[root],
+    )
+    assert spec is not None and spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["trueline"] = package
+    spec.loader.exec_module(package)
+
+
+def main() -> None:
+    """Answer on the two pipes that were handed over until the first is closed."""
+    requests, replies = int(sys.argv[1]), int(sys.argv[2])
+    for descriptor in (requests, replies):
+        os.set_inheritable(descriptor, False)
+    if sys.version_info < (3, 11):  # noqa: UP036
+        version = ".".join(str(part) for part in sys.version_info[:3])
+        os.write(replies, ('{"old_python": "%s", "arrays": []}\n' % version).encode("ascii"))  # noqa: UP031
+        return
+    # The folder of this file is no place for a user's imports.
+    if not sys.flags.safe_path:
+        del sys.path[0]
+    _import_trueline()
+    from trueline.pair.child.serve import serve
+
+    serve(requests, replies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What goes through the pipes between a side and its process: a line of JSON, and after it the arrays it names."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Content = dict[str, Any]
+
+LONGEST_LINE: Final = 1 << 28
+_MOST_DIMENSIONS: Final = 32
+_ARRAYS: Final = "arrays"
+
+
+class Garbled(Exception):  # noqa: N818
+    """What came is no message."""
+
+
+class Source(Protocol):
+    """Where messages come from."""
+
+    def line(self) -> bytes:
+        """The next line; empty at the end."""
+        ...
+
+    def fill(self, room: memoryview) -> None:
+        """Exactly as many bytes as there is room for."""
+        ...
+
+
+def packed(content: Mapping[str, Any], arrays: Sequence[Array] = ()) -> Iterator[bytes | memoryview]:
+    """A message as the bytes to write, in order."""
+    named = [[array.dtype.name, list(array.shape)] for array in arrays]
+    # ASCII, so that no text of a user's can be one that UTF-8 does not know.
+    yield json.dumps({**content, _ARRAYS: named}).encode("ascii") + b"\n"
+    for array in arrays:
+        native = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False))
+        if native.size:
+            yield native.reshape(-1).view(np.uint8).data
+
+
+def unpacked(source: Source) -> tuple[Content, list[Array]] | None:
+    """The next message; None where no more will come."""
+    line = source.line()
+    if not line:
+        return None
+    try:
+        content = json.loads(line)
+        arrays = [_room(*one) for one in content.pop(_ARRAYS)]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError) as error:
+        raise Garbled(str(error)) from None
+    for array in arrays:
+        if array.size:
+            source.fill(array.reshape(-1).view(np.uint8).data)
+    return content, arrays
+
+
+def _room(name: Any, shape: Any) -> Array:
+    plain = isinstance(shape, list) and all(isinstance(side, int) and side >= 0 for side in shape)
+    if not plain or len(shape) > _MOST_DIMENSIONS or math.prod(side for side in shape if side) >= 1 << 48:
+        raise ValueError("shape")
+    dtype = _dtype(name)
+    if dtype.kind not in "?biufcV" or dtype.names is not None:
+        raise ValueError("dtype")
+    return np.empty(shape, dtype)
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    try:
+        # MindSpore, once imported, gives NumPy another type of the name bfloat16.
+        found = np.dtype(name) if name != "bfloat16" else None
+    except TypeError:
+        found = None
+    if found is not None:
+        return found
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, name))
