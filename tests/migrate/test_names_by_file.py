@@ -52,7 +52,7 @@ def _sure(found: dict[str, Any]) -> dict[str, str]:
         pytest.param(
             {"out_norm.weight": (4,), "out_norm.bias": (4,)},
             {"out_norm.weight": "out_norm.gamma", "out_norm.bias": "out_norm.beta"},
-            "certain",
+            "likely",
             id="two vectors of a module that is called a norm",
         ),
         pytest.param(
@@ -62,7 +62,19 @@ def _sure(found: dict[str, Any]) -> dict[str, str]:
             id="two vectors of a module without a name",
         ),
         pytest.param(
-            {"norm.weight": (4, 5), "norm.bias": (4, 5)}, {"norm.weight": "norm.gamma"}, "certain", id="over two axes"
+            {"norm.weight": (4, 5), "norm.bias": (4, 5)}, {"norm.weight": "norm.gamma"}, "likely", id="over two axes"
+        ),
+        pytest.param(
+            {"q_norm.weight": (4,)}, {"q_norm.weight": "q_norm.weight"}, "possible", id="a norm by root mean squares"
+        ),
+        pytest.param(
+            {"h.c_fc.weight": (4, 8), "h.c_fc.bias": (8,), "k.c_fc.weight": (4, 4), "k.c_fc.bias": (4,)},
+            {"k.c_fc.weight": "k.c_fc.weight"},
+            "possible",
+            id="a square matrix among turned ones",
+        ),
+        pytest.param(
+            {"embed_proj.weight": (8, 4)}, {"embed_proj.weight": "embed_proj.weight"}, "possible", id="a projection"
         ),
         pytest.param({"body.1.weight": (1,)}, {"body.1.weight": "body.1.w"}, "likely", id="one number is a slope"),
         pytest.param(
@@ -169,3 +181,10 @@ def test_shapes_that_do_not_fit_are_left_over_on_both_sides(tmp_path: Path) -> N
     found = _dry(tmp_path, _zeros({"head.weight": (1000, 4)}), "--like", tmp_path / "like.npz", code=1)
     assert [one["name"] for one in found["missing"]] == ["head.weight"]
     assert "[1000, 4]" in found["unexpected"][0]["reason"]
+
+
+def test_gamma_and_beta_of_a_torch_network_do_not_make_its_file_mindspores(tmp_path: Path) -> None:
+    arrays = _zeros({"grn.gamma": (4,), "grn.beta": (4,), "norm.weight": (4,), "norm.bias": (4,), "emb.weight": (9, 4)})
+    names = _names(_dry(tmp_path, arrays, "--names", "mindspore"))
+    assert names["norm.weight"] == "norm.gamma" and names["emb.weight"] == "emb.embedding_table"
+    assert names["grn.gamma"] == "grn.gamma"

@@ -83,7 +83,8 @@ def _own(draw: st.DrawFn, kind: str, kernel: Shape) -> Shapes:
         affine = {"weight": (a,), "bias": (a,)} if bias else {}
         return {**affine, "running_mean": (a,), "running_var": (a,), **counted}
     if kind in ("layernorm", "groupnorm", "instancenorm"):
-        return {"weight": (a,), **({"bias": (a,)} if bias else {})}
+        # Without a bias it is taken for a network's own norm, whose name stays.
+        return {"weight": (a,), "bias": (a,)}
     if kind in ("embedding", "embeddingbag"):
         return {"weight": (a, b)}
     if kind == "prelu":

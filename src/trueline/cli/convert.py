@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trueline.cli.options import answer, json_flag
+from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_place, start_lightly
 from trueline.cli.verb import Verb
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile, BadUsage, Trouble
 
 if TYPE_CHECKING:
+    from trueline.formats.weights import Weights
     from trueline.pair.side import Side
 
 _FORMATS = ("pth", "ckpt", "safetensors", "npz")
@@ -36,6 +39,7 @@ _LARGEST = 5 * 10**9
 @click.option("--strip", metavar="PREFIX", help="convert.option_strip")
 @click.option("--add", metavar="PREFIX", default="", help="convert.option_add")
 @click.option("--drop", multiple=True, metavar="PATTERN", help="convert.option_drop")
+@click.option("--section", metavar="NAME", help="convert.option_section")
 @click.option("--keep", multiple=True, metavar="SECTION", help="convert.option_keep")
 @click.option("--allow-missing", is_flag=True, help="convert.option_allow_missing")
 @click.option("--shard", metavar="SIZE", help="convert.option_shard")
@@ -55,6 +59,7 @@ def command(
     strip: str | None,
     add: str,
     drop: Sequence[str],
+    section: str | None,
     keep: Sequence[str],
     allow_missing: bool,
     shard: str | None,
@@ -67,6 +72,8 @@ def command(
     """Convert a weight file."""
     if model is not None and like is not None:
         raise BadUsage("convert.not_both")
+    if section is not None and verify is not None:
+        raise BadUsage("convert.section_with_verify")
     if inputs and verify is None:
         raise BadUsage("convert.input_only")
     _check_inputs(inputs)
@@ -75,7 +82,7 @@ def command(
     from trueline.compare.align import Rules
     from trueline.formats.kinds import Format
     from trueline.formats.saving import SHARDS, format_of
-    from trueline.migrate.converting import without_unheld, write
+    from trueline.migrate.converting import without_unheld, write, zero_weights
     from trueline.migrate.keeping import keep as keep_sections
     from trueline.migrate.planning import Wish, plan
     from trueline.migrate.recognising import Naming
@@ -87,7 +94,7 @@ def command(
         raise BadUsage("convert.shard_only")
     if not dry:
         _check_output(output, force)
-    weights = open_weights_at(source)
+    weights = _section(open_weights_at(source), section)
     if not dry and output.exists() and output.samefile(weights.path):
         raise BadUsage("convert.same_file")
     rules = Rules.read(map_file)
@@ -109,12 +116,13 @@ def command(
         kept = keep_sections(weights, found, format, keep)
         writing = not dry and (found.whole or allow_missing)
         extra: dict[str, Any] = {}
+        zeros: list[Message] = []
         if writing:
             # What cannot be verified is said before the work.
             arrays = _fed(checked[0], source, inputs) if checked else []
             from trueline.cli.progress import bytes_progress
 
-            with bytes_progress(message("convert.writing")) as progress:
+            with ended_cleanly(), bytes_progress(message("convert.writing")) as progress:
                 write(
                     found,
                     kept,
@@ -127,10 +135,32 @@ def command(
                 )
             if checked:
                 extra = _verified(checked, source, output, arrays)
+                zeros = zero_weights(found)
     done = Converted(
-        source, output, found, [*found.dropped, *kept.dropped], writing, dry, allowed=allow_missing, **extra
+        source,
+        output,
+        found,
+        [*found.dropped, *kept.dropped],
+        writing,
+        dry,
+        allowed=allow_missing,
+        notes=[*kept.notes, *zeros],
+        beside=kept.count,
+        **extra,
     )
     return answer(converted_result(done, listed=as_json), lambda: converted_report(done), as_json=as_json)
+
+
+def _section(weights: Weights, name: str | None) -> Weights:
+    """The file with another section in the place of the model."""
+    from trueline.formats.weights import MODEL
+
+    if name is None:
+        return weights
+    if name == MODEL or name not in weights.sections:
+        there = ", ".join(one for one in weights.sections if one) or "-"
+        raise BadUsage("convert.no_section", section=name, there=there)
+    return replace(weights, sections={MODEL: weights.sections[name]}, others={}, nested="", whole=None)
 
 
 def _verified(sides: Sequence[Side], source: Path, output: Path, arrays: Sequence[Any]) -> dict[str, Any]:

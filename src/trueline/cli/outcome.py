@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal
 
@@ -46,6 +49,25 @@ class Outcome:
         else:
             self.code = _explain(error)
         return True
+
+
+@contextmanager
+def ended_cleanly() -> Iterator[None]:
+    """Around work that leaves a mess where it is ended in the middle: a request to end unwinds it first."""
+
+    def end(number: int, _: Any) -> None:
+        raise SystemExit(128 + number)
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:
+        # Not in the main thread, which alone gets signals.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _explain(error: BaseException) -> int:

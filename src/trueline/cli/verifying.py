@@ -23,17 +23,20 @@ def fed(bench: Side, source: Path, inputs: Sequence[str]) -> list[Array]:
     """What both models are fed: as the user says, else as the first layer tells; the file is in the first by then."""
     bench.load(source)
     if inputs:
-        return make_inputs([parse_input(one) for one in inputs])
-    arrays = guess_inputs(bench.describe())
-    if arrays is None:
+        arrays = make_inputs([parse_input(one) for one in inputs])
+        bench.forward(arrays)
+        return arrays
+    guessed = guess_inputs(bench.describe())
+    if guessed is None:
         raise BadUsage("convert.verify_no_input", model=str(bench.entry))
+    arrays = guessed
     try:
         bench.forward(arrays)
     except SideTrouble as trouble:
         if trouble.message.id != "side.raised_running":
             raise
         shapes = ", ".join("x".join(map(str, one.shape)) for one in arrays)
-        raise BadUsage("convert.verify_bad_guess", model=str(bench.entry), shapes=shapes) from None
+        raise BadUsage("convert.verify_bad_guess", reason=str(trouble), shapes=shapes) from None
     return arrays
 
 

@@ -66,7 +66,7 @@ def measure(
         here = _whole(here).T
     if here.shape != there.shape and _without_ones(here.shape) == _without_ones(there.shape):
         here = replace(here, shape=there.shape) if isinstance(here, Parts) else np.reshape(here, there.shape)
-    found = distance(_measurable(here), _measurable(there), rtol, atol, threads=threads)
+    found = distance(measurable(here), measurable(there), rtol, atol, threads=threads)
     return replace(found, **names)  # type: ignore[arg-type]
 
 
@@ -77,7 +77,7 @@ def _whole(x: Array | Parts) -> Array:
     return whole.reshape(x.shape)
 
 
-def _measurable(x: Array | Parts) -> Array | Parts:
+def measurable(x: Array | Parts) -> Array | Parts:
     """The array as a type that the kernel reads: the 8-bit floats all fit into float32."""
     if not str(x.dtype).startswith("float8"):
         return x

@@ -12,9 +12,7 @@ from typing import Any, Final
 from trueline.formats.files import fault
 from trueline.formats.printable import printable
 from trueline.formats.stored import Stored
-from trueline.formats.weights import MODEL, Weights
-
-Keys = tuple[str, ...]
+from trueline.formats.weights import MODEL, Keys, Nested, Shown, Weights
 
 # Where training scripts put the model, the surest first; an average of it counts where there is nothing else.
 _MODELS: Final = (
@@ -59,14 +57,19 @@ def arrange(
         raise fault(path, "no_arrays")
     home = _home([keys for keys, _ in leaves.arrays], list(leaves.others))
     sections: dict[str, dict[str, Stored]] = {MODEL: {}}
+    places: dict[Keys, Stored] = {}
+    own: list[Keys] = []
     for keys, value in leaves.arrays:
         section, name = _address(keys, home)
         held = sections.setdefault(section, {})
         if name in held:
             raise fault(path, "same_name", name=printable(name))
-        held[name] = array(value, name)
+        held[name] = places[keys] = array(value, name)
+        if section == MODEL:
+            own.append(keys)
     others = {".".join(keys): value for keys, value in leaves.others.items()}
-    return Weights(path, format, {key: _shared(one) for key, one in sections.items()}, ".".join(home), others)
+    found = {key: _shared(one) for key, one in sections.items()}
+    return Weights(path, format, found, ".".join(home), others, Nested(tree, home, places, frozenset(own)))
 
 
 def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any]) -> _Leaves:
@@ -93,7 +96,7 @@ def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any])
             else:
                 waiting.append((keys, length, iter([(str(place), inside) for place, inside in enumerate(value)])))
         else:
-            found.others[keys] = _plain(value) if _is_plain(value) else shown(value)
+            found.others[keys] = _plain(value) if _is_plain(value) else Shown(shown(value))
         step = None
         while waiting and (step := next(waiting[-1][2], None)) is None:
             waiting.pop()
@@ -114,8 +117,8 @@ def _is_plain(value: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
-        return f"{len(value)} bytes"
-    return value[:_MAX_TEXT] if isinstance(value, str) else value
+        return Shown(f"{len(value)} bytes")
+    return Shown(value[:_MAX_TEXT]) if isinstance(value, str) and len(value) > _MAX_TEXT else value
 
 
 def _home(arrays: Sequence[Keys], others: Sequence[Keys]) -> Keys:

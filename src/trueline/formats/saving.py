@@ -38,7 +38,7 @@ class Saved:
     """What is to be in a weight file: the model's arrays, and what else is kept.
 
     ``beside`` are trees of arrays and plain values by section, for the one format that nests; the others take
-    ``more``, under whole names, and plain ``others``.
+    ``more``, under whole names, and plain ``others``. A ``tree`` holds all of it in its own places.
     """
 
     arrays: Sequence[Outgoing]
@@ -47,6 +47,7 @@ class Saved:
     others: Mapping[str, int | float | bool | str] = field(default_factory=dict)
     nested: str = "state_dict"
     metadata: Mapping[str, str] = field(default_factory=dict)
+    tree: Mapping[str, Any] | None = None
 
 
 def format_of(path: Path, to: str | None = None) -> Format:
@@ -91,7 +92,8 @@ def save(
             from trueline.formats.pth.writer import write_pth
 
             model = {one.name: one for one in saved.arrays}
-            write_pth(made.sink(path), {saved.nested: model, **saved.beside} if saved.beside else model)
+            tree = {saved.nested: model, **saved.beside} if saved.beside else model
+            write_pth(made.sink(path), tree if saved.tree is None else saved.tree)
         elif format is Format.CKPT:
             from trueline.formats.ckpt.writer import write_ckpt
 

@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trueline.formats.stored import Stored
 
 MODEL = ""
+Keys = tuple[str, ...]
+LEFT_OUT: Final = object()
+
+
+class Shown(str):
+    """A value of a file that is neither an array nor plain, or too long: only a text about it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A file's tree of dictionaries and lists; ``home`` are the keys above the model, ``model`` those of its arrays.
+
+    ``arrays`` are all arrays by their keys.
+    """
+
+    tree: Any
+    home: Keys
+    arrays: Mapping[Keys, Stored]
+    model: frozenset[Keys]
+
+    def rebuilt(self, leaf: Callable[[Keys, Any], Any]) -> Any:
+        """The same tree with each leaf replaced by what ``leaf`` gives for it, or LEFT_OUT; it gets arrays Stored."""
+        return self._rebuilt((), self.tree, leaf)
+
+    def _rebuilt(self, keys: Keys, value: Any, leaf: Callable[[Keys, Any], Any]) -> Any:
+        if isinstance(value, dict):
+            inside = ((key, self._rebuilt((*keys, str(key)), one, leaf)) for key, one in value.items())
+            return {key: one for key, one in inside if one is not LEFT_OUT}
+        if isinstance(value, (list, tuple)):
+            # The reader has refused what is nested too deeply.
+            each = (self._rebuilt((*keys, str(place)), one, leaf) for place, one in enumerate(value))
+            return type(value)([one for one in each if one is not LEFT_OUT])
+        return leaf(keys, self.arrays.get(keys, value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +54,7 @@ class Weights:
     ``sections`` splits the arrays by what they are: the model's weights under "" (their names without the keys they
     were nested under), and whatever else was saved beside them under its own key ("optimizer", "ema", ...).
     ``nested`` is the key that held the model's weights ("state_dict"), "" where they lay at the top. ``others`` are the
-    plain values of the file (epoch, ...), by dotted name.
+    plain values of the file (epoch, ...), by dotted name. ``whole`` is a nested file as it is.
     """
 
     path: Path
@@ -27,6 +62,7 @@ class Weights:
     sections: Mapping[str, Mapping[str, Stored]]
     nested: str = ""
     others: Mapping[str, Any] = field(default_factory=dict)
+    whole: Nested | None = field(default=None, repr=False, compare=False)
 
     @property
     def model(self) -> Mapping[str, Stored]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from trueline.compare.align import Rules
+from trueline.compare.align import Rules, less_sure
 from trueline.formats.printable import printable
 from trueline.migrate.folding import fold
 from trueline.migrate.held import Held
@@ -42,6 +42,8 @@ def plan_by_layer(
         mapped = one.name in given or _above(one.path, given) is not None
         name = other.name if one.name in given else add + other.name
         why, certainty = (known.why, known.certainty) if translating else (_kept(), Certainty.CERTAIN)
+        if translating:
+            certainty = less_sure(certainty, names.sure(one.path))
         if mapped:
             why, certainty = message("align.reason_map"), Certainty.CERTAIN
         sorting.moves.append(Move(one, name, other.shape, why, certainty, other.done))

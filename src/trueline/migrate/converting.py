@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.kinds import Format
 from trueline.formats.making import Progress, check_room
 from trueline.formats.outgoing import Outgoing
 from trueline.formats.printable import printable
 from trueline.formats.saving import Saved, cannot_hold, save
-from trueline.migrate.keeping import Kept
-from trueline.migrate.plan import Dropped, Plan
+from trueline.migrate.keeping import Kept, arrays_of
+from trueline.migrate.plan import Dropped, Move, Plan
 from trueline.migrate.recognising import Naming
-from trueline.model.message import Message
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
 _SHOWN: Final = 80
+_WEIGHTS: Final = ("weight", "gamma")
 
 
 def without_unheld(plan: Plan, format: Format) -> Plan:
@@ -70,19 +71,11 @@ def write(
 ) -> None:
     """Write the result."""
     more = _holdable(kept, format)
-    check_room(path, sum(one.nbytes for one in (*plan.outgoing(), *more, *_inside(kept.beside))))
+    beside = arrays_of(kept.beside if kept.tree is None else kept.tree)
+    check_room(path, sum(one.nbytes for one in (*plan.outgoing(), *more, *beside)))
     metadata = {"format": "pt" if plan.naming is Naming.TORCH else "ms"}
-    saved = Saved(plan.outgoing(), kept.beside, more, kept.others, nested or "state_dict", metadata)
+    saved = Saved(plan.outgoing(), kept.beside, more, kept.others, nested or "state_dict", metadata, kept.tree)
     save(path, format, saved, force=force, progress=progress, shard_bytes=shard_bytes)
-
-
-def _inside(tree: Mapping[Any, Any]) -> Iterator[Outgoing]:
-    """The arrays of what is kept beside the model."""
-    for one in tree.values():
-        if isinstance(one, Outgoing):
-            yield one
-        elif isinstance(one, Mapping):
-            yield from _inside(one)
 
 
 def _holdable(kept: Kept, format: Format) -> Sequence[Outgoing]:
@@ -92,3 +85,15 @@ def _holdable(kept: Kept, format: Format) -> Sequence[Outgoing]:
         if why is not None:
             raise _refused(one.name, why)
     return kept.more
+
+
+def zero_weights(plan: Plan) -> list[Message]:
+    """What is to be said of weights that are all zero: outputs prove nothing of what lies behind them."""
+    found = [one for one in plan.moves if one.held.leaf.endswith(_WEIGHTS) and one.held.names and _is_zero(one)]
+    if not found:
+        return []
+    return [message("convert.zero_weights", count=len(found), name=found[0].held.names[0])]
+
+
+def _is_zero(move: Move) -> bool:
+    return not any(piece.any() for piece in move.outgoing().pieces())

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trueline.formats.kinds import Format
 from trueline.formats.outgoing import Outgoing
 from trueline.formats.stored import Stored
-from trueline.formats.weights import MODEL, Weights
+from trueline.formats.weights import MODEL, Shown, Weights
+from trueline.migrate.kept_tree import kept_tree
 from trueline.migrate.optimizer import State, to_mindspore, to_torch
 from trueline.migrate.plan import Dropped, Plan
 from trueline.migrate.recognising import Naming
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
 ALL: Final = "all"
@@ -29,6 +30,9 @@ class Kept:
     more: list[Outgoing] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
+    tree: dict[Any, Any] | None = None
+    count: int = 0
 
 
 def keep(weights: Weights, plan: Plan, format: Format, wanted: Sequence[str]) -> Kept:
@@ -42,13 +46,32 @@ def keep(weights: Weights, plan: Plan, format: Format, wanted: Sequence[str]) ->
     # An optimizer that has not kept an array yet is one all the same.
     sections |= {name: {} for name in plain if name in wanted or _is_optimizer({}, _inner(name, weights.others))}
     found = Kept()
+    whole = weights.whole if Format(weights.format) is format and wanted else None
     for name, section in sections.items():
         if ALL not in wanted and name not in wanted:
             found.dropped.append(Dropped(name, message("convert.left_section", count=len(section), section=name)))
-            continue
-        _keep(name, section, weights, plan, format, found)
-    _keep_values(weights, sections, format, found, wanted=ALL in wanted)
+        elif whole is None:
+            _keep(name, section, weights, plan, format, found)
+    if whole is None or ALL not in wanted:
+        _keep_values(weights, sections, format, found, wanted=ALL in wanted)
+    if whole is not None and isinstance(whole.tree, dict):
+        tops = {name.partition(".")[0] for name in wanted}
+        model = {one.name: one for one in plan.outgoing()}
+        found.tree, dropped = kept_tree(whole, model, lambda top: ALL in tops or top in tops)
+        found.dropped += dropped
+    found.count = len(found.more) + sum(1 for _ in arrays_of(found.beside))
+    if found.tree is not None:
+        found.count = sum(1 for _ in arrays_of(found.tree)) - len(plan.moves)
     return found
+
+
+def arrays_of(tree: Any) -> Iterator[Outgoing]:
+    """The arrays of a tree of what is kept."""
+    if isinstance(tree, Outgoing):
+        yield tree
+    elif isinstance(tree, Mapping | list | tuple):
+        for one in tree.values() if isinstance(tree, Mapping) else tree:
+            yield from arrays_of(one)
 
 
 def _without_arrays(weights: Weights) -> list[str]:
@@ -63,7 +86,7 @@ def _keep(name: str, section: Mapping[str, Stored], weights: Weights, plan: Plan
     values = _inner(name, weights.others)
     if written is format or format not in (Format.PTH, Format.CKPT):
         if format is Format.PTH:
-            found.beside[name] = _tree(section, values)
+            found.beside[name] = {inner: Outgoing.of(one, inner) for inner, one in section.items()}
         else:
             # MindSpore keeps an optimizer's slots under names of their own.
             before = "" if written is format is Format.CKPT and name == "optimizer" else f"{name}."
@@ -80,6 +103,7 @@ def _keep(name: str, section: Mapping[str, Stored], weights: Weights, plan: Plan
         state = State(dropped=[Dropped(name, message("convert.foreign_section", section=name))])
     found.more += state.arrays
     found.dropped += state.dropped
+    found.notes += state.notes
 
 
 def _is_optimizer(section: Mapping[str, Stored], values: Mapping[str, Any]) -> bool:
@@ -94,26 +118,6 @@ def _inner(name: str, others: Mapping[str, Any]) -> dict[str, Any]:
 
 def _below(name: str, others: Mapping[str, Any]) -> dict[str, Any]:
     return {one: value for one, value in others.items() if one.startswith(f"{name}.")}
-
-
-def _tree(section: Mapping[str, Stored], values: Mapping[str, Any]) -> dict[Any, Any]:
-    """A section as torch saves it: an optimizer's state by number, anything else by name."""
-    arrays = {inner: Outgoing.of(one, inner) for inner, one in section.items()}
-    if not _is_optimizer(section, values):
-        return {**arrays, **_nested(values, arrays)}
-    state: dict[Any, dict[str, Any]] = {}
-    groups: dict[int, dict[str, Any]] = {}
-    for inner, one in (*arrays.items(), *values.items()):
-        first, _, rest = inner.partition(".")
-        if first == "state":
-            number, _, slot = rest.rpartition(".")
-            state.setdefault(int(number) if number.isdigit() else number, {})[slot] = one
-        elif first == "param_groups":
-            place, _, setting = rest.partition(".")
-            if place.isdigit():
-                value = list(one) if setting == "params" and isinstance(one, tuple) else one
-                groups.setdefault(int(place), {})[setting] = value
-    return {"state": state, "param_groups": [groups[place] for place in sorted(groups)]}
 
 
 def _nested(values: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
@@ -147,7 +151,10 @@ def _keep_values(weights: Weights, sections: Mapping[str, Any], format: Format, 
     if wanted and format is Format.CKPT:
         from trueline.formats.ckpt.writer import cannot_keep
 
-        plain = {name: value for name, value in values.items() if isinstance(value, _PLAIN)}
+        plain = {
+            name: value for name, value in values.items() if isinstance(value, _PLAIN) and not isinstance(value, Shown)
+        }
         found.others.update({name: value for name, value in plain.items() if cannot_keep(name, value) is None})
     left = [name for name in values if name not in found.beside and name not in found.others]
-    found.dropped += [Dropped(name, message("convert.left_value")) for name in left]
+    why = message("convert.not_plain") if wanted else message("convert.left_value")
+    found.dropped += [Dropped(name, why) for name in left]

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.compare.align import less_sure
 from trueline.migrate.held import Held
-from trueline.migrate.recognising import Naming, Recognised
+from trueline.migrate.recognising import Naming, Recognised, modules_of
+from trueline.model.finding import Certainty
 from trueline.model.message import Message, message
 
 _WRAPPERS: Final = ("module.", "_orig_mod.")
@@ -38,17 +40,27 @@ def wrapper_of(names: Sequence[str]) -> str:
     return found
 
 
-def naming_of(names: Sequence[str], usual: Naming) -> Naming:
-    """Whose names they are, by those that only one framework gives; ``usual`` where that does not tell."""
-    leaves = [name.rpartition(".") for name in names]
-    kinds = {leaf for _, _, leaf in leaves}
-    scales = {path for path, _, leaf in leaves if leaf == "gamma"}
-    shifts = {path for path, _, leaf in leaves if leaf == "beta"}
-    theirs = bool(kinds & _MINDSPORE_ONLY or scales & shifts)
+def naming_of(arrays: Sequence[Held], usual: Naming | None) -> Naming:
+    """Whose names they are, by those that only one framework gives; ``usual`` where that does not tell.
+
+    Networks of torch have parameters of their own called gamma and beta: in files that belong to nobody these count
+    only where nothing speaks against it, in torch's never.
+    """
+    kinds = {one.leaf for one in arrays}
+    theirs = bool(kinds & _MINDSPORE_ONLY)
     ours = bool(kinds & _TORCH_ONLY)
+    if usual is None and not theirs and not ours:
+        by_module = {path: one.leaves for path, one in modules_of(arrays).items() if not one.children}
+        norms = any(_alike(leaves, "weight", "bias") for leaves in by_module.values())
+        theirs = not norms and any(_alike(leaves, "gamma", "beta") for leaves in by_module.values())
     if theirs == ours:
-        return usual
+        return usual or Naming.TORCH
     return Naming.MINDSPORE if theirs else Naming.TORCH
+
+
+def _alike(leaves: Mapping[str, Held], a: str, b: str) -> bool:
+    """Whether a module has two vectors of one length."""
+    return a in leaves and b in leaves and leaves[a].shape == leaves[b].shape and len(leaves[a].shape) == 1
 
 
 class Names:
@@ -58,6 +70,7 @@ class Names:
         self._recognised = recognised
         self._to_mindspore = to is Naming.MINDSPORE
         self._paths: dict[str, str] = {"": ""}
+        self._sure: dict[str, Certainty] = {"": Certainty.CERTAIN}
 
     def other(self, one: Held, path: str | None = None) -> Other:
         """A tensor's name and shape in the other framework; ``path`` is its module's there where the user gave one."""
@@ -101,7 +114,14 @@ class Names:
             # What does not change stays as it is, however oddly it is dotted.
             changed = name != own or found != above
             found = self._paths[one] = one if not changed else f"{found}.{name}" if found else name
+            sure = self._sure[above]
+            self._sure[one] = less_sure(sure, self._recognised[above].certainty) if name != own else sure
         return found
+
+    def sure(self, path: str) -> Certainty:
+        """How sure a module's path in the other framework is: as the layers are that call it otherwise."""
+        self.path(path)
+        return self._sure[path]
 
     def _name(self, above: str, name: str) -> str:
         """What the other framework calls a child of a module."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from trueline.formats.stored import Stored
 from trueline.migrate.held import Held
 from trueline.migrate.plan import Dropped, Move, Plan
 from trueline.migrate.recognising import Naming, Recognised, recognise
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
 # torch's slot, and MindSpore's in nn.Adam, nn.Momentum and nn.RMSProp.
@@ -43,12 +43,13 @@ class State:
     arrays: list[Outgoing] = field(default_factory=list)
     tree: dict[str, Any] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
 
 def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan: Plan, key: str) -> State:
     """torch's ``state.N.slot`` as MindSpore's ``slot.parameter``; ``others`` are the file's plain values."""
-    numbered = _numbered(_trained(plan.moves, plan), others, f"{key}.param_groups.")
     found = State()
+    slots: list[tuple[str, int, str, Stored]] = []
     steps: set[int] = set()
     for name, stored in section.items():
         _, _, rest = name.partition("state.")
@@ -57,12 +58,16 @@ def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan:
             steps.add(_whole(stored.array().reshape(-1)[0].item(), f"{key}.{name}"))
             continue
         theirs = _SLOTS.get(slot)
+        if slot == "momentum_buffer" and f"state.{place}.square_avg" in section:
+            # RMSProp's holds the learning rate there, and does not here.
+            theirs = None
         if theirs is None or not place.isdigit():
             found.dropped.append(Dropped(f"{key}.{name}", message("convert.no_slot", slot=slot or name)))
-            continue
-        move = numbered.get(int(place))
-        if move is None or move.held.shape != stored.shape:
-            raise BadUsage("convert.optimizer_unclear", name=f"{key}.{name}")
+        else:
+            slots.append((name, int(place), theirs, stored))
+    numbered = _assigned(slots, others, plan, key, found)
+    for _, number, theirs, stored in slots:
+        move = numbered[number]
         dtype = stored.dtype.newbyteorder("<")
         found.arrays.append(Outgoing(f"{theirs}.{move.name}", move.shape, dtype, stored, transposed=move.transposed))
     beside = {name: value for name, value in others.items() if name.endswith(f".{_STEP}")}
@@ -70,6 +75,45 @@ def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan:
     if steps:
         _count(max(steps), others, key, found)
     return found
+
+
+def _assigned(
+    slots: Sequence[tuple[str, int, str, Stored]], others: Mapping[str, Any], plan: Plan, key: str, found: State
+) -> Mapping[int, Move]:
+    """Which number is which parameter: as the file names them, else in an order that all shapes agree with."""
+    groups = f"{key}.param_groups."
+    held = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".params")]
+    named = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".param_names")]
+    if not all(isinstance(one, tuple) for one in (*held, *named)):
+        raise BadUsage("convert.bad_optimizer", name=f"{key}.param_groups")
+    numbers = [number for one in held for number in one]
+    names = [name for one in named for name in one]
+    tries: list[Mapping[int, Move]] = []
+    if names and len(names) == len(numbers):
+        by_name = {name: one for one in plan.moves for name in (one.held.name, *one.held.names)}
+        tries = [{number: by_name[name] for number, name in zip(numbers, names, strict=True) if name in by_name}]
+    else:
+        counts = [len(one) for one in held]
+        for trained in _orders(plan):
+            if (not numbers or numbers == list(range(len(trained)))) and not _alike(counts, trained):
+                tries.append(dict(enumerate(trained)))
+    for one in tries:
+        if all(number in one and one[number].held.shape == stored.shape for _, number, _, stored in slots):
+            if not names:
+                found.notes.append(message("convert.in_order"))
+            return one
+    raise BadUsage("convert.optimizer_unclear", name=f"{key}.{slots[0][0]}" if slots else key)
+
+
+def _orders(plan: Plan) -> Iterator[list[Move]]:
+    """The orders in which an optimizer may hold the parameters: a model's, the file's, and weights before vectors."""
+    by_name = {one.held.name: one for one in plan.moves}
+    orders = [[by_name[name] for name in names if name in by_name] for names in plan.orders]
+    orders.append(_trained(plan.moves, plan))
+    yield from orders
+    for order in orders:
+        # As scripts do that spare norms and biases from decay.
+        yield [one for one in order if len(one.held.shape) > 1] + [one for one in order if len(one.held.shape) <= 1]
 
 
 def _count(step: int, others: Mapping[str, Any], key: str, found: State) -> None:
@@ -92,24 +136,7 @@ def _whole(value: Any, name: str) -> int:
     return int(value)
 
 
-def _numbered(trained: Sequence[Move], others: Mapping[str, Any], groups: str) -> dict[int, Move]:
-    """The parameters by torch's numbers: by the names in the groups, else in order; nothing where that may be wrong."""
-    held = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".params")]
-    named = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".param_names")]
-    if not all(isinstance(one, tuple) for one in (*held, *named)):
-        return {}
-    numbers = [number for one in held for number in one]
-    names = [name for one in named for name in one]
-    if names and len(names) == len(numbers):
-        by_name = {name: one for one in trained for name in (one.held.name, *one.held.names)}
-        return {number: by_name[name] for number, name in zip(numbers, names, strict=True) if name in by_name}
-    if numbers and (numbers != list(range(len(trained))) or _could_be_swapped([len(one) for one in held], trained)):
-        # Some were not trained or are not converted: which ones is not told.
-        return {}
-    return dict(enumerate(trained))
-
-
-def _could_be_swapped(counts: Sequence[int], trained: Sequence[Move]) -> bool:
+def _alike(counts: Sequence[int], trained: Sequence[Move]) -> bool:
     """Whether two groups of several parameters have the same shapes: the user may have given either first."""
     seen: set[tuple[tuple[int, ...], ...]] = set()
     begin = 0
@@ -124,13 +151,18 @@ def _could_be_swapped(counts: Sequence[int], trained: Sequence[Move]) -> bool:
 
 def to_torch(section: Mapping[str, Stored], plan: Plan, key: str) -> State:
     """MindSpore's ``slot.parameter`` as torch's state by number, in the order in which torch lists parameters."""
-    trained = _trained(plan.moves, plan)
+    by_name = {one.name: one for one in plan.moves}
+    # Of a model's order the trained ones come first.
+    trained = [by_name[name] for name in plan.orders[0] if name in by_name] if plan.orders else []
+    trained = trained or _trained(plan.moves, plan)
     numbers = {name: place for place, one in enumerate(trained) for name in one.held.names}
     found = State()
     state: dict[int, dict[str, Any]] = {}
     for name, stored in section.items():
         parted = slot_of(name, numbers)
         slot = {b: a for a, b in _SLOTS.items()}.get(parted[0], _ALSO.get(parted[0])) if parted is not None else None
+        if parted is not None and slot == "momentum_buffer" and f"mean_square.{parted[1]}" in section:
+            slot = None
         if parted is None or slot is None:
             if name not in (_GLOBAL_STEP, *_POWERS):
                 found.dropped.append(Dropped(f"{key}.{name}", message("convert.no_slot", slot=name)))
@@ -144,7 +176,7 @@ def to_torch(section: Mapping[str, Stored], plan: Plan, key: str) -> State:
     if step is not None and step.count == 1:
         count = np.array(_whole(step.array().reshape(-1)[0].item(), _GLOBAL_STEP), np.float32)
         for number, slots in state.items():
-            if "exp_avg" in slots:
+            if "exp_avg" in slots or "square_avg" in slots:
                 slots[_STEP] = Outgoing(f"state.{number}.{_STEP}", (), count.dtype, count)
     found.tree = {"state": dict(sorted(state.items())), "param_groups": [{"params": list(range(len(trained)))}]}
     found.dropped.append(Dropped(f"{key}.param_groups", message("convert.no_settings")))

@@ -16,7 +16,7 @@ from trueline.formats.weights import MODEL, Weights
 from trueline.migrate.held import held
 from trueline.migrate.naming import naming_of
 from trueline.migrate.params_numbers import numbers_of
-from trueline.migrate.planning import Known
+from trueline.migrate.planning import USUAL, Known
 from trueline.migrate.recognising import Naming, recognise
 from trueline.model.finding import Certainty
 from trueline.model.run import ParamInfo
@@ -140,7 +140,7 @@ def list_file(weights: Weights, source: str, *, section: str | None = None) -> L
     if arrays is None:
         there = ", ".join(name for name in weights.sections if name) or "-"
         raise BadUsage("params.no_section", file=source, section=asked, there=there)
-    naming = naming_of(list(arrays), Naming.MINDSPORE if weights.format == Format.CKPT else Naming.TORCH)
+    naming = naming_of(held(arrays), USUAL.get(Format(weights.format)))
     known = recognise(held(arrays), naming)
     tensors = []
     for name, stored in arrays.items():

@@ -50,7 +50,10 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All of it; ``missing`` are names of the target, ``unexpected`` names of the file."""
+    """All of it; ``missing`` are names of the target, ``unexpected`` names of the file.
+
+    ``orders`` are torch's names of what an optimizer may hold, in order, as a torch model tells them.
+    """
 
     moves: Sequence[Move]
     naming: Naming | None
@@ -58,6 +61,7 @@ class Plan:
     missing: Sequence[Lacking] = ()
     unexpected: Sequence[Lacking] = ()
     stripped: str = ""
+    orders: Sequence[Sequence[str]] = ()
 
     @property
     def whole(self) -> bool:

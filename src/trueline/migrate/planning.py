@@ -22,7 +22,7 @@ from trueline.model.message import message
 from trueline.model.run import ParamInfo
 from trueline.model.trouble import BadUsage
 
-_USUAL: Final = {Format.PTH: Naming.TORCH, Format.CKPT: Naming.MINDSPORE}
+USUAL: Final = {Format.PTH: Naming.TORCH, Format.CKPT: Naming.MINDSPORE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,7 @@ def plan(weights: Weights, format: Format, wish: Wish) -> Plan:
     arrays, prefix = _stripped(arrays, wish.strip)
     rules = _unprefixed(wish.rules, prefix)
     written = Format(weights.format)
-    names = [one.name for one in arrays]
-    source = naming_of(names, _USUAL.get(written, Naming.TORCH))
+    source = naming_of(arrays, USUAL.get(written))
     to = _towards(source, written, format, wish)
     target, types = _models(wish, source, to)
     if target is not None:
@@ -64,7 +63,16 @@ def plan(weights: Weights, format: Format, wish: Wish) -> Plan:
         found = plan_by_target(arrays, target, (source, to), types, rules)
     else:
         found = plan_by_layer(arrays, source, to, types, rules, wish.add)
-    return replace(found, dropped=[*dropped, *found.dropped], stripped=prefix)
+    return replace(found, dropped=[*dropped, *found.dropped], stripped=prefix, orders=_orders(wish))
+
+
+def _orders(wish: Wish) -> list[list[str]]:
+    """What an optimizer may hold of a torch model: what is trained, or every parameter."""
+    known = next((one for one in wish.models if one.framework is Naming.TORCH), None)
+    if known is None:
+        return []
+    own = [one for one in known.params if not one.buffer and one.shared_with is None]
+    return [[one.name for one in own if one.trainable], [one.name for one in own]]
 
 
 def _towards(source: Naming, written: Format, format: Format, wish: Wish) -> Naming:
@@ -73,8 +81,8 @@ def _towards(source: Naming, written: Format, format: Format, wish: Wish) -> Nam
     if wish.names is not None:
         return wish.names
     if wish.like is not None:
-        return naming_of(list(wish.like.model), _USUAL.get(format, source))
-    usual = _USUAL.get(format)
+        return naming_of(held(wish.like.model), USUAL.get(format, source))
+    usual = USUAL.get(format)
     if usual is None:
         # These files belong to no framework: a model of the other one says that its names are meant.
         other = next((one.framework for one in wish.models if one.framework is not source), None)
@@ -112,7 +120,11 @@ def _stripped(arrays: Sequence[Held], asked: str | None) -> tuple[list[Held], st
     seen: set[str] = set()
     found = []
     for one in arrays:
-        name = one.name.removeprefix(prefix) or one.name
+        name = one.name.removeprefix(prefix)
+        if asked and name != one.name:
+            # A user may leave out the dot at the end.
+            name = name.removeprefix(".")
+        name = name or one.name
         if name in seen:
             raise BadUsage("convert.strip_twice", prefix=prefix, name=printable(name))
         seen.add(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -15,8 +15,17 @@ from trueline.model.message import Message, message
 
 Shape = tuple[int, ...]
 
+# Words that public networks have for tables of vectors; some of them for matrices as well, which come first.
+_MATRIX: Final = re.compile(
+    r".*(proj|dense|linear|mapper|unembed).*|to_\w+|(x|context)_embedder|embed_out|patch_embed(ding)?"
+)
+_TABLE: Final = re.compile(
+    r".*_tokens?|.*codebook|(?!to_).*_bias|.*_bias_values|bias_values|quer(y|ies)_feat\w*|token_type|pe_[kv]"
+    r"|reference_points"
+)
+_NO_TABLE: Final = re.compile(r"proj|head|attn|qkv")
 _EMBEDDING: Final = re.compile(r".*emb.*|wte|wpe|tok|tokens?|words?|lookup|vocab|lut|shared|positions?|segments?")
-_NORM: Final = re.compile(r".*norm.*|(ln|gn|bn|rms)(_?\w+)?")
+_NORM: Final = re.compile(r".*norm.*|(ln|gn|bn|rms)(_?\w+)?|.*_(ln|gn|bn|rms)")
 _SLOPE: Final = re.compile(r".*(relu|act|slope).*")
 _GATES: Final = {4: "lstm", 3: "gru", 1: "rnn"}
 # A kernel longer than this is hardly one.
@@ -80,19 +89,23 @@ def recognise(arrays: Sequence[Held], naming: Naming, types: Mapping[str, str] |
     """Each module of a file by its path; ``types`` are the classes by path where a model is known."""
     found = modules_of(arrays)
     guess = _Guessing(found, naming)
-    return {
-        path: (_by_type(types.get(path, "")) if types is not None else None) or guess.of(module)
-        for path, module in found.items()
-    }
+    if types is None:
+        return {path: guess.of(module) for path, module in found.items()}
+    return {path: _by_type(types.get(path, ""), guess.of(module)) for path, module in found.items()}
 
 
-def _by_type(type_name: str) -> Recognised | None:
+def _by_type(type_name: str, guessed: Recognised) -> Recognised:
     if not type_name:
-        return None
+        return guessed
     label = type_name.rpartition(".")[2]
     why = message("convert.why_model", type=label)
-    layer = None if keeps_torch_names(type_name) else layer_of_class(type_name)
-    return Recognised(label, layer, Certainty.CERTAIN, why)
+    layer = layer_of_class(type_name)
+    if layer is not None or keeps_torch_names(type_name):
+        return Recognised(label, layer, Certainty.CERTAIN, why)
+    if guessed.layer is not None and guessed.layer.kind.startswith("batchnorm"):
+        # A class of the user's own that keeps the statistics of a BatchNorm stands for one.
+        return replace(guessed, label=label, certainty=Certainty.LIKELY)
+    return Recognised(label, None, Certainty.LIKELY, why)
 
 
 class _Guessing:
@@ -104,7 +117,14 @@ class _Guessing:
         self._order = [one for one in modules.values() if one.leaves]
         self._weights = [shape for one in self._order if (shape := one.shape("weight")) is not None]
         self._first = next((one.path for one in self._order if one.shape("weight") is not None), None)
-        self._tied = {other for one in self._order for held in one.leaves.values() if (other := held.shared_with)}
+        # Of a block that is used twice all is shared, which says nothing of its layers.
+        self._tied = {
+            other
+            for one in self._order
+            for held in one.leaves.values()
+            if (other := held.shared_with) and other.split(".")[-2:-1] != held.name.split(".")[-2:-1]
+        }
+        self._turned = {one.word for one in self._order if _is_turned(one)}
         self._volumes = any(len(shape) == 5 for shape in self._weights)
         self._in_volumes = _after_volumes(self._order)
         flat = [shape for shape in self._weights if len(shape) == 4]
@@ -144,7 +164,7 @@ class _Guessing:
         other = "transformerdecoderlayer" if "multihead_attn" in module.children else "transformerencoderlayer"
         layer = layers()[other]
         here = set(layer.children if self._torch else layer.children.values())
-        if not here <= module.children.keys():
+        if here != module.children.keys():
             return None
         label = layer.torch[0]
         return Recognised(
@@ -160,6 +180,8 @@ class _Guessing:
         if len(weight) == 1 or weight == bias:
             return self._by_vector(module, weight, bias) if self._torch else None
         if len(weight) == 2:
+            if self._torch and module.word in self._turned and bias is not None and bias[0] == weight[1]:
+                return _found("Linear", "linear", Certainty.POSSIBLE, message("convert.why_turned"))
             if bias is not None or not self._torch:
                 return _found("Linear", "linear", Certainty.CERTAIN, shapes)
             return self._table_or_matrix(module, weight)
@@ -167,12 +189,14 @@ class _Guessing:
 
     def _by_vector(self, module: Module, weight: Shape, bias: Shape | None) -> Recognised | None:
         if bias == weight:
-            sure = Certainty.CERTAIN if _NORM.fullmatch(module.word) else Certainty.LIKELY
-            return _found("Norm", "layernorm", sure, message("convert.why_vectors"))
+            # What lies along one axis of many is no layer of the frameworks.
+            plain = len(weight) == 1 or weight[0] > 1
+            return _found("Norm", "layernorm", Certainty.LIKELY, message("convert.why_vectors")) if plain else None
         if bias is not None:
             return None
         if _NORM.fullmatch(module.word):
-            return _found("Norm", "layernorm", Certainty.POSSIBLE, message("convert.why_word", word=module.word))
+            # Nearly always a network's own norm by root mean squares, whose port keeps the name.
+            return Recognised("RMSNorm", None, Certainty.POSSIBLE, message("convert.why_word", word=module.word))
         if _SLOPE.fullmatch(module.word):
             return _found("PReLU", "prelu", Certainty.LIKELY, message("convert.why_word", word=module.word))
         sure = Certainty.LIKELY if weight == (1,) else Certainty.POSSIBLE
@@ -180,11 +204,14 @@ class _Guessing:
 
     def _table_or_matrix(self, module: Module, weight: Shape) -> Recognised:
         held = module.leaves["weight"]
-        if _EMBEDDING.fullmatch(module.word):
+        if _EMBEDDING.fullmatch(module.word) and not _MATRIX.fullmatch(module.word):
             return _found("Embedding", "embedding", Certainty.LIKELY, message("convert.why_word", word=module.word))
+        if _TABLE.fullmatch(module.word):
+            return _found("Embedding", "embedding", Certainty.POSSIBLE, message("convert.why_word", word=module.word))
         if held.name in self._tied:
             return _found("Embedding", "embedding", Certainty.POSSIBLE, message("convert.why_tied"))
-        if module.path == self._first and self._follows_columns(module, weight):
+        first = module.path == self._first and not _NO_TABLE.search(module.path.lower())
+        if first and self._follows_columns(module, weight):
             return _found("Embedding", "embedding", Certainty.POSSIBLE, message("convert.why_first"))
         return _found("Linear", "linear", Certainty.POSSIBLE, message("convert.why_no_bias"))
 
@@ -224,13 +251,23 @@ _BATCHNORM: Final = {
 def _after_volumes(order: Sequence[Module]) -> set[str]:
     """The modules before which the last convolution has a kernel of three sides."""
     found: set[str] = set()
-    sides = 0
+    sides = outputs = 0
+    flat = any(len(one.shape("weight") or ()) == 4 for one in order)
     for one in order:
         shape = one.shape("weight")
-        sides = len(shape) if shape is not None and len(shape) >= 3 else sides
-        if sides == 5:
+        if shape is not None and len(shape) >= 3:
+            sides, outputs = len(shape), shape[0]
+        mean = one.shape("running_mean") or one.shape("moving_mean")
+        # Where there are images too, the channels must be those of the volumes.
+        if sides == 5 and (not flat or mean == (outputs,)):
             found.add(one.path)
     return found
+
+
+def _is_turned(module: Module) -> bool:
+    """A matrix whose bias is as long as it has columns: some networks keep their weights so."""
+    weight, bias = module.shape("weight"), module.shape("bias")
+    return weight is not None and bias is not None and len(weight) == 2 and weight[0] != weight[1] == bias[0]
 
 
 def _recurrent(module: Module) -> Recognised | None:

@@ -33,6 +33,8 @@ class Converted:
     findings: Sequence[Finding] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
+    notes: Sequence[Message] = ()
+    beside: int = 0
 
     @property
     def exit(self) -> Exit:
@@ -95,12 +97,17 @@ def _findings(found: Converted) -> list[Finding]:
 def _blocks(found: Converted) -> list[Block]:
     plan = found.plan
     blocks: list[Block] = []
+    blocks += [Text(one) for one in found.notes]
+    if found.beside:
+        blocks.append(Text(message("convert.beside", count=found.beside)))
     if plan.stripped:
         blocks.append(Text(message("convert.stripped", prefix=plan.stripped)))
     blocks += _lacking("convert.table_missing", plan.missing) + _lacking("convert.table_unexpected", plan.unexpected)
     doubtful = [one for one in plan.moves if one.certainty is Certainty.POSSIBLE]
     if doubtful:
-        blocks.append(Text(message("convert.doubtful", count=len(doubtful), total=len(plan.moves))))
+        counts = {"count": len(doubtful), "total": len(plan.moves)}
+        ordered = any(one.why.id == "align.reason_order" for one in doubtful)
+        blocks.append(Text(message("convert.by_order" if ordered else "convert.doubtful", **counts)))
         if not found.dry:
             blocks.append(_moves(message("convert.table_doubtful"), doubtful[:_SHOWN]))
     if found.dropped:

@@ -7,14 +7,14 @@ import os
 import select
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from trueline.locale import language
 from trueline.pair.wire import LONGEST_LINE, Array, Content, Garbled, packed, unpacked
+from trueline.record.tail import Tail
 
 _START: Final = Path(__file__).parent / "child" / "start.py"
 _TAIL: Final = 16384
@@ -22,6 +22,7 @@ _BLOCK: Final = 1 << 20
 # How often it is looked whether the process is still there: a worker that it has forked may hold its pipes open.
 _GLANCE: Final = 0.5
 _PATIENCE: Final = 2.0
+_FLUSHED: Final = 0.2
 
 
 class Died(Exception):  # noqa: N818
@@ -61,7 +62,7 @@ class Process:
             os.close(replies)
         os.set_blocking(self._requests, False)
         assert self._process.stdout is not None
-        self._tail = _Tail(self._process.stdout)
+        self._tail = Tail(self._process.stdout, _TAIL)
 
     @property
     def pid(self) -> int:
@@ -71,7 +72,7 @@ class Process:
     @property
     def output(self) -> str:
         """The end of what it has printed."""
-        return self._tail.text()
+        return self._tail.text(_FLUSHED)
 
     def send(self, content: Mapping[str, Any], arrays: Sequence[Array], timeout: float | None) -> None:
         """One message; Died or TimeoutError where it is not taken. The time counts until its answer is there."""
@@ -153,22 +154,3 @@ class Process:
             return self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             raise Garbled("it has closed its pipe") from None
-
-
-class _Tail:
-    """The end of what a process prints, however much that is."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._kept = b""
-        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
-        self._thread.start()
-
-    def _read(self, stream: IO[bytes]) -> None:
-        with stream:
-            while block := os.read(stream.fileno(), 1 << 16):
-                self._kept = (self._kept + block)[-_TAIL:]
-
-    def text(self) -> str:
-        """What is there by now; what a process that has just ended wrote last may still be on its way."""
-        self._thread.join(0.2)
-        return self._kept.decode("utf-8", "replace")

@@ -7,17 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from trueline.model.trouble import BadUsage
 from trueline.record.launchers import find_launcher
 from trueline.record.perturb import VARIABLE, Perturbation
 from trueline.record.ranks import rank_in_environment
+from trueline.record.tail import Tail
 from trueline.record.wanted import Wanted
 
 _TAIL = 4096
@@ -54,12 +53,12 @@ class Command:
             start_new_session=True,
         )
         assert process.stdout is not None
-        tail = _Tail(process.stdout)
+        tail = Tail(process.stdout, _TAIL)
         try:
             code = process.wait()
         finally:
             _end_group(process)
-        return Ended(code, tail.last_line())
+        return Ended(code, tail.last_line(_PATIENCE))
 
     def _script(self) -> list[str]:
         return [*(["-m"] if self.as_module else []), self.script, *self.args]
@@ -100,23 +99,3 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-class _Tail:
-    """The end of what a process writes, however much that is."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._kept = b""
-        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
-        self._thread.start()
-
-    def _read(self, stream: IO[bytes]) -> None:
-        with stream:
-            while block := os.read(stream.fileno(), 1 << 16):
-                self._kept = (self._kept + block)[-_TAIL:]
-
-    def last_line(self) -> str:
-        """The last line that says something."""
-        self._thread.join(_PATIENCE)
-        lines = [line.strip() for line in self._kept.decode("utf-8", "replace").splitlines()]
-        return next((line for line in reversed(lines) if line), "")

@@ -1,6 +1,7 @@
 """Which tensor here is which tensor there, why, how sure, and what is left over on both sides."""
 
 from trueline.compare.align.aligning import align, align_keys
+from trueline.compare.align.matching import less_sure
 from trueline.compare.align.result import Alignment, Item, Layout, Leftover, Pair, Reason, Structure
 from trueline.compare.align.rules import Rules
 
@@ -15,4 +16,5 @@ __all__ = [
     "Structure",
     "align",
     "align_keys",
+    "less_sure",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from trueline.adapters.protocol import Adapter, Tensor, Unreadable, Values
+from trueline.apitable.layers import keeps_torch_names, layer_of_class
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
 from trueline.pair.child.building import required
@@ -100,7 +101,9 @@ class _Describing:
 
 
 def _whole_name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+    """The class that says what a module is: the framework's own layer that it derives from, where there is one."""
+    names = [f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__]
+    return next((name for name in names if layer_of_class(name) or keeps_torch_names(name)), names[0])
 
 
 def _first_of(tensors: Iterable[Tensor]) -> dict[int, Tensor]:

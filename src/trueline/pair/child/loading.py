@@ -13,12 +13,12 @@ from trueline.formats.opening import open_weights
 from trueline.formats.weights import Weights
 from trueline.model.trouble import Trouble
 from trueline.pair.child.checkpoints import Checkpoints, checkpoints_of
-from trueline.pair.child.faults import first_line, said_for
+from trueline.pair.child.faults import said_for
 from trueline.pair.described import Loaded, Misfit
 from trueline.pair.trouble import SideTrouble
 
 _READ_HERE = "trueline"
-_WEIGHTS = (Format.PTH, Format.CKPT, Format.SAFETENSORS, Format.NPZ)
+_WEIGHTS = (Format.PTH, Format.PTH_SHARDS, Format.CKPT, Format.SAFETENSORS, Format.NPZ)
 
 
 def load(side: str, model: Any, adapter: Adapter, path: Path, strict: bool) -> dict[str, Any]:
@@ -34,7 +34,8 @@ def load(side: str, model: Any, adapter: Adapter, path: Path, strict: bool) -> d
         raise
     except Exception as error:  # noqa: BLE001 - frameworks raise anything at a file they do not like
         traceback.print_exception(error)
-        raise SideTrouble("side.cannot_load", side=side, path=str(path), reason=first_line(error)) from None
+        # What lies beside the weights need not please the framework; TrueLine's reader has read them.
+        by, tensors = _READ_HERE, weights.model
     with said_for(side, "loading"):
         own = checkpoints.kept(model)
         misfits = list(_misfits(adapter.values, tensors, own))
