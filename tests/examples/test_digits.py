@@ -119,13 +119,13 @@ def test_the_batchnorm_momentum_shows_in_evaluation_only(initial: Path) -> None:
 
 def test_both_scripts_learn_and_stay_together(initial: Path, tmp_path: Path) -> None:
     trained = tmp_path / "trained.npz"
-    torch = script("train_torch.py", "--weights", initial, "--epochs", 2)
-    mindspore = script("train_mindspore.py", "--weights", initial, "--epochs", 2, "--save-weights", trained)
-    assert numbers(torch, "accuracy")[-1] > 0.9
-    assert numbers(mindspore, "accuracy")[-1] > 0.9
+    torch = script("train_torch.py", "--weights", initial, "--epochs", 1)
+    mindspore = script("train_mindspore.py", "--weights", initial, "--epochs", 1, "--save-weights", trained)
+    assert numbers(torch, "accuracy")[-1] > 0.8
+    assert numbers(mindspore, "accuracy")[-1] > 0.8
     assert numbers(mindspore, "loss")[:2] == pytest.approx(numbers(torch, "loss")[:2], rel=1e-4)
     again = script("train_torch.py", "--weights", trained, "--epochs", 1, "--steps", 1)
-    assert numbers(again, "loss")[0] < 0.5
+    assert numbers(again, "loss")[0] < 0.7 * numbers(torch, "loss")[0]
 
 
 def test_steps_and_order_are_the_users(initial: Path) -> None:

@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 from cli.calling import call
 
+from trueline.migrate.by_layer import plan_by_layer
+from trueline.migrate.held import Held
+from trueline.migrate.recognising import Naming
+
 Shapes = dict[str, tuple[int, ...]]
 
 BATCH_NORM = ("weight", "bias", "running_mean", "running_var")
@@ -188,3 +192,19 @@ def test_gamma_and_beta_of_a_torch_network_do_not_make_its_file_mindspores(tmp_p
     names = _names(_dry(tmp_path, arrays, "--names", "mindspore"))
     assert names["norm.weight"] == "norm.gamma" and names["emb.weight"] == "emb.embedding_table"
     assert names["grn.gamma"] == "grn.gamma"
+
+
+SHAPES = (None, (), (0,), (1,), (4,), (0, 4), (4, 0), (4, 4), (2, 0, 3), (4, 2, 3), (2, 3, 0, 1))
+
+
+@pytest.mark.parametrize("naming", list(Naming))
+@pytest.mark.parametrize("pair", [("weight", "bias"), ("gamma", "beta"), ("weight_ih_l0", "weight_hh_l0"), ("w", "a")])
+def test_no_shape_is_too_odd(naming: Naming, pair: tuple[str, str]) -> None:
+    for first in SHAPES:
+        for second in SHAPES:
+            shapes = {
+                f"m.{leaf}": shape for leaf, shape in zip(pair, (first, second), strict=True) if shape is not None
+            }
+            arrays = [Held(name, shape, np.dtype(np.float32), np.zeros(shape)) for name, shape in shapes.items()]
+            for other in Naming:
+                assert len(plan_by_layer(arrays, naming, other).moves) == len(arrays)

@@ -174,13 +174,13 @@ class _Guessing:
     def _by_weight(self, module: Module) -> Recognised | None:
         weight, bias = module.shape("weight"), module.shape("bias")
         # The weight of a module that holds others is a parameter of the user's own.
-        if weight is None or module.children:
+        if not weight or module.children:
             return None
         shapes = message("convert.why_shape", shape=list(weight))
         if len(weight) == 1 or weight == bias:
             return self._by_vector(module, weight, bias) if self._torch else None
         if len(weight) == 2:
-            if self._torch and module.word in self._turned and bias is not None and bias[0] == weight[1]:
+            if self._torch and module.word in self._turned and bias == weight[1:]:
                 return _found("Linear", "linear", Certainty.POSSIBLE, message("convert.why_turned"))
             if bias is not None or not self._torch:
                 return _found("Linear", "linear", Certainty.CERTAIN, shapes)
@@ -190,7 +190,7 @@ class _Guessing:
     def _by_vector(self, module: Module, weight: Shape, bias: Shape | None) -> Recognised | None:
         if bias == weight:
             # What lies along one axis of many is no layer of the frameworks.
-            plain = len(weight) == 1 or weight[0] > 1
+            plain = len(weight) == 1 or weight[:1] > (1,)
             return _found("Norm", "layernorm", Certainty.LIKELY, message("convert.why_vectors")) if plain else None
         if bias is not None:
             return None
@@ -227,7 +227,7 @@ class _Guessing:
 
     def _convolution(self, module: Module, weight: Shape, bias: Shape | None) -> Recognised:
         why = message("convert.why_shape", shape=list(weight))
-        turned = bias is not None and bias[0] != weight[0] and bias[0] % weight[1] == 0
+        turned = bias is not None and len(bias) == 1 and bias[0] != weight[0] and weight[1] and not bias[0] % weight[1]
         word = "ConvTranspose" if turned else "Conv"
         kind = "convtranspose" if turned else "conv"
         if self._torch and len(weight) == 3:
@@ -267,7 +267,7 @@ def _after_volumes(order: Sequence[Module]) -> set[str]:
 def _is_turned(module: Module) -> bool:
     """A matrix whose bias is as long as it has columns: some networks keep their weights so."""
     weight, bias = module.shape("weight"), module.shape("bias")
-    return weight is not None and bias is not None and len(weight) == 2 and weight[0] != weight[1] == bias[0]
+    return weight is not None and bias is not None and len(weight) == 2 and weight[:1] != weight[1:] == bias
 
 
 def _recurrent(module: Module) -> Recognised | None:
