@@ -133,3 +133,10 @@ def test_stars_cannot_be_made_to_take_for_ever(tmp_path: Path) -> None:
     name = "a" * 3_000
     found = align(side(name), side("b"), rules(tmp_path, "*a*a*a*a*b = *b*b*b*b*b"))
     assert found.unused
+
+
+def test_a_star_for_all_of_a_module_needs_no_equal_leaves(tmp_path: Path) -> None:
+    here, there = side("bn1.weight", "bn1.bias", "bn2.weight"), side("norm.gamma", "norm.beta", "bn1.weight")
+    found = align(here, there, rules(tmp_path, "bn1.* = norm.*\n"))
+    assert paired(found).items() >= {"bn1.weight": "norm.gamma", "bn1.bias": "norm.beta"}.items()
+    assert not found.unused

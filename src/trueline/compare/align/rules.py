@@ -88,7 +88,7 @@ def apply(rules: Rules, matching: Matching, pairing: Pairing) -> list[str]:
                     if a.tag[:3] == b.tag[:3] and pairing.free((a, b)) == [a, b]:
                         pairing.take(a, b, Reason.MAP, Certainty.CERTAIN)
                         found = True
-        for path_a, path_b in _meant(rule, matching.a.nodes):
+        for path_a, path_b in (*_meant(rule, matching.a.nodes), *_modules_meant(rule, matching.a.nodes)):
             if path_a in matching.a.nodes and path_b in matching.b.nodes:
                 a_node, b_node = matching.a.nodes[path_a], matching.b.nodes[path_b]
                 if a_node.partner is None and b_node.partner is None:
@@ -97,6 +97,14 @@ def apply(rules: Rules, matching: Matching, pairing: Pairing) -> list[str]:
         if not found:
             unused.append(_text(rule))
     return unused
+
+
+def _modules_meant(rule: tuple[str, str], names: Iterable[str]) -> list[tuple[str, str]]:
+    """``bn1.* = norm.*`` speaks of all that is in a module, whatever the other side calls it there."""
+    name_a, name_b = rule
+    if not (name_a.endswith(".*") and name_b.endswith(".*")):
+        return []
+    return list(_meant((name_a[:-2], name_b[:-2]), names))
 
 
 def _by_name(tree: Tree) -> dict[str, list[Tensor]]:
