@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import mindspore as ms
-import numpy as np
-import pytest
-import torch
-from cli.calling import call
-
-sys.path.insert(0, str(Path(__file__).parent / "networks"))
-
 import handling_mindspore
 import handling_torch
+import mindspore as ms
+import pytest
+import torch
 from by_hand import PAIRS, Pair
 from checkpoints_torch import CHECKPOINTS
+from cli.calling import call
+from judging_outputs import apart, build
 from network_inputs import inputs
 
 AGREE = 1e-4
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated:FutureWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated:FutureWarning"),
+    pytest.mark.usefixtures("one_thread"),
+]
 EVERY_PAIR = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def _build(factory: str) -> Any:
-    module, _, name = factory.partition(":")
-    return getattr(importlib.import_module(module), name)()
-
-
-def _apart(one: list[np.ndarray], other: list[np.ndarray]) -> float:
-    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(one, other, strict=True))
 
 
 def _convert(*arguments: str | Path) -> dict[str, Any]:
@@ -54,14 +34,14 @@ def _convert(*arguments: str | Path) -> dict[str, Any]:
 
 @EVERY_PAIR
 def test_torch_to_mindspore(pair: Pair, tmp_path: Path) -> None:
-    bench = handling_torch.move(_build(pair.torch))
+    bench = handling_torch.move(build(pair.torch))
     torch.save(bench.state_dict(), tmp_path / "bench.pth")
     found = _convert(tmp_path / "bench.pth", tmp_path / "port.ckpt")
-    port = _build(pair.mindspore)
+    port = build(pair.mindspore)
     missing, _ = ms.load_param_into_net(port, ms.load_checkpoint(str(tmp_path / "port.ckpt")), strict_load=True)
     assert missing == []
     batch = inputs(pair.inputs)
-    assert _apart(handling_mindspore.outputs(port, batch), handling_torch.outputs(bench, batch)) < AGREE
+    assert apart(handling_mindspore.outputs(port, batch), handling_torch.outputs(bench, batch)) < AGREE
     # Nothing is lost without a word.
     told = {part for one in found["mapped"] for part in one["parts"]} | {one["name"] for one in found["dropped"]}
     assert told == set(bench.state_dict())
@@ -69,13 +49,13 @@ def test_torch_to_mindspore(pair: Pair, tmp_path: Path) -> None:
 
 @EVERY_PAIR
 def test_mindspore_to_torch(pair: Pair, tmp_path: Path) -> None:
-    port = handling_mindspore.move(_build(pair.mindspore))
+    port = handling_mindspore.move(build(pair.mindspore))
     ms.save_checkpoint(port, str(tmp_path / "port.ckpt"))
-    bench = _build(pair.torch)
+    bench = build(pair.torch)
     like: list[str | Path] = []
     if pair.spectral:
         # The vectors are not in MindSpore's file: the network without the norm takes the weight as it is.
-        bench = _build("gan_torch:build_projection")
+        bench = build("gan_torch:build_projection")
     elif "weight_norm" in pair.name:
         # A file alone cannot know that torch keeps the weight in two parts.
         torch.save(bench.state_dict(), tmp_path / "like.pth")
@@ -87,15 +67,15 @@ def test_mindspore_to_torch(pair: Pair, tmp_path: Path) -> None:
     own = {name for name in found.missing_keys if not name.endswith(("decoder.weight", "position_ids"))}
     assert own == set()
     batch = inputs(pair.inputs)
-    assert _apart(handling_torch.outputs(bench, batch), handling_mindspore.outputs(port, batch)) < AGREE
+    assert apart(handling_torch.outputs(bench, batch), handling_mindspore.outputs(port, batch)) < AGREE
 
 
 @pytest.mark.parametrize("style", CHECKPOINTS)
 def test_a_checkpoint_of_any_style(style: str, tmp_path: Path) -> None:
-    bench = handling_torch.move(_build("resnet_torch:build"))
+    bench = handling_torch.move(build("resnet_torch:build"))
     torch.save(CHECKPOINTS[style](bench), tmp_path / "bench.pth")
     _convert(tmp_path / "bench.pth", tmp_path / "port.ckpt")
-    port = _build("resnet_mindspore:build")
+    port = build("resnet_mindspore:build")
     assert ms.load_param_into_net(port, ms.load_checkpoint(str(tmp_path / "port.ckpt")), strict_load=True)[0] == []
     batch = inputs("resnet")
-    assert _apart(handling_mindspore.outputs(port, batch), handling_torch.outputs(bench, batch)) < AGREE
+    assert apart(handling_mindspore.outputs(port, batch), handling_torch.outputs(bench, batch)) < AGREE

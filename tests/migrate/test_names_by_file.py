@@ -12,7 +12,7 @@ from cli.calling import call
 
 from trueline.migrate.by_layer import plan_by_layer
 from trueline.migrate.held import Held
-from trueline.migrate.recognising import Naming
+from trueline.migrate.modules import Naming
 
 Shapes = dict[str, tuple[int, ...]]
 

@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+import handling_mindspore
+import handling_torch
 import mindspore as ms
 import numpy as np
 import pytest
 import torch
-
-sys.path.insert(0, str(Path(__file__).parent / "networks"))
-
-import handling_mindspore
-import handling_torch
 from by_hand import PAIRS, Pair
 from checkpoints_torch import CHECKPOINTS
+from judging_outputs import apart, build
 from moved_values import moved
 from network_inputs import inputs
 
 AGREE = 2e-5
 SEEN = 1e-3
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated:FutureWarning")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # networks this small only wait for each other's threads
-    yield
-    torch.set_num_threads(before)
-
-
-def _build(factory: str) -> Any:
-    module, _, name = factory.partition(":")
-    return getattr(importlib.import_module(module), name)()
-
-
-def _apart(one: list[np.ndarray], other: list[np.ndarray]) -> float:
-    """The largest difference, as a share of the largest value."""
-    assert [array.shape for array in one] == [array.shape for array in other]
-    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(one, other, strict=True))
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated:FutureWarning"),
+    pytest.mark.usefixtures("one_thread"),
+]
 
 
 EVERY_PAIR = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
@@ -53,18 +31,18 @@ EVERY_PAIR = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 
 @EVERY_PAIR
 def test_both_networks_compute_the_same_and_are_named_as_in_their_files(pair: Pair, tmp_path: Path) -> None:
-    bench = handling_torch.move(_build(pair.torch))
+    bench = handling_torch.move(build(pair.torch))
     torch.save(bench.state_dict(), tmp_path / "bench.pth")
     state = {name: one.numpy() for name, one in torch.load(tmp_path / "bench.pth", weights_only=True).items()}
     arrays = pair.mindspore_arrays(state)
     assert {pair.mindspore_name(name) for name in state} - {None} == arrays.keys()
 
-    port = handling_mindspore.load(_build(pair.mindspore), arrays)
+    port = handling_mindspore.load(build(pair.mindspore), arrays)
     for seed in (0, 1):
         batch = inputs(pair.inputs, seed)
         wanted = handling_torch.outputs(bench, batch)
         assert all(np.isfinite(array).all() and 0.01 < array.std() < 100 for array in wanted)
-        assert _apart(handling_mindspore.outputs(port, batch), wanted) < AGREE
+        assert apart(handling_mindspore.outputs(port, batch), wanted) < AGREE
 
     ms.save_checkpoint(port, str(tmp_path / "port.ckpt"))
     loaded = ms.load_checkpoint(str(tmp_path / "port.ckpt"))
@@ -75,7 +53,7 @@ def test_both_networks_compute_the_same_and_are_named_as_in_their_files(pair: Pa
 
 @EVERY_PAIR
 def test_every_array_matters_for_the_output(pair: Pair) -> None:
-    net = handling_torch.move(_build(pair.torch))
+    net = handling_torch.move(build(pair.torch))
     batch = inputs(pair.inputs)
     wanted = handling_torch.outputs(net, batch)
     tensors = dict([*net.named_parameters(), *net.named_buffers()])
@@ -86,7 +64,7 @@ def test_every_array_matters_for_the_output(pair: Pair) -> None:
             kept = tensor.clone()
             tensor.copy_(torch.from_numpy(np.asarray(others[name])))
             changed = not torch.equal(kept, tensor)
-            if changed and _apart(handling_torch.outputs(net, batch), wanted) < SEEN:
+            if changed and apart(handling_torch.outputs(net, batch), wanted) < SEEN:
                 unseen.append(name)
             tensor.copy_(kept)
     excused = r".*\.num_batches_tracked|" + pair.without_effect
@@ -95,7 +73,7 @@ def test_every_array_matters_for_the_output(pair: Pair) -> None:
 
 @pytest.mark.parametrize("style", CHECKPOINTS)
 def test_a_checkpoint_of_any_style_holds_the_same_weights(style: str, tmp_path: Path) -> None:
-    net = handling_torch.move(_build("resnet_torch:build"))
+    net = handling_torch.move(build("resnet_torch:build"))
     torch.save(CHECKPOINTS[style](net), tmp_path / "net.pth")
     loaded = torch.load(tmp_path / "net.pth", weights_only=True)
     weights = next((loaded[key] for key in ("state_dict", "model") if key in loaded), loaded)

@@ -82,10 +82,9 @@ def command(
     from trueline.compare.align import Rules
     from trueline.formats.kinds import Format
     from trueline.formats.saving import SHARDS, format_of
-    from trueline.migrate.converting import without_unheld, write, zero_weights
-    from trueline.migrate.keeping import keep as keep_sections
-    from trueline.migrate.planning import Wish, plan
-    from trueline.migrate.recognising import Naming
+    from trueline.migrate.converting import prepare, zero_weights
+    from trueline.migrate.modules import Naming
+    from trueline.migrate.planning import Wish
     from trueline.migrate.report import Converted, converted_report, converted_result
 
     format = format_of(output, to)
@@ -110,11 +109,8 @@ def command(
             add=add,
             drop=drop,
         )
-        found = without_unheld(plan(weights, format, wish), format)
-        if not found.moves and found.whole:
-            raise BadUsage("convert.nothing_left")
-        kept = keep_sections(weights, found, format, keep)
-        writing = not dry and (found.whole or allow_missing)
+        prepared = prepare(weights, format, wish, keep)
+        writing = not dry and (prepared.plan.whole or allow_missing)
         extra: dict[str, Any] = {}
         zeros: list[Message] = []
         if writing:
@@ -123,29 +119,20 @@ def command(
             from trueline.cli.progress import bytes_progress
 
             with ended_cleanly(), bytes_progress(message("convert.writing")) as progress:
-                write(
-                    found,
-                    kept,
-                    output,
-                    format,
-                    force=force,
-                    progress=progress,
-                    shard_bytes=shard_bytes,
-                    nested=weights.nested,
-                )
+                prepared.write(output, force=force, progress=progress, shard_bytes=shard_bytes)
             if checked:
                 extra = _verified(checked, source, output, arrays)
-                zeros = zero_weights(found)
+                zeros = zero_weights(prepared.plan)
     done = Converted(
         source,
         output,
-        found,
-        [*found.dropped, *kept.dropped],
+        prepared.plan,
+        prepared.dropped,
         writing,
         dry,
         allowed=allow_missing,
-        notes=[*kept.notes, *zeros],
-        beside=kept.count,
+        notes=[*prepared.kept.notes, *zeros],
+        beside=prepared.kept.count,
         **extra,
     )
     return answer(converted_result(done, listed=as_json), lambda: converted_report(done), as_json=as_json)

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -129,15 +129,18 @@ def _record_all(scripts: Path, folder: Path) -> None:
         return time.monotonic() - began
 
     # Threads only wait here: each run is a process of its own.
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        try:
-            for name, seconds in zip(_RUNS, pool.map(record, _RUNS), strict=True):
-                _tell(message("demo.recorded", what=message(f"demo.what_{name}").text(), seconds=round(seconds)))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in list(_children):
-                child.kill()
-            raise
+    with ThreadPoolExecutor(_AT_ONCE) as pool, ExitStack() as undoing:
+        undoing.callback(_stop, pool)
+        for name, seconds in zip(_RUNS, pool.map(record, _RUNS), strict=True):
+            _tell(message("demo.recorded", what=message(f"demo.what_{name}").text(), seconds=round(seconds)))
+        undoing.pop_all()
+
+
+def _stop(pool: ThreadPoolExecutor) -> None:
+    """Nobody waits for the rest."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for child in list(_children):
+        child.kill()
 
 
 def _run(command: Sequence[str]) -> None:

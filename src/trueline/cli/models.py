@@ -7,8 +7,8 @@ from pathlib import Path
 from trueline.formats.kinds import Kind, look
 from trueline.formats.opening import open_weights
 from trueline.formats.weights import Weights
+from trueline.migrate.modules import Naming
 from trueline.migrate.planning import Known
-from trueline.migrate.recognising import Naming
 from trueline.model.message import message
 from trueline.model.trouble import BadUsage
 from trueline.pair.described import Described

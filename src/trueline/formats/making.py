@@ -85,19 +85,15 @@ class Making:
         """All files are whole: give them their names."""
         for one in self._sinks:
             one.close()
-        named: list[Path] = []
-        try:
+        # All of them or none.
+        with contextlib.ExitStack() as undoing:
             for one in self._sinks:
                 if self._force:
                     one.part.replace(one.path)
                 else:
                     _name(one.part, one.path)
-                    named.append(one.path)
-        except BaseException:
-            # All of them or none.
-            for path in named:
-                path.unlink(missing_ok=True)
-            raise
+                    undoing.callback(one.path.unlink, missing_ok=True)
+            undoing.pop_all()
 
     def leave_nothing(self) -> None:
         """Remove what has no name yet."""

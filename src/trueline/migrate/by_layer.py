@@ -8,9 +8,10 @@ from trueline.compare.align import Rules, less_sure
 from trueline.formats.printable import printable
 from trueline.migrate.folding import fold
 from trueline.migrate.held import Held
+from trueline.migrate.modules import Naming, Recognised
 from trueline.migrate.naming import Names, Other
 from trueline.migrate.plan import Dropped, Move, Plan, Sorting
-from trueline.migrate.recognising import Naming, Recognised, recognise
+from trueline.migrate.recognising import recognise
 from trueline.model.finding import Certainty
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage

@@ -14,8 +14,9 @@ from trueline.formats.outgoing import Outgoing
 from trueline.formats.stored import Stored
 from trueline.migrate.folding import fold
 from trueline.migrate.held import Held
+from trueline.migrate.modules import Naming, Recognised
 from trueline.migrate.plan import Dropped, Lacking, Move, Plan, Sorting
-from trueline.migrate.recognising import Naming, Recognised, recognise
+from trueline.migrate.recognising import recognise
 from trueline.migrate.target import Target, Wanted
 from trueline.migrate.unfolding import Joined, join, part
 from trueline.model.finding import Certainty

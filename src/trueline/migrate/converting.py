@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,9 +12,12 @@ from trueline.formats.making import Progress, check_room
 from trueline.formats.outgoing import Outgoing
 from trueline.formats.printable import printable
 from trueline.formats.saving import Saved, cannot_hold, save
+from trueline.formats.weights import Weights
 from trueline.migrate.keeping import Kept, arrays_of
+from trueline.migrate.keeping import keep as keep_sections
+from trueline.migrate.modules import Naming
 from trueline.migrate.plan import Dropped, Move, Plan
-from trueline.migrate.recognising import Naming
+from trueline.migrate.planning import Wish, plan
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
@@ -22,12 +25,12 @@ _SHOWN: Final = 80
 _WEIGHTS: Final = ("weight", "gamma")
 
 
-def without_unheld(plan: Plan, format: Format) -> Plan:
+def _without_unheld(found: Plan, format: Format) -> Plan:
     """The plan without empty arrays where the target would drop them; a BadUsage for anything else it cannot hold."""
-    trouble = _trouble(plan, format)
+    trouble = _trouble(found, format)
     dropped: list[Dropped] = []
     moves = []
-    for move, array in zip(plan.moves, plan.outgoing(), strict=True):
+    for move, array in zip(found.moves, found.outgoing(), strict=True):
         why = trouble(array)
         if why is None:
             moves.append(move)
@@ -35,17 +38,17 @@ def without_unheld(plan: Plan, format: Format) -> Plan:
             dropped += [Dropped(name, why) for name in move.held.names]
         else:
             raise _refused(move.held.names[0] if move.held.names else move.name, why)
-    return replace(plan, moves=moves, dropped=[*plan.dropped, *dropped])
+    return replace(found, moves=moves, dropped=[*found.dropped, *dropped])
 
 
-def _trouble(plan: Plan, format: Format) -> Callable[[Outgoing], Message | None]:
+def _trouble(found: Plan, format: Format) -> Callable[[Outgoing], Message | None]:
     """What neither the format nor the framework that reads it can hold."""
-    found = cannot_hold(format)
-    if format is not Format.SAFETENSORS or plan.naming is not Naming.MINDSPORE:
-        return found
+    trouble = cannot_hold(format)
+    if format is not Format.SAFETENSORS or found.naming is not Naming.MINDSPORE:
+        return trouble
     # MindSpore reads these files too, and one array it does not know spoils the whole.
     mindspore = cannot_hold(Format.CKPT)
-    return lambda one: found(one) or (mindspore(one) if one.count else None)
+    return lambda one: trouble(one) or (mindspore(one) if one.count else None)
 
 
 def _refused(name: str, why: Message) -> BadUsage:
@@ -58,24 +61,39 @@ def _pattern(name: str) -> str:
     return f"{wild}*" if len(name) > _SHOWN else wild
 
 
-def write(
-    plan: Plan,
-    kept: Kept,
-    path: Path,
-    format: Format,
-    *,
-    force: bool = False,
-    progress: Progress | None = None,
-    shard_bytes: int | None = None,
-    nested: str = "",
-) -> None:
-    """Write the result."""
-    more = _holdable(kept, format)
-    beside = arrays_of(kept.beside if kept.tree is None else kept.tree)
-    check_room(path, sum(one.nbytes for one in (*plan.outgoing(), *more, *beside)))
-    metadata = {"format": "pt" if plan.naming is Naming.TORCH else "ms"}
-    saved = Saved(plan.outgoing(), kept.beside, more, kept.others, nested or "state_dict", metadata, kept.tree)
-    save(path, format, saved, force=force, progress=progress, shard_bytes=shard_bytes)
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A conversion that only has to be written: what becomes of the model, and what is kept beside it."""
+
+    plan: Plan
+    kept: Kept
+    format: Format
+    nested: str = ""
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        """All that is not in the result."""
+        return [*self.plan.dropped, *self.kept.dropped]
+
+    def write(
+        self, path: Path, *, force: bool = False, progress: Progress | None = None, shard_bytes: int | None = None
+    ) -> None:
+        """Write the result."""
+        kept, arrays = self.kept, self.plan.outgoing()
+        more = _holdable(kept, self.format)
+        beside = arrays_of(kept.beside if kept.tree is None else kept.tree)
+        check_room(path, sum(one.nbytes for one in (*arrays, *more, *beside)))
+        metadata = {"format": "pt" if self.plan.naming is Naming.TORCH else "ms"}
+        saved = Saved(arrays, kept.beside, more, kept.others, self.nested or "state_dict", metadata, kept.tree)
+        save(path, self.format, saved, force=force, progress=progress, shard_bytes=shard_bytes)
+
+
+def prepare(weights: Weights, format: Format, wish: Wish, keep: Sequence[str]) -> Prepared:
+    """What is to be written where; a BadUsage for what cannot be."""
+    found = _without_unheld(plan(weights, format, wish), format)
+    if not found.moves and found.whole:
+        raise BadUsage("convert.nothing_left")
+    return Prepared(found, keep_sections(weights, found, format, keep), format, weights.nested)
 
 
 def _holdable(kept: Kept, format: Format) -> Sequence[Outgoing]:
@@ -87,9 +105,9 @@ def _holdable(kept: Kept, format: Format) -> Sequence[Outgoing]:
     return kept.more
 
 
-def zero_weights(plan: Plan) -> list[Message]:
+def zero_weights(done: Plan) -> list[Message]:
     """What is to be said of weights that are all zero: outputs prove nothing of what lies behind them."""
-    found = [one for one in plan.moves if one.held.leaf.endswith(_WEIGHTS) and one.held.names and _is_zero(one)]
+    found = [one for one in done.moves if one.held.leaf.endswith(_WEIGHTS) and one.held.names and _is_zero(one)]
     if not found:
         return []
     return [message("convert.zero_weights", count=len(found), name=found[0].held.names[0])]

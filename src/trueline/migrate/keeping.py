@@ -11,9 +11,9 @@ from trueline.formats.outgoing import Outgoing
 from trueline.formats.stored import Stored
 from trueline.formats.weights import MODEL, Shown, Weights
 from trueline.migrate.kept_tree import kept_tree
+from trueline.migrate.modules import Naming
 from trueline.migrate.optimizer import State, to_mindspore, to_torch
 from trueline.migrate.plan import Dropped, Plan
-from trueline.migrate.recognising import Naming
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.compare.align import less_sure
 from trueline.migrate.held import Held
-from trueline.migrate.recognising import Naming, Recognised, modules_of
+from trueline.migrate.modules import Naming, Recognised, modules_of
 from trueline.model.finding import Certainty
 from trueline.model.message import Message, message
 

@@ -13,8 +13,9 @@ from trueline.formats.ms_names import slot_of
 from trueline.formats.outgoing import Outgoing
 from trueline.formats.stored import Stored
 from trueline.migrate.held import Held
+from trueline.migrate.modules import Naming, Recognised
 from trueline.migrate.plan import Dropped, Move, Plan
-from trueline.migrate.recognising import Naming, Recognised, recognise
+from trueline.migrate.recognising import recognise
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 

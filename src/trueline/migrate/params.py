@@ -14,10 +14,11 @@ from trueline.formats.kinds import Format
 from trueline.formats.stored import Stored
 from trueline.formats.weights import MODEL, Weights
 from trueline.migrate.held import held
+from trueline.migrate.modules import Naming
 from trueline.migrate.naming import naming_of
 from trueline.migrate.params_numbers import numbers_of
 from trueline.migrate.planning import USUAL, Known
-from trueline.migrate.recognising import Naming, recognise
+from trueline.migrate.recognising import recognise
 from trueline.model.finding import Certainty
 from trueline.model.run import ParamInfo
 from trueline.model.summary import Summary

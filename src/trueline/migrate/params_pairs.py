@@ -9,9 +9,9 @@ from typing import Final
 
 from trueline.compare.align import Alignment, Item, Layout, Leftover, Pair, Rules, Structure, align
 from trueline.compare.align.shapes import layout
+from trueline.migrate.modules import Naming
 from trueline.migrate.params import Listed, Listing
 from trueline.migrate.params_numbers import mark_of
-from trueline.migrate.recognising import Naming
 from trueline.model.key import Key, Kind
 from trueline.model.message import Message, message
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from trueline.formats.outgoing import Outgoing
 from trueline.migrate.held import Held
-from trueline.migrate.recognising import Naming
+from trueline.migrate.modules import Naming
 from trueline.model.finding import Certainty
 from trueline.model.message import Message
 

@@ -14,9 +14,9 @@ from trueline.formats.weights import Weights
 from trueline.migrate.by_layer import plan_by_layer
 from trueline.migrate.by_target import plan_by_target
 from trueline.migrate.held import Held, held
+from trueline.migrate.modules import Naming
 from trueline.migrate.naming import naming_of, wrapper_of
 from trueline.migrate.plan import Dropped, Plan
-from trueline.migrate.recognising import Naming
 from trueline.migrate.target import Target
 from trueline.model.message import message
 from trueline.model.run import ParamInfo

@@ -41,7 +41,11 @@ class Process:
         self._replies, replies = os.pipe()
         self._deadline: float | None = None
         self._waiting = bytearray()
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            for one in (requests, replies):
+                theirs.callback(os.close, one)
+            for one in (self._requests, self._replies):
+                ours.callback(os.close, one)
             self._process = subprocess.Popen(
                 [python, str(_START), str(requests), str(replies)],
                 cwd=folder,
@@ -53,13 +57,8 @@ class Process:
                 # Ctrl-C is ours to hear; the process is ended by us, with all that it has started.
                 start_new_session=True,
             )
-        except BaseException:
-            os.close(self._requests)
-            os.close(self._replies)
-            raise
-        finally:
-            os.close(requests)
-            os.close(replies)
+            # There is a process: our ends of the pipes stay open.
+            ours.pop_all()
         os.set_blocking(self._requests, False)
         assert self._process.stdout is not None
         self._tail = Tail(self._process.stdout, _TAIL)

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -53,13 +54,13 @@ class Side:
             raise SideTrouble("side.no_python", side=str(entry), python=os.fspath(python), reason=reason) from None
         side = cls(entry, process, os.fspath(python), timeout)
         asked = {"side": str(entry), "folder": str(home), "module": entry.module, "name": entry.name}
-        try:
-            side._send({"do": "build", "is_file": entry.is_file, **asked})
-        except Trouble as trouble:
-            side._broken = trouble
-        except BaseException:
-            side.close()
-            raise
+        with ExitStack() as undoing:
+            undoing.callback(side.close)
+            try:
+                side._send({"do": "build", "is_file": entry.is_file, **asked})
+            except Trouble as trouble:
+                side._broken = trouble
+            undoing.pop_all()
         return side
 
     def __enter__(self) -> Self:
@@ -157,21 +158,21 @@ class Side:
 
     def _talk(self, what: Any) -> Any:
         """Once a message is half through, for whatever reason, there is no going on with the process."""
-        try:
-            return what()
-        except Died as died:
-            self._broken = self._died(died.code)
-        except TimeoutError:
-            self._broken = SideTrouble("side.timeout", side=str(self.entry), seconds=self._timeout)
-        except Garbled as error:
-            self._broken = self._garbled(error)
-        except BaseException:
-            self.close()
-            raise
-        assert isinstance(self._broken, SideTrouble)
-        self._broken.output = self._process.output
-        self.close()
-        raise self._broken
+        with ExitStack() as undoing:
+            undoing.callback(self.close)
+            try:
+                found = what()
+                undoing.pop_all()
+                return found
+            except Died as died:
+                broken = self._died(died.code)
+            except TimeoutError:
+                broken = SideTrouble("side.timeout", side=str(self.entry), seconds=self._timeout)
+            except Garbled as error:
+                broken = self._garbled(error)
+            broken.output = self._process.output
+            self._broken = broken
+            raise broken
 
     def _told(self, told: Any) -> Trouble:
         params = told["params"]

@@ -61,12 +61,12 @@ def record(
     check_free(wanted.folder)
     recording = Recording(wanted, _warn)
     recording.begin()
+    code = 1
     try:
         yield recording
-    except BaseException:
-        recording.finish(1)
-        raise
-    recording.finish(0)
+        code = 0
+    finally:
+        recording.finish(code)
 
 
 def check_free(folder: Path) -> None:

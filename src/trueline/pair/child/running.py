@@ -22,8 +22,9 @@ def forward(
         return _perturbed(model, adapter, inputs, train, seed, ulps)
     try:
         return list(adapter.build.run(model, inputs, train=train).outputs)
-    except Exception:
-        # MindSpore's errors come late. Moving a layer's output waits for it: then the error is where it belongs.
+    except (RuntimeError, TypeError, ValueError):
+        # MindSpore's errors come late, and are of these kinds. Moving a layer's output waits for it: then the error
+        # is where it belongs.
         _perturbed(model, adapter, inputs, train, 0, 1)
         raise
 
