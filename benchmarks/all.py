@@ -21,6 +21,7 @@ SCRIPTS = (
     "noise.py",
     "compare.py",
     "convert.py",
+    "pair.py",
 )
 PART = re.compile(r"`python benchmarks/(\S+)`\n\n```text\n(.*?)\n```", re.DOTALL)
 

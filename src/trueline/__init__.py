@@ -10,10 +10,11 @@ from trueline.version import __version__
 _PUBLIC = {
     "compare": "trueline.compare",
     "fix_random": "trueline.record.randomness",
+    "pair": "trueline.pair",
     "record": "trueline.record",
 }
 
-__all__ = ["__version__", "compare", "fix_random", "record"]
+__all__ = ["__version__", "compare", "fix_random", "pair", "record"]
 
 
 def __getattr__(name: str) -> Any:

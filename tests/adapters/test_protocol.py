@@ -8,29 +8,49 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from adapters.subjects.protocol import Subject
 
-from trueline.adapters.protocol import Adapter, Builds, Hooks, Ops, Perturbs, States, Values
+from trueline.adapters.protocol import (
+    Adapter,
+    Autograd,
+    Builds,
+    Hooks,
+    Intercepts,
+    Ops,
+    Perturbs,
+    States,
+    Steadies,
+    Values,
+)
 
 if TYPE_CHECKING:
     from adapters import numpy_toy
+    from adapters.numpy_toy import autograd as toy_autograd
     from adapters.numpy_toy import build as toy_build
     from adapters.numpy_toy import hooks as toy_hooks
+    from adapters.numpy_toy import intercept as toy_intercept
     from adapters.numpy_toy import ops as toy_ops
     from adapters.numpy_toy import perturb as toy_perturb
     from adapters.numpy_toy import state as toy_state
+    from adapters.numpy_toy import steady as toy_steady
     from adapters.numpy_toy import values as toy_values
 
     from trueline.adapters import mindspore, torch
+    from trueline.adapters.mindspore import autograd as mindspore_autograd
     from trueline.adapters.mindspore import build as mindspore_build
     from trueline.adapters.mindspore import hooks as mindspore_hooks
+    from trueline.adapters.mindspore import intercept as mindspore_intercept
     from trueline.adapters.mindspore import ops as mindspore_ops
     from trueline.adapters.mindspore import perturb as mindspore_perturb
     from trueline.adapters.mindspore import state as mindspore_state
+    from trueline.adapters.mindspore import steady as mindspore_steady
     from trueline.adapters.mindspore import values as mindspore_values
+    from trueline.adapters.torch import autograd as torch_autograd
     from trueline.adapters.torch import build as torch_build
     from trueline.adapters.torch import hooks as torch_hooks
+    from trueline.adapters.torch import intercept as torch_intercept
     from trueline.adapters.torch import ops as torch_ops
     from trueline.adapters.torch import perturb as torch_perturb
     from trueline.adapters.torch import state as torch_state
+    from trueline.adapters.torch import steady as torch_steady
     from trueline.adapters.torch import values as torch_values
 
     TOY: Adapter = numpy_toy.ADAPTER
@@ -40,6 +60,9 @@ if TYPE_CHECKING:
     TOY_STATE: States = toy_state
     TOY_BUILD: Builds = toy_build
     TOY_PERTURB: Perturbs = toy_perturb
+    TOY_AUTOGRAD: Autograd = toy_autograd
+    TOY_INTERCEPT: Intercepts = toy_intercept
+    TOY_STEADY: Steadies = toy_steady
     TORCH: Adapter = torch.ADAPTER
     TORCH_VALUES: Values = torch_values
     TORCH_HOOKS: Hooks = torch_hooks
@@ -47,6 +70,9 @@ if TYPE_CHECKING:
     TORCH_STATE: States = torch_state
     TORCH_BUILD: Builds = torch_build
     TORCH_PERTURB: Perturbs = torch_perturb
+    TORCH_AUTOGRAD: Autograd = torch_autograd
+    TORCH_INTERCEPT: Intercepts = torch_intercept
+    TORCH_STEADY: Steadies = torch_steady
     MINDSPORE: Adapter = mindspore.ADAPTER
     MINDSPORE_VALUES: Values = mindspore_values
     MINDSPORE_HOOKS: Hooks = mindspore_hooks
@@ -54,11 +80,24 @@ if TYPE_CHECKING:
     MINDSPORE_STATE: States = mindspore_state
     MINDSPORE_BUILD: Builds = mindspore_build
     MINDSPORE_PERTURB: Perturbs = mindspore_perturb
+    MINDSPORE_AUTOGRAD: Autograd = mindspore_autograd
+    MINDSPORE_INTERCEPT: Intercepts = mindspore_intercept
+    MINDSPORE_STEADY: Steadies = mindspore_steady
 
 
 @pytest.mark.parametrize(
     ("place", "protocol"),
-    [("values", Values), ("hooks", Hooks), ("ops", Ops), ("state", States), ("build", Builds), ("perturb", Perturbs)],
+    [
+        ("values", Values),
+        ("hooks", Hooks),
+        ("ops", Ops),
+        ("state", States),
+        ("build", Builds),
+        ("perturb", Perturbs),
+        ("autograd", Autograd),
+        ("intercept", Intercepts),
+        ("steady", Steadies),
+    ],
 )
 def test_every_function_of_the_protocol_is_there_with_its_parameters(
     subject: Subject, place: str, protocol: Any

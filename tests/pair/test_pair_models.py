@@ -264,7 +264,7 @@ def test_an_input_that_does_not_fit_names_the_user_s_line(
     with pytest.raises(SideTrouble) as caught:
         side.forward([IMAGE[:, :2]])
     assert caught.value.message.id == "side.raised_running"
-    assert f"({file}:{line})" in str(caught.value)
+    assert f"({file}:{line} <- 2x2x16x16)" in str(caught.value)
     assert len(side.forward([IMAGE])) == 2
 
 
@@ -283,7 +283,7 @@ def test_an_operator_without_a_kernel_is_named_and_little_memory_is_no_reason_to
     assert "Conv2DExt" in str(caught.value)
     lines = (PROJECT / "mindspore_side.py").read_text().splitlines()
     line = next(place for place, text in enumerate(lines, 1) if "return self.conv(x) + 1" in text)
-    assert f"(mindspore_side.py:{line})" in str(caught.value)
+    assert f"(mindspore_side.py:{line} <- 2x3x16x16)" in str(caught.value)
 
 
 @pytest.fixture(scope="module")

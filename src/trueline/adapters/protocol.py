@@ -1,7 +1,8 @@
 """What a framework's folder offers, and what it tells whoever observes a training run.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build``, ``perturb`` and ``data``. The protocols below are what the modules' functions must look like.
+``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept`` and ``steady``. The protocols below are what
+the modules' functions must look like.
 Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
@@ -64,14 +65,31 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
+class Pulled:
+    """One function run and pulled back: its outputs, the gradients at its inputs and at parameters, its result."""
+
+    outputs: Sequence[Array]
+    gin: Sequence[Array | None]
+    grads: Sequence[Array | None]
+    result: Any = None
+
+
+# What stands around a module's call: (module, args, kwargs, proceed) to the output.
+Around = Callable[[Any, tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
+# The gradients at floating outputs, or how to make them once the outputs are there.
+Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | None]]
+
+
+@dataclass(frozen=True, slots=True)
 class OpCall:
-    """One operator call at op level."""
+    """One operator call at op level; ``settings`` are its plain arguments, by place where they have no name."""
 
     name: str
     inputs: Sequence[Any]
     outputs: Sequence[Any]
     line: Line | None
     backward: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +323,40 @@ class Builds(Protocol):
         """Run one module in the given mode; its mode, buffers and gradients are afterwards as they were."""
         ...
 
+    def undisturbed(self, module: Any, train: bool) -> AbstractContextManager[None]:
+        """In the block the module runs op by op in the given mode; then modes and buffers are as they were."""
+        ...
+
     def apply_gradients(self, optimizer: Any, gradients: Sequence[Array]) -> None:
         """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
+        ...
+
+
+class Autograd(Protocol):
+    """Gradients of one function, by themselves."""
+
+    def without_gradient(self) -> AbstractContextManager[None]:
+        """No operator in the block is recorded for a gradient."""
+        ...
+
+    def vjp(self, function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
+        """Run ``function`` on tensors, and bring ``gout``, one per floating output, back to inputs and parameters."""
+        ...
+
+
+class Intercepts(Protocol):
+    """Every call of a module, taken in hand."""
+
+    def intercept(self, around: Around) -> AbstractContextManager[None]:
+        """In the block every module's call goes through ``around``."""
+        ...
+
+
+class Steadies(Protocol):
+    """What would be random in training mode, held still."""
+
+    def without_dropout(self, root: Any) -> AbstractContextManager[None]:
+        """In the block dropout, drop-path and the like return what they are given, functional ones too."""
         ...
 
 
@@ -356,3 +406,12 @@ class Adapter(Protocol):
 
     @property
     def perturb(self) -> Perturbs: ...
+
+    @property
+    def autograd(self) -> Autograd: ...
+
+    @property
+    def intercept(self) -> Intercepts: ...
+
+    @property
+    def steady(self) -> Steadies: ...

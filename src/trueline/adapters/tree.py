@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -26,3 +27,43 @@ def leaves(value: Any, is_tensor: Callable[[Any], bool], *, at: str = "", depth:
         return
     for name, item in items:
         yield from leaves(item, is_tensor, at=f"{at}.{name}" if at else name, depth=depth + 1)
+
+
+def replaced(
+    value: Any,
+    is_tensor: Callable[[Any], bool],
+    replacement: Callable[[str, Any], Any],
+    *,
+    at: str = "",
+    depth: int = 0,
+) -> Any:
+    """The same structure, each tensor of it replaced by what ``replacement`` gives for its index and itself."""
+    if is_tensor(value):
+        return replacement(at or "0", value)
+    if depth >= _DEEPEST or value is None:
+        return value
+
+    def inside(name: Any, item: Any) -> Any:
+        return replaced(item, is_tensor, replacement, at=f"{at}.{name}" if at else str(name), depth=depth + 1)
+
+    if isinstance(value, Mapping):
+        made = {name: inside(name, item) for name, item in value.items()}
+        return made if type(value) is dict else _like(value, made)
+    if isinstance(value, list | tuple):
+        items = [inside(place, item) for place, item in enumerate(value)]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [one.name for one in dataclasses.fields(value) if one.init]
+        return dataclasses.replace(value, **{name: inside(name, getattr(value, name)) for name in names})
+    return value
+
+
+def _like(value: Mapping[Any, Any], made: dict[Any, Any]) -> Any:
+    """A mapping of the same type: frameworks' own (ordered, with attributes) are copied and filled."""
+    try:
+        again = copy.copy(value)
+        for name, item in made.items():
+            again[name] = item  # type: ignore[index]
+    except TypeError:
+        return made
+    return again

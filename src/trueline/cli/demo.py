@@ -167,9 +167,11 @@ def _show(folder: Path, keep: Path | None) -> int:
 
     _tell(message("demo.comparing"))
     port, corrected = _compare(folder, "fault"), _compare(folder, "fixed")
-    found = port.first is not None and port.first.pair.a.module == _PLANTED_IN
+    _tell(message("demo.pairing"))
+    cause = _confirmed_cause(folder.resolve() / "scripts")
+    found = port.first is not None and port.first.pair.a.module == _PLANTED_IN and cause is not None
     if found:
-        lesson = [Text(message("demo.meaning", module=_PLANTED_IN)), Text(message("demo.next"))]
+        lesson = [Text(message("demo.meaning", module=_PLANTED_IN)), *([Text(cause)] if cause is not None else [])]
     else:
         lesson = [Text(message("demo.not_found", module=_PLANTED_IN))]
     told = report(port)
@@ -180,6 +182,25 @@ def _show(folder: Path, keep: Path | None) -> int:
     if keep is not None:
         print(message("demo.kept", folder=str(keep)))
     return Exit.FINE if found and not corrected.differs else Exit.PROBLEM
+
+
+def _confirmed_cause(scripts: Path) -> Message | None:
+    """Both networks side by side: the planted mistake by name, tried, and the edit that takes it away."""
+    from trueline.pair.calling import pair
+
+    paired = pair(
+        "model_torch:DigitsNet",
+        "model_mindspore:DigitsNet",
+        "2x1x8x8",
+        port_kwargs={"fault": "pad_same"},
+        folder=scripts,
+        steps=0,
+    )
+    for one in paired.blames:
+        if one.confirmed and one.module == _PLANTED_IN and one.edit is not None:
+            numbers = {"before": f"{one.measured or 0:.1g}", "after": f"{one.left or 0:.1g}"}
+            return message("demo.confirmed", sentence=one.message, edit=one.edit, **numbers)
+    return None
 
 
 def _compare(folder: Path, name: str) -> RunComparison:

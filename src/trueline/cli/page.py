@@ -22,6 +22,13 @@ def start_lightly() -> None:
 
 def check_place(output: Path, force: bool) -> None:
     """A trouble where no file can be written: nobody wants to hear of it after the work."""
+    try:
+        _check_place(output, force)
+    except OSError as error:
+        raise BadFile(output, error.strerror or type(error).__name__) from None
+
+
+def _check_place(output: Path, force: bool) -> None:
     if output.is_dir():
         raise BadFile(output, os.strerror(errno.EISDIR))
     if (output.exists() or output.is_symlink()) and not force:

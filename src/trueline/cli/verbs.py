@@ -20,6 +20,7 @@ VERBS = {
     "runs": ("trueline.cli.runs", "cli.verb_runs"),
     "show": ("trueline.cli.show", "cli.verb_show"),
     "compare": ("trueline.cli.compare", "cli.verb_compare"),
+    "pair": ("trueline.cli.pair", "cli.verb_pair"),
     "convert": ("trueline.cli.convert", "cli.verb_convert"),
     "params": ("trueline.cli.params", "cli.verb_params"),
     "demo": ("trueline.cli.demo", "cli.verb_demo"),

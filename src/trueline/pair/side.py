@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, Self
 
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile, Trouble
@@ -19,12 +19,18 @@ from trueline.pair.process import Died, Process
 from trueline.pair.trouble import SideTrouble
 from trueline.pair.wire import Array, Content, Garbled
 
+# What the interpreter prints of itself when it crashes.
+_LAST_WORDS: Final = ("Extension modules:", "Current thread", "Thread 0x", "File ", "<no Python frame>")
+
 
 class Side:
     """The model of one entry point; every failure is one Trouble that names the side."""
 
-    def __init__(self, entry: Entry, process: Process, python: str, timeout: float | None) -> None:
+    def __init__(
+        self, entry: Entry, process: Process, python: str, timeout: float | None, name: str | None = None
+    ) -> None:
         self.entry = entry
+        self.name = name or str(entry)
         self._process = process
         self._python = python
         self._timeout = timeout
@@ -40,20 +46,27 @@ class Side:
         python: str | os.PathLike[str] = sys.executable,
         folder: Path | None = None,
         timeout: float | None = None,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] = MappingProxyType({}),
+        name: str | None = None,
     ) -> Self:
         """Begin to build the model; two sides build at the same time, and what goes wrong shows at the first question.
 
         ``folder`` (by default this one) is the process's own, and the first that it imports from. A ``timeout`` holds
-        for each question.
+        for each question. ``args`` and ``kwargs`` (JSON values) are the factory's; ``name`` is what
+        it is called in troubles.
         """
         home = (folder or Path.cwd()).absolute()
         try:
             process = Process(os.fspath(python), home)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise SideTrouble("side.no_python", side=str(entry), python=os.fspath(python), reason=reason) from None
-        side = cls(entry, process, os.fspath(python), timeout)
-        asked = {"side": str(entry), "folder": str(home), "module": entry.module, "name": entry.name}
+            raise SideTrouble(
+                "side.no_python", side=name or str(entry), python=os.fspath(python), reason=reason
+            ) from None
+        side = cls(entry, process, os.fspath(python), timeout, name)
+        asked: Content = {"side": side.name, "folder": str(home), "module": entry.module, "name": entry.name}
+        asked |= {"args": list(args), "kwargs": dict(kwargs)}
         with ExitStack() as undoing:
             undoing.callback(side.close)
             try:
@@ -96,7 +109,7 @@ class Side:
 
     def describe(self, *, summaries: bool = False) -> Described:
         """What the model consists of; with ``summaries`` the numbers of its values too."""
-        content, _ = self._ask({"do": "describe", "summaries": summaries})
+        content, _ = self.ask({"do": "describe", "summaries": summaries})
         try:
             return Described.from_json(content["described"])
         except (ValueError, KeyError) as error:
@@ -108,7 +121,7 @@ class Side:
         What the file or the model lacks is told, not raised; another shape is a trouble, and only told where not
         ``strict``.
         """
-        content, _ = self._ask({"do": "load", "path": str(path.absolute()), "strict": strict})
+        content, _ = self.ask({"do": "load", "path": str(path.absolute()), "strict": strict})
         try:
             return Loaded.from_json(content["loaded"])
         except (ValueError, KeyError) as error:
@@ -122,11 +135,11 @@ class Side:
         ``perturbed`` is a seed: inputs and layers are then moved by ``ulps`` rounding units at most.
         """
         asked = {"do": "forward", "train": train, "perturbed": perturbed, "ulps": ulps}
-        return self._ask(asked, arrays)[1]
+        return self.ask(asked, arrays)[1]
 
     def ops(self, arrays: Sequence[Array]) -> frozenset[str]:
         """The names of the operators that these inputs go through, in lower case."""
-        content, _ = self._ask({"do": "ops"}, arrays)
+        content, _ = self.ask({"do": "ops"}, arrays)
         return frozenset(str(one) for one in content["ops"])
 
     def close(self) -> None:
@@ -135,7 +148,8 @@ class Side:
             self._open = False
             self._process.end()
 
-    def _ask(self, content: Content, arrays: Sequence[Array] = ()) -> tuple[Content, list[Array]]:
+    def ask(self, content: Content, arrays: Sequence[Array] = ()) -> tuple[Content, list[Array]]:
+        """One question to the process: ``do`` says what, as ``child/host.py`` lists it."""
         self.ready()
         self._send(content, arrays)
         return self._receive()
@@ -149,7 +163,7 @@ class Side:
             raise self._told(content["trouble"])
         if "old_python" in content:
             self._broken = SideTrouble(
-                "side.old_python", side=str(self.entry), python=self._python, version=content["old_python"]
+                "side.old_python", side=self.name, python=self._python, version=content["old_python"]
             )
             raise self._broken
         if "internal" in content:
@@ -167,7 +181,7 @@ class Side:
             except Died as died:
                 broken = self._died(died.code)
             except TimeoutError:
-                broken = SideTrouble("side.timeout", side=str(self.entry), seconds=self._timeout)
+                broken = SideTrouble("side.timeout", side=self.name, seconds=self._timeout)
             except Garbled as error:
                 broken = self._garbled(error)
             broken.output = self._process.output
@@ -183,10 +197,10 @@ class Side:
         return trouble
 
     def _garbled(self, error: Exception) -> SideTrouble:
-        return SideTrouble("side.garbled", side=str(self.entry), reason=str(error)[:200])
+        return SideTrouble("side.garbled", side=self.name, reason=str(error)[:200])
 
     def _died(self, code: int) -> SideTrouble:
-        side, said = str(self.entry), self._last_said()
+        side, said = self.name, self._last_said()
         if code >= 0:
             return SideTrouble("side.died_code", side=side, code=code, said=said)
         try:
@@ -199,5 +213,5 @@ class Side:
 
     def _last_said(self) -> Message:
         lines = [line.strip() for line in self._process.output.splitlines()]
-        last = next((line for line in reversed(lines) if line), None)
+        last = next((line for line in reversed(lines) if line and not line.startswith(_LAST_WORDS)), None)
         return message("side.said", line=last[:300]) if last is not None else message("side.said_nothing")

@@ -26,7 +26,7 @@ from trueline.pair.wire import Array
 _REPEATS_WITHIN: Final = 1e-3
 _LEAST_SHARE: Final = 0.01
 # MindSpore's tanh on CPU is off by up to 1e-4 of its scale, which no moved rounding shows.
-_COARSE: Final = {"mindspore": ("tanh", 3e-4)}
+COARSE: Final = {"mindspore": ("tanh", 3e-4)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Coarse:
     """Operators that a framework computes more coarsely than its number format; looked for only where it matters."""
 
     def __init__(self, sides: Sequence[tuple[Described, Side]], arrays: Sequence[Array]) -> None:
-        self._sides = [(side, *_COARSE[one.framework]) for one, side in sides if one.framework in _COARSE]
+        self._sides = [(side, *COARSE[one.framework]) for one, side in sides if one.framework in COARSE]
         self._arrays = arrays
         self.least = max((off for _, _, off in self._sides), default=0.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from adapters.numpy_toy import build, hooks, ops, perturb, state, values
+from adapters.numpy_toy import autograd, build, hooks, intercept, ops, perturb, state, steady, values
 
 
 class NumpyToyAdapter:
@@ -18,6 +18,9 @@ class NumpyToyAdapter:
     state: Final[ModuleType] = state
     build: Final[ModuleType] = build
     perturb: Final[ModuleType] = perturb
+    autograd: Final[ModuleType] = autograd
+    intercept: Final[ModuleType] = intercept
+    steady: Final[ModuleType] = steady
 
 
 ADAPTER = NumpyToyAdapter()

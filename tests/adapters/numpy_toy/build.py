@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from adapters.numpy_toy import framework, values
+from adapters.numpy_toy.autograd import vjp
 
 from trueline.adapters.lines import user_line
 from trueline.adapters.protocol import Array, Built, Passed
-from trueline.adapters.tree import leaves
 from trueline.model.run import Line
 
 PACKAGE = f"{Path(__file__).parent}/"
@@ -78,29 +77,30 @@ def rebuild(module: Any, **changes: Any) -> Any:
     return fresh
 
 
-def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
-    """Run one module in the given mode and leave it as it was."""
-    found = list(values.tensors(module))
-    before = [(values.to_numpy(one.value, copy=True), one.value.grad) for one in found]
+@contextmanager
+def undisturbed(module: Any, train: bool) -> Iterator[None]:
+    """Run in the given mode, and leave modes and buffers as they were."""
+    before = [(one.value, values.to_numpy(one.value, copy=True)) for one in values.tensors(module)]
     modes = [(one, one.training) for _, one in values.modules(module)]
     module.train(train)
-    given = [framework.Tensor(one, requires_grad=np.issubdtype(one.dtype, np.floating)) for one in inputs]
     try:
-        outputs = [tensor for _, tensor in leaves(module(*given), values.is_tensor)]
-        if gout is None:
-            return Passed([values.to_numpy(one, copy=True) for one in outputs])
-        for one in found:
-            one.value.grad = None
-        for output, gradient in zip(outputs, gout, strict=True):
-            output.backward(gradient)
-        grads = {one.name: one.value.grad for one in found if one.value.grad is not None}
-        return Passed([values.to_numpy(one, copy=True) for one in outputs], [one.grad for one in given], grads)
+        yield
     finally:
-        for one, (array, gradient) in zip(found, before, strict=True):
-            values.assign(one.value, array)
-            one.value.grad = gradient
-        for one_module, mode in modes:
-            one_module.training = mode
+        for tensor, array in before:
+            values.assign(tensor, array)
+        for one, mode in modes:
+            one.training = mode
+
+
+def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
+    """Run one module in the given mode and leave it as it was."""
+    found = {one.name: one.value for one in values.tensors(module) if not one.buffer}
+    with undisturbed(module, train):
+        pulled = vjp(module, [framework.Tensor(one) for one in inputs], list(found.values()), gout or ())
+    if gout is None:
+        return Passed(pulled.outputs)
+    grads = {name: one for name, one in zip(found, pulled.grads, strict=True) if one is not None}
+    return Passed(pulled.outputs, pulled.gin, grads)
 
 
 def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:

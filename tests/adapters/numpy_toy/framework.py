@@ -32,9 +32,9 @@ def recording() -> bool:
 
 
 @contextmanager
-def no_grad() -> Iterator[None]:
-    """Record no gradients inside the block."""
-    _recording.append(False)
+def no_grad(without: bool = True) -> Iterator[None]:
+    """Record no gradients inside the block, or do so again."""
+    _recording.append(not without)
     try:
         yield
     finally:

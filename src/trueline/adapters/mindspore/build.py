@@ -16,6 +16,7 @@ from mindspore import context, nn
 from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
 from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.autograd import vjp
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.protocol import Array, Built, Passed
 from trueline.adapters.tree import leaves
@@ -89,7 +90,7 @@ def rebuild(module: Any, **changes: Any) -> Any:
 
 
 @contextmanager
-def _undisturbed(module: Any, train: bool) -> Iterator[None]:
+def undisturbed(module: Any, train: bool) -> Iterator[None]:
     """Run op by op in the given mode, and leave modes and running statistics as they were."""
     graph = context.get_context("mode") == ms.GRAPH_MODE
     modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
@@ -113,7 +114,7 @@ def _undisturbed(module: Any, train: bool) -> Iterator[None]:
 def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
     """One cell forward, and with ``gout`` backward, leaving its mode and buffers as they were."""
     given = [values.from_numpy(one) for one in inputs]
-    with _undisturbed(module, train):
+    with undisturbed(module, train):
         if gout is None:
             with values.without_gradient():
                 return Passed(_arrays(module(*given)))
@@ -124,44 +125,11 @@ def _arrays(output: Any) -> list[Array]:
     return [values.to_numpy(one, copy=True) for _, one in leaves(output, values.is_tensor)]
 
 
-def _is_float(tensor: Any) -> bool:
-    return "float" in values.dtype(tensor)
-
-
 def _run_backward(module: Any, given: list[Any], gout: Sequence[Array]) -> Passed:
-    outputs: list[Array] = []
-
-    # The gradient of sum(output * gout) at an output is exactly its gout.
-    def weighted(*tensors: Any) -> Any:
-        found = [one for _, one in leaves(module(*tensors), values.is_tensor)]
-        parts = [
-            (one * values.from_numpy(grad, like=one)).sum()
-            for one, grad in zip(found, gout, strict=True)
-            if _is_float(one)
-        ]
-        outputs.extend(values.to_numpy(one, copy=True) for one in found)
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return total
-
-    places = tuple(place for place, one in enumerate(given) if _is_float(one))
     named = {one.name: one.value for one in values.tensors(module) if one.trainable}
-    weights = list({id(one): one for one in named.values()}.values())
-    found = ms.grad(weighted, places or None, weights or None)(*given) if places or weights else ()
-    from_inputs, from_weights = _split(found, bool(places), bool(weights))
-    gin: list[Array | None] = [None] * len(given)
-    for place, gradient in zip(places, from_inputs, strict=True):
-        gin[place] = values.to_numpy(gradient, copy=True)
-    by_weight = {id(one): values.to_numpy(grad, copy=True) for one, grad in zip(weights, from_weights, strict=True)}
-    return Passed(outputs, gin, {name: by_weight[id(one)] for name, one in named.items()})
-
-
-def _split(found: Any, places: bool, weights: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """What ``grad`` returns depends on what was asked for: one level of tuples less where there is one thing."""
-    inputs, parameters = found if places and weights else (found, ()) if places else ((), found)
-    as_tuple = tuple(one if isinstance(one, tuple) else (one,) for one in (inputs, parameters))
-    return as_tuple[0], as_tuple[1]
+    found = vjp(module, given, list(named.values()), gout)
+    grads = {name: one for name, one in zip(named, found.grads, strict=True) if one is not None}
+    return Passed(found.outputs, found.gin, grads)
 
 
 def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn
 from mindspore.common._tensor_cpp_method import tensor_cpp_methods
+from mindspore.ops import Primitive
 from mindspore.ops.auto_generate import pyboost_inner_prim
 
 from trueline.adapters.lines import user_line
@@ -18,13 +19,14 @@ from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.engine import api
 from trueline.adapters.patching import Patches
 from trueline.adapters.protocol import OpCall
+from trueline.adapters.settings import plain_settings
 from trueline.adapters.tree import leaves
 from trueline.model.run import Line
 
 _OPERATORS = (
     *("__add__", "__radd__", "__iadd__", "__sub__", "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__"),
     *("__truediv__", "__rtruediv__", "__itruediv__", "__floordiv__", "__mod__", "__pow__", "__rpow__"),
-    *("__matmul__", "__neg__", "__abs__", "__getitem__"),
+    *("__matmul__", "__neg__", "__abs__", "__getitem__", "__setitem__"),
 )
 
 
@@ -43,7 +45,7 @@ class _Watching:
             self.inside = True
             try:
                 output = original(*args, **kwargs)
-                self.tell(name, (args, kwargs), output)
+                self.tell(name, (args, kwargs), output, _settings(args, kwargs))
             finally:
                 self.inside = False
             return output
@@ -57,19 +59,20 @@ class _Watching:
             self.inside = True
             try:
                 output = original(primitive, name, args)
-                self.tell(name, args, output)
+                self.tell(name, args, output, {**plain_settings(primitive.attrs), **_settings(args, {})})
             finally:
                 self.inside = False
             return output
 
         return run_op
 
-    def tell(self, name: str, given: Any, output: Any) -> None:
+    def tell(self, name: str, given: Any, output: Any, settings: dict[str, Any]) -> None:
         outputs = [one for _, one in leaves(output, values.is_tensor)]
         if not outputs:
             return
         line = user_line(PACKAGE)
-        self.callback(OpCall(name, [one for _, one in leaves(given, values.is_tensor)], outputs, line))
+        inputs = [one for _, one in leaves(given, values.is_tensor)]
+        self.callback(OpCall(name, inputs, outputs, line, settings=settings))
         node = outputs[0]._grad_node
         if node is not None:
             node.register_hook(self._backward(name, line))
@@ -82,6 +85,14 @@ class _Watching:
                 self.callback(OpCall(name, before, after, line, backward=True))
 
         return arrived
+
+
+def _settings(args: Any, kwargs: Any) -> dict[str, Any]:
+    """The plain arguments, by place where they have no name: the first of a method is the tensor itself."""
+    # Kernels take a primitive and the list of its arguments.
+    last = args[-1] if args else None
+    placed = last if len(args) == 2 and isinstance(args[0], Primitive) and isinstance(last, list | tuple) else args
+    return plain_settings({**{str(place): one for place, one in enumerate(placed)}, **kwargs})
 
 
 _ABSENT = object()
@@ -129,7 +140,8 @@ def _add_functions(watching: _Watching, entries: _Entries) -> None:
 
 
 def _is_python(value: Any) -> bool:
-    return hasattr(value, "__code__") or type(value).__module__.startswith("mindspore.")
+    home = type(value).__module__
+    return hasattr(value, "__code__") or (home.startswith("mindspore.") and home != "mindspore._c_expression")
 
 
 def _add_methods(watching: _Watching, entries: _Entries) -> None:

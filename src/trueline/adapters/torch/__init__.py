@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from trueline.adapters.torch import build, hooks, ops, perturb, state, values
+from trueline.adapters.torch import autograd, build, hooks, intercept, ops, perturb, state, steady, values
 
 
 class TorchAdapter:
@@ -18,6 +18,9 @@ class TorchAdapter:
     state: Final[ModuleType] = state
     build: Final[ModuleType] = build
     perturb: Final[ModuleType] = perturb
+    autograd: Final[ModuleType] = autograd
+    intercept: Final[ModuleType] = intercept
+    steady: Final[ModuleType] = steady
 
 
 ADAPTER = TorchAdapter()

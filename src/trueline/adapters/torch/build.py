@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from trueline.adapters.arguments import Arguments, describe, holds_placeholder, 
 from trueline.adapters.lines import user_line
 from trueline.adapters.protocol import Array, Built, Passed
 from trueline.adapters.torch import values
+from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves
 from trueline.model.trouble import BadUsage
 
@@ -86,45 +88,34 @@ def rebuild(module: Any, **changes: Any) -> Any:
     return made.train(module.training)
 
 
-def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
-    """One module forward, and with ``gout`` backward, leaving its mode, buffers and gradients as they were."""
+@contextmanager
+def undisturbed(module: Any, train: bool) -> Iterator[None]:
+    """Run in the given mode, and leave modes and buffers as they were."""
     modes = [(one, one.training) for one in module.modules()]
     buffers = {name: value.clone() for name, value in module.named_buffers()}
     module.train(train)
     try:
-        given = [values.from_numpy(one) for one in inputs]
-        for one in given:
-            if one.is_floating_point() and gout is not None:
-                one.requires_grad_()
-        with torch.set_grad_enabled(gout is not None):
-            outputs = [one for _, one in leaves(module(*given), torch.is_tensor)]
-        copies = [values.to_numpy(one, copy=True) for one in outputs]
-        if gout is None:
-            return Passed(copies)
-        named = [(name, one) for name, one in module.named_parameters() if one.requires_grad]
-        wanted = [one for one in given if one.requires_grad] + [one for _, one in named]
-        differentiable = [
-            (one, values.from_numpy(grad, like=one))
-            for one, grad in zip(outputs, gout, strict=True)
-            if one.requires_grad
-        ]
-        found = iter(
-            torch.autograd.grad(
-                [one for one, _ in differentiable], wanted, [grad for _, grad in differentiable], allow_unused=True
-            )
-        )
-        gin = [_array(next(found)) if one.requires_grad else None for one in given]
-        grads = {name: array for (name, _), array in zip(named, map(_array, found), strict=True) if array is not None}
-        return Passed(copies, gin, grads)
+        yield
     finally:
         for one, mode in modes:
             one.training = mode
-        for name, value in module.named_buffers():
-            value.copy_(buffers[name])
+        with torch.no_grad():
+            for name, value in module.named_buffers():
+                value.copy_(buffers[name])
 
 
-def _array(tensor: Any) -> Array | None:
-    return None if tensor is None else values.to_numpy(tensor, copy=True)
+def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
+    """One module forward, and with ``gout`` backward, leaving its mode, buffers and gradients as they were."""
+    given = [values.from_numpy(one) for one in inputs]
+    with undisturbed(module, train):
+        if gout is None:
+            with torch.no_grad():
+                outputs = [one for _, one in leaves(module(*given), torch.is_tensor)]
+            return Passed([values.to_numpy(one, copy=True) for one in outputs])
+        named = [(name, one) for name, one in module.named_parameters() if one.requires_grad]
+        found = vjp(module, given, [one for _, one in named], gout)
+        grads = {name: one for (name, _), one in zip(named, found.grads, strict=True) if one is not None}
+        return Passed(found.outputs, found.gin, grads)
 
 
 def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:

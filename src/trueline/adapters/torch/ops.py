@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from trueline.adapters.lines import user_line
 from trueline.adapters.protocol import OpCall
+from trueline.adapters.settings import plain_settings
 from trueline.adapters.torch.build import PACKAGE
 from trueline.adapters.tree import leaves
 
@@ -29,9 +31,22 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
                 [one for _, one in leaves(output, torch.is_tensor)],
                 user_line(PACKAGE),
                 backward=torch._C._current_autograd_node() is not None,
+                settings=_settings(func, args, kwargs or {}),
             )
         )
         return output
+
+
+@cache
+def _parameters(func: Any) -> list[tuple[str, Any]]:
+    """The names of an operator's parameters with their defaults, which are None where there are none."""
+    return [(one.name, one.default_value) for one in func._schema.arguments]
+
+
+def _settings(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    parameters = _parameters(func)
+    given = {name: value for (name, _), value in zip(parameters, args, strict=False)}
+    return plain_settings({**dict(parameters), **given, **kwargs})
 
 
 @contextmanager

@@ -7,6 +7,8 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,34 +21,49 @@ from trueline.pair.trouble import SideTrouble
 _MISSING = object()
 
 
-def build(side: str, module: str, name: str, *, is_file: bool, folder: Path) -> tuple[Any, Adapter]:
-    """Import, find, and call where it is not a model already."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An entry point as this process finds it: a file or a module, a name in it, and what to call that with."""
+
+    side: str
+    module: str
+    name: str
+    is_file: bool
+    folder: Path
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def build(asked: Asked, *, seed: int | None = 0) -> tuple[Any, Adapter]:
+    """Import, find, and call where it is not a model already; what a factory draws comes from the seed."""
     # A module that reads the command line as it is imported is to find none.
-    sys.argv = [module]
-    with said_for(side, "importing"):
-        imported = _from_file(side, Path(module)) if is_file else _imported(side, module, folder)
+    sys.argv = [asked.module]
+    with said_for(asked.side, "importing"):
+        imported = import_file(asked.side, Path(asked.module)) if asked.is_file else _imported(asked)
         present = adapters_present()
     for adapter in present:
         adapter.build.capture_built()
-    found = _found(side, imported, module, name)
+    found = _found(asked.side, imported, asked.module, asked.name)
     if not any(adapter.values.is_module(found) for adapter in present):
-        found = _called(side, found)
-    with said_for(side, "building"):
+        found = _called(asked, found, seed)
+    with said_for(asked.side, "building"):
         # The factory may have been the first to import the framework.
         for adapter in adapters_present():
             if adapter.values.is_module(found):
                 return found, adapter
-    raise SideTrouble("side.no_model", side=side, type=_type_name(found))
+    raise SideTrouble("side.no_model", side=asked.side, type=_type_name(found))
 
 
-def _imported(side: str, module: str, folder: Path) -> ModuleType:
+def _imported(asked: Asked) -> ModuleType:
     try:
-        return importlib.import_module(module)
+        return importlib.import_module(asked.module)
     except ModuleNotFoundError as error:
         lacks = error.name or ""
-        if lacks and (module == lacks or module.startswith(f"{lacks}.")):
-            raise SideTrouble("side.no_module", side=side, module=module, folder=str(folder)) from None
-        raise _lacking(side, error) from None
+        if lacks and (asked.module == lacks or asked.module.startswith(f"{lacks}.")):
+            raise SideTrouble(
+                "side.no_module", side=asked.side, module=asked.module, folder=str(asked.folder)
+            ) from None
+        raise _lacking(asked.side, error) from None
 
 
 def _lacking(side: str, error: ModuleNotFoundError) -> SideTrouble | ModuleNotFoundError:
@@ -59,7 +76,8 @@ def _lacking(side: str, error: ModuleNotFoundError) -> SideTrouble | ModuleNotFo
     return SideTrouble("side.no_package", side=side, package=package, python=interpreter())
 
 
-def _from_file(side: str, file: Path) -> ModuleType:
+def import_file(side: str, file: Path) -> ModuleType:
+    """A file of the user's as a module; what it imports beside itself is found."""
     path = file.absolute()
     if not path.is_file():
         raise SideTrouble("side.no_file", side=side, file=str(file))
@@ -100,14 +118,16 @@ def _found(side: str, module: ModuleType, shown: str, name: str) -> Any:
     return found
 
 
-def _called(side: str, factory: Any) -> Any:
+def _called(asked: Asked, factory: Any, seed: int | None) -> Any:
     if not callable(factory):
-        raise SideTrouble("side.no_model", side=side, type=_type_name(factory))
-    needed = required(factory)
-    if needed:
-        raise SideTrouble("side.needs_arguments", side=side, names=", ".join(needed))
-    with said_for(side, "building"):
-        return factory()
+        raise SideTrouble("side.no_model", side=asked.side, type=_type_name(factory))
+    if not asked.args and not asked.kwargs and (needed := required(factory)):
+        raise SideTrouble("side.needs_arguments", side=asked.side, names=", ".join(needed))
+    if seed is not None:
+        for adapter in adapters_present():
+            adapter.state.seed(seed, deterministic=False)
+    with said_for(asked.side, "building"):
+        return factory(*asked.args, **asked.kwargs)
 
 
 def required(function: Any) -> list[str] | None:

@@ -7,20 +7,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from trueline.adapters.protocol import Adapter, Tensor, Unreadable, Values
+from trueline.apitable.attributes import known_layer
 from trueline.apitable.layers import keeps_torch_names, layer_of_class
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
 from trueline.pair.child.building import required
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.faults import said_for
+from trueline.pair.child.host import Answer, Host
 from trueline.pair.described import Described
 from trueline.pair.trouble import SideTrouble
+from trueline.pair.wire import Array, Content
 
 
-def describe(side: str, model: Any, adapter: Adapter, *, summaries: bool) -> dict[str, Any]:
+def answer_describe(host: Host, content: Content, _: list[Array]) -> Answer:
     """The JSON of a Described."""
-    with said_for(side, "describing"):
-        return _Describing(side, model, adapter, summaries).described().to_json()
+    with said_for(host.side, "describing"):
+        found = _Describing(host.side, host.model, host.adapter, content["summaries"]).described()
+        return {"described": found.to_json()}, []
 
 
 class _Describing:
@@ -103,7 +107,8 @@ class _Describing:
 def _whole_name(kind: type) -> str:
     """The class that says what a module is: the framework's own layer that it derives from, where there is one."""
     names = [f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__]
-    return next((name for name in names if layer_of_class(name) or keeps_torch_names(name)), names[0])
+    known = (name for name in names if layer_of_class(name) or keeps_torch_names(name) or known_layer(name) is not None)
+    return next(known, names[0])
 
 
 def _first_of(tensors: Iterable[Tensor]) -> dict[int, Tensor]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 from trueline.adapters import FRAMEWORKS
 from trueline.model.trouble import Trouble
@@ -31,19 +32,24 @@ _NO_KERNEL: Final = (
 
 
 @contextmanager
-def said_for(side: str, doing: str) -> Iterator[None]:
-    """Around the user's code: whatever it raises becomes one SideTrouble; the whole traceback is printed as usual."""
+def said_for(side: str, doing: str, given: Sequence[Any] = ()) -> Iterator[None]:
+    """Around the user's code: whatever it raises becomes one SideTrouble; the whole traceback is printed as usual.
+
+    ``given`` are the arrays that it was run on.
+    """
     try:
         yield
     except Trouble:
         raise
     except BaseException as error:  # noqa: BLE001 - also sys.exit() in a module
         traceback.print_exception(error)
-        raise _trouble(side, doing, error) from None
+        raise _trouble(side, doing, error, given) from None
 
 
-def _trouble(side: str, doing: str, error: BaseException) -> SideTrouble:
+def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Any]) -> SideTrouble:
     text, place = first_line(error), _place(error)
+    if given:
+        place += " <- " + ", ".join("x".join(map(str, one.shape)) or "()" for one in given)
     found = next((match for one in _NO_KERNEL if (match := one.search(str(error)))), None)
     if found is not None and doing == "running":
         return SideTrouble("side.no_kernel", side=side, op=found[1], error=text, place=place)
@@ -53,7 +59,8 @@ def _trouble(side: str, doing: str, error: BaseException) -> SideTrouble:
 def first_line(error: BaseException) -> str:
     """The first line of an error's text that says something."""
     lines = (" ".join(line.split()) for line in str(error).splitlines())
-    return next((line for line in lines if line.strip("-=* ")), "-")[:_LONGEST]
+    silent = os.strerror(errno.ENOMEM) if isinstance(error, MemoryError) else "-"
+    return next((line for line in lines if line.strip("-=* ")), silent)[:_LONGEST]
 
 
 def _place(error: BaseException) -> str:

@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trueline.adapters.protocol import Adapter
-from trueline.pair.child.building import build
-from trueline.pair.child.faults import said_for
+from trueline.pair.child.building import Asked, build
 from trueline.pair.wire import Array, Content
 
 Answer = tuple[Content, list[Array]]
 
+# What can be asked for, and the file beside this one whose function ``answer_...`` does it: imported when asked.
+_ROOMS: Final = {
+    "describe": "describing",
+    "load": "loading",
+    "forward": "running",
+    "ops": "running",
+    "get": "weights",
+    "put": "weights",
+    "settle": "settling",
+    "record": "recording",
+    "force": "forcing",
+    "run_module": "trying",
+    "watch_ops": "op_level",
+    "drawn": "initial",
+    "parts": "parts",
+    "loss": "losses",
+    "optimize": "optimizing",
+    "schedule": "optimizing",
+    "train": "curves",
+    "batches": "samples",
+    "transform": "samples",
+    "metric": "metrics",
+}
+
 
 class Host:
-    """The model of this process, once it is built."""
+    """The model of this process, once it is built; ``kept`` is what one question leaves for a later one."""
 
     def __init__(self) -> None:
         self.side = ""
         self.model: Any = None
+        self.asked: Asked | None = None
+        self.kept: dict[str, Any] = {}
         self._adapter: Adapter | None = None
 
     @property
@@ -31,51 +57,29 @@ class Host:
 
     def answer(self, content: Content, arrays: list[Array]) -> Answer:
         """Do one thing: ``do`` says which."""
-        asked: dict[str, Any] = {
-            "build": self._build,
-            "describe": self._describe,
-            "load": self._load,
-            "forward": self._forward,
-            "ops": self._ops,
-        }
-        found: Answer = asked[content["do"]](content, arrays)
+        what = content["do"]
+        if what == "build":
+            return self._build(content)
+        room = importlib.import_module(f"trueline.pair.child.{_ROOMS[what]}")
+        found: Answer = getattr(room, f"answer_{what}")(self, content, arrays)
         return found
 
-    def _build(self, content: Content, _: list[Array]) -> Answer:
+    def _build(self, content: Content) -> Answer:
         self.side = content["side"]
         folder = Path(content["folder"])
         os.chdir(folder)
         sys.path.insert(0, str(folder))
-        self.model, self._adapter = build(
-            self.side, content["module"], content["name"], is_file=content["is_file"], folder=folder
+        self.asked = Asked(
+            self.side,
+            content["module"],
+            content["name"],
+            content["is_file"],
+            folder,
+            tuple(content.get("args", ())),
+            content.get("kwargs", {}),
         )
+        self.model, self._adapter = build(self.asked)
+        if self._adapter.name == "mindspore":
+            # Where AVX-512 is, its convolutions else fall back to code that is a hundred times slower.
+            os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
         return {}, []
-
-    def _describe(self, content: Content, _: list[Array]) -> Answer:
-        from trueline.pair.child.describing import describe
-
-        return {"described": describe(self.side, self.model, self.adapter, summaries=content["summaries"])}, []
-
-    def _load(self, content: Content, _: list[Array]) -> Answer:
-        from trueline.pair.child.loading import load
-
-        return {"loaded": load(self.side, self.model, self.adapter, Path(content["path"]), content["strict"])}, []
-
-    def _ops(self, _: Content, arrays: list[Array]) -> Answer:
-        from trueline.pair.child.running import ops
-
-        with said_for(self.side, "running"):
-            return {"ops": ops(self.model, self.adapter, arrays)}, []
-
-    def _forward(self, content: Content, arrays: list[Array]) -> Answer:
-        from trueline.pair.child.running import forward
-
-        with said_for(self.side, "running"):
-            return {}, forward(
-                self.model,
-                self.adapter,
-                arrays,
-                train=content["train"],
-                seed=content["perturbed"],
-                ulps=content["ulps"],
-            )

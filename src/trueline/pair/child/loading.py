@@ -14,15 +14,22 @@ from trueline.formats.weights import Weights
 from trueline.model.trouble import Trouble
 from trueline.pair.child.checkpoints import Checkpoints, checkpoints_of
 from trueline.pair.child.faults import said_for
+from trueline.pair.child.host import Answer, Host
 from trueline.pair.described import Loaded, Misfit
 from trueline.pair.trouble import SideTrouble
+from trueline.pair.wire import Array, Content
 
 _READ_HERE = "trueline"
 _WEIGHTS = (Format.PTH, Format.PTH_SHARDS, Format.CKPT, Format.SAFETENSORS, Format.NPZ)
 
 
-def load(side: str, model: Any, adapter: Adapter, path: Path, strict: bool) -> dict[str, Any]:
-    """The JSON of a Loaded; with ``strict`` another shape than the model's is a trouble."""
+def answer_load(host: Host, content: Content, _: list[Array]) -> Answer:
+    """The JSON of a Loaded."""
+    return {"loaded": _load(host.side, host.model, host.adapter, Path(content["path"]), content["strict"])}, []
+
+
+def _load(side: str, model: Any, adapter: Adapter, path: Path, strict: bool) -> dict[str, Any]:
+    """With ``strict`` another shape than the model's is a trouble."""
     found = look(path)
     if found.format not in _WEIGHTS:
         raise SideTrouble("side.no_weights", side=side, path=str(path))

@@ -6,15 +6,36 @@ from collections.abc import Sequence
 from typing import Any
 
 from trueline.adapters.protocol import Adapter
-from trueline.pair.wire import Array
+from trueline.pair.child.calls import typed
+from trueline.pair.child.faults import said_for
+from trueline.pair.child.host import Answer, Host
+from trueline.pair.wire import Array, Content
 
 
-class _NoHooks:
+class NoHooks:
+    """Where hooks are asked for, and none are needed."""
+
     def remove(self) -> None:
         """There is nothing to take away."""
 
 
-def forward(
+def answer_forward(host: Host, content: Content, arrays: list[Array]) -> Answer:
+    """The tensors of the output."""
+    seed, ulps = content["perturbed"], content["ulps"]
+    with said_for(host.side, "running", arrays):
+        return {}, _forward(host.model, host.adapter, typed(host, arrays), train=content["train"], seed=seed, ulps=ulps)
+
+
+def answer_ops(host: Host, _: Content, arrays: list[Array]) -> Answer:
+    """The names of the operators that the inputs go through in evaluation."""
+    found: set[str] = set()
+    with said_for(host.side, "running", arrays):
+        with host.adapter.ops.watch(lambda call: found.add(call.name.lower())):
+            host.adapter.build.run(host.model, typed(host, arrays))
+        return {"ops": sorted(found)}, []
+
+
+def _forward(
     model: Any, adapter: Adapter, inputs: Sequence[Array], *, train: bool, seed: int | None, ulps: int
 ) -> list[Array]:
     """Every tensor of the output, in order; with a ``seed`` inputs and layers are moved by rounding units."""
@@ -29,16 +50,8 @@ def forward(
         raise
 
 
-def ops(model: Any, adapter: Adapter, inputs: Sequence[Array]) -> list[str]:
-    """The names of the operators that the inputs go through in evaluation."""
-    found: set[str] = set()
-    with adapter.ops.watch(lambda call: found.add(call.name.lower())):
-        adapter.build.run(model, inputs)
-    return sorted(found)
-
-
 def _perturbed(model: Any, adapter: Adapter, inputs: Sequence[Array], train: bool, seed: int, ulps: int) -> list[Array]:
-    perturbing = adapter.perturb.install(seed, _NoHooks, ulps=ulps)
+    perturbing = adapter.perturb.install(seed, NoHooks, ulps=ulps)
     try:
         return list(adapter.build.run(model, inputs, train=train).outputs)
     finally:

@@ -1,0 +1,85 @@
+"""Gradients of one function, by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+import mindspore as ms
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.engine import pynative
+from trueline.adapters.protocol import Array, Gout, Pulled
+from trueline.adapters.tree import leaves
+
+
+def without_gradient() -> AbstractContextManager[None]:
+    """No operator in this block is recorded for a gradient."""
+    return values.without_gradient()
+
+
+class _WithGradient:
+    """Also inside a block that is without."""
+
+    def __enter__(self) -> None:
+        self._before = bool(pynative.enable_grad())
+        if not self._before:
+            pynative.set_enable_grad(True)
+
+    def __exit__(self, *_: object) -> None:
+        if not self._before:
+            pynative.set_enable_grad(False)
+
+
+def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
+    """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
+    copies: list[Array] = []
+    results: list[Any] = []
+
+    # The gradient of sum(output * gout) at an output is exactly its gout.
+    def weighted(*tensors: Any) -> Any:
+        result = function(*tensors)
+        results.append(result)
+        found = [one for _, one in leaves(result, values.is_tensor)]
+        copies.extend(values.to_numpy(one, copy=True) for one in found)
+        floating = [place for place, one in enumerate(found) if _is_float(one)]
+        wished = gout([copies[place] for place in floating]) if callable(gout) else gout
+        parts = [
+            (found[place] * values.from_numpy(grad, like=found[place])).sum()
+            for place, grad in zip(floating, wished, strict=False)
+            if grad is not None
+        ]
+        if not parts:
+            return ms.Tensor(0.0)
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return total
+
+    places = tuple(place for place, one in enumerate(inputs) if _is_float(one))
+    weights = list({id(one): one for one in parameters if one.requires_grad}.values())
+    if not places and not weights:
+        weighted(*inputs)
+        return Pulled(copies, [None] * len(inputs), [None] * len(parameters), results[0])
+    with _WithGradient(), ExitStack() as undoing:
+        # What a function that raised has begun to record would spoil whatever runs next.
+        undoing.callback(pynative.clear_res)
+        found = ms.grad(weighted, places or None, weights or None)(*inputs)
+        undoing.pop_all()
+    at_inputs, at_weights = _split(found, bool(places), bool(weights))
+    by_place = dict(zip(places, at_inputs, strict=True))
+    by_weight = {id(one): values.to_numpy(grad) for one, grad in zip(weights, at_weights, strict=True)}
+    gin = [values.to_numpy(by_place[place]) if place in by_place else None for place in range(len(inputs))]
+    return Pulled(copies, gin, [by_weight.get(id(one)) for one in parameters], results[0])
+
+
+def _is_float(tensor: Any) -> bool:
+    return "float" in values.dtype(tensor)
+
+
+def _split(found: Any, places: bool, weights: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What ``grad`` returns depends on what was asked for: one level of tuples less where there is one thing."""
+    inputs, parameters = found if places and weights else (found, ()) if places else ((), found)
+    as_tuple = tuple(one if isinstance(one, tuple) else (one,) for one in (inputs, parameters))
+    return as_tuple[0], as_tuple[1]

@@ -1,0 +1,77 @@
+"""Where gradients end or are made by hand: seen, and undone for a try."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mindspore import ops
+
+try:
+    from mindspore.common._grad_function import _Function
+except ImportError:  # not there before 2.6
+    _Function = None
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.mindspore.build import PACKAGE
+from trueline.adapters.mindspore.engine import api, pynative
+from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
+from trueline.adapters.patching import Patches
+from trueline.model.run import Line
+
+
+def carries(tensor: Any) -> bool:
+    """Whether a gradient would come back to the tensor."""
+    return tensor._grad_node is not None
+
+
+def custom(node: Any) -> tuple[str, Line | None] | None:
+    """The name and the backward's line of an autograd node that a user's function made; cells are told elsewhere."""
+    kind = type(node.held)
+    line = line_of_users_function(getattr(kind, "backward", None), PACKAGE)
+    return (kind.__name__, line) if line is not None else None
+
+
+def functions_written() -> bool:
+    """Whether the user has any autograd function of their own."""
+    return _Function is not None and any_of_users(_Function, PACKAGE)
+
+
+def written_backward(module: Any) -> tuple[str, Line | None] | None:
+    """The name and the line of a cell's own ``bprop``."""
+    line = line_of_users_function(getattr(type(module), "bprop", None), PACKAGE)
+    return (f"{type(module).__name__}.bprop", line) if line is not None else None
+
+
+def widened(_: Any) -> Any:
+    """None: too few of MindSpore's kernels compute in float64."""
+    return None
+
+
+@contextmanager
+def unstopped(undo: Callable[[Line | None], bool]) -> Iterator[None]:
+    """In this block a user's ``stop_gradient`` and ``_no_grad`` stop nothing on the lines that ``undo`` says yes to."""
+
+    def stopping(original: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda primitive, value: value if undo(user_line(PACKAGE)) else original(primitive, value)
+
+    def not_entering(original: Callable[..., Any]) -> Callable[..., Any]:
+        def enter(block: Any) -> Any:
+            before = bool(pynative.enable_grad())
+            found = original(block)
+            line = line_of_users_frame(sys._getframe(1), PACKAGE)
+            if before and line is not None and undo(line):
+                pynative.set_enable_grad(True)
+            return found
+
+        return enter
+
+    patches = Patches()
+    patches.wrap(ops.StopGradient, "__call__", stopping)
+    patches.wrap(api._no_grad, "__enter__", not_entering)
+    try:
+        yield
+    finally:
+        patches.remove()

@@ -1,0 +1,33 @@
+"""Every call of a cell, taken in hand; op by op only: a compiled graph calls no cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mindspore import nn
+
+from trueline.adapters.patching import Patches
+from trueline.adapters.protocol import Around
+
+
+@contextmanager
+def intercept(around: Around) -> Iterator[None]:
+    """In this block every cell's call goes through ``around``."""
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
+            def proceed(*given: Any, **named: Any) -> Any:
+                return original(cell, *given, **named)
+
+            return around(cell, args, kwargs, proceed)
+
+        return call
+
+    patches = Patches()
+    patches.wrap(nn.Cell, "__call__", make)
+    try:
+        yield
+    finally:
+        patches.remove()

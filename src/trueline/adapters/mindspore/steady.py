@@ -1,0 +1,51 @@
+"""Dropout and its kin made identity, so that training mode gives the same numbers twice."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mindspore import ops
+from mindspore.ops.function import nn_func
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.patching import Patches
+from trueline.adapters.randomly_dropping import drops_by_name, user_functions
+
+_FUNCTIONS = (
+    *("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"),
+    *("_inner_dropout", "dropout_ext", "dropout2d_ext"),
+)
+_PRIMITIVES = ("Dropout", "Dropout2D", "Dropout3D")
+
+
+@contextmanager
+def without_dropout(root: Any) -> Iterator[None]:
+    """In this block dropout, drop-path and the like return what they are given, functional ones too."""
+    patches = Patches()
+    owners = [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith("mindspore.") and module is not None and name != "mindspore._c_expression"
+    ]
+    for name in _PRIMITIVES:
+        patches.wrap(getattr(ops, name), "__call__", lambda _: lambda _primitive, value: (value, ops.ones_like(value)))
+    for name in _FUNCTIONS:
+        original = getattr(nn_func, name, None)
+        for owner in (ops, *owners):
+            if original is not None and vars(owner).get(name) is original:
+                patches.wrap(owner, name, lambda _: _first)
+    kinds = {type(cell) for _, cell in values.modules(root) if drops_by_name(type(cell))}
+    for kind in kinds:
+        patches.wrap(kind, "construct", lambda _: lambda _cell, value, *_args, **_kwargs: value)
+    for owner, name in user_functions("mindspore"):
+        patches.wrap(owner, name, lambda _: _first)
+    try:
+        yield
+    finally:
+        patches.remove()
+
+
+_first: Callable[..., Any] = lambda value, *_args, **_kwargs: value  # noqa: E731

@@ -1,0 +1,40 @@
+"""The user's own code: a frame of it, a function of it."""
+
+from __future__ import annotations
+
+import linecache
+from types import FrameType
+from typing import Any
+
+from trueline.adapters.lines import user_line
+from trueline.model.run import Line
+
+_DECORATORS = 8
+
+
+def line_of_users_frame(frame: FrameType, package: str) -> Line | None:
+    """The line of a frame that is the user's own; None for one of a framework's folder, or TrueLine's."""
+    found = user_line(package, frame=frame)
+    return found if found == Line(frame.f_code.co_filename, frame.f_lineno) else None
+
+
+def line_of_users_function(function: Any, package: str) -> Line | None:
+    """The line of a function's ``def``, below its decorators; None where it is not the user's own."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or code.co_filename.startswith(package):
+        return None
+    first = int(code.co_firstlineno)
+    below = (line for line in range(first, first + _DECORATORS) if _defines(code.co_filename, line))
+    return Line(code.co_filename, next(below, first))
+
+
+def any_of_users(base: Any, package: str) -> bool:
+    """Whether a class below ``base`` has a ``backward`` of the user's own."""
+    return any(
+        line_of_users_function(vars(one).get("backward"), package) is not None or any_of_users(one, package)
+        for one in base.__subclasses__()
+    )
+
+
+def _defines(file: str, line: int) -> bool:
+    return linecache.getline(file, line).lstrip().startswith(("def ", "async def "))

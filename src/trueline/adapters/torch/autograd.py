@@ -1,0 +1,52 @@
+"""Gradients of one function, by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from trueline.adapters.protocol import Array, Gout, Pulled
+from trueline.adapters.torch import values
+from trueline.adapters.tree import leaves
+
+
+def without_gradient() -> AbstractContextManager[None]:
+    """No operator in this block is recorded for a gradient."""
+    block: AbstractContextManager[None] = torch.no_grad()
+    return block
+
+
+def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
+    """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
+    with torch.enable_grad():
+        given = [one.detach().clone() for one in inputs]
+        for one in given:
+            if one.is_floating_point():
+                one.requires_grad_()
+        # A copy: what is rewritten in place must not be a leaf.
+        result = function(*[one.clone() if one.requires_grad else one for one in given])
+        outputs = [one for _, one in leaves(result, torch.is_tensor)]
+        copies = [values.to_numpy(one, copy=True) for one in outputs]
+        floating = [place for place, one in enumerate(outputs) if one.is_floating_point()]
+        wished = gout([copies[place] for place in floating]) if callable(gout) else gout
+        pulled = [
+            (outputs[place], values.from_numpy(grad, like=outputs[place]))
+            for place, grad in zip(floating, wished, strict=False)
+            if grad is not None and outputs[place].requires_grad
+        ]
+        wanted = [one for one in (*given, *parameters) if one.requires_grad]
+        found: Sequence[Any] = ()
+        if pulled and wanted:
+            found = torch.autograd.grad(
+                [one for one, _ in pulled], wanted, [grad for _, grad in pulled], allow_unused=True
+            )
+    by_id = {id(one): grad for one, grad in zip(wanted, found, strict=False)}
+    arrays = [_array(by_id.get(id(one))) for one in (*given, *parameters)]
+    return Pulled(copies, arrays[: len(given)], arrays[len(given) :], result)
+
+
+def _array(tensor: Any) -> Array | None:
+    return None if tensor is None else values.to_numpy(tensor)

@@ -1,0 +1,91 @@
+"""Where gradients end or are made by hand: seen, and undone for a try."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.autograd.function import BackwardCFunction
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
+from trueline.adapters.patching import Patches
+from trueline.adapters.torch.build import PACKAGE
+from trueline.model.run import Line
+
+# Where a function that is decorated with no_grad enters it.
+_DECORATING = "/torch/utils/_contextlib.py"
+
+
+def carries(tensor: Any) -> bool:
+    """Whether a gradient would come back to the tensor."""
+    return bool(tensor.requires_grad)
+
+
+def custom(node: Any) -> tuple[str, Line | None] | None:
+    """The name and the backward's line of an autograd node that a user's ``autograd.Function`` made."""
+    if not isinstance(node, BackwardCFunction):
+        return None
+    made_by = getattr(node, "_forward_cls", type(node))
+    line = line_of_users_function(getattr(made_by, "backward", None), PACKAGE)
+    return (made_by.__name__, line) if line is not None else None
+
+
+def functions_written() -> bool:
+    """Whether the user has any ``autograd.Function`` of their own."""
+    return any_of_users(torch.autograd.Function, PACKAGE)
+
+
+def written_backward(_: Any) -> tuple[str, Line | None] | None:
+    """None: a module of torch has no backward of its own, only its nodes have."""
+    return None
+
+
+def widened(module: Any) -> Any:
+    """A copy of the module that computes in float64; None where it cannot be copied."""
+    try:
+        return copy.deepcopy(module).double()
+    except (RuntimeError, TypeError, ValueError, AttributeError):
+        return None
+
+
+@contextmanager
+def unstopped(undo: Callable[[Line | None], bool]) -> Iterator[None]:
+    """In this block a user's ``detach``, ``data`` and ``no_grad`` stop nothing on lines that ``undo`` says yes to."""
+
+    def wanted() -> bool:
+        caller = sys._getframe(2)
+        if caller.f_code.co_filename.endswith(_DECORATING):
+            return undo(user_line(PACKAGE, frame=caller))
+        line = line_of_users_frame(caller, PACKAGE)
+        return line is not None and undo(line)
+
+    def returning_itself(original: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda tensor: tensor if wanted() else original(tensor)
+
+    def not_entering(original: Callable[..., Any]) -> Callable[..., Any]:
+        def enter(block: Any) -> Any:
+            found = original(block)
+            if wanted():
+                torch.set_grad_enabled(block.prev)
+            return found
+
+        return enter
+
+    patches = Patches()
+    patches.wrap(torch.Tensor, "detach", returning_itself)
+    patches.wrap(torch.Tensor, "detach_", returning_itself)
+    patches.wrap(torch.no_grad, "__enter__", not_entering)
+    data = torch.Tensor.data
+    torch.Tensor.data = property(
+        lambda tensor: tensor if wanted() else data.__get__(tensor), lambda tensor, value: data.__set__(tensor, value)
+    )
+    try:
+        yield
+    finally:
+        del torch.Tensor.data
+        patches.remove()

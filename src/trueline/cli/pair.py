@@ -1,0 +1,148 @@
+"""``trueline pair``: two live networks, stage by stage, to every cause."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trueline.cli.options import answer, json_flag
+from trueline.cli.outcome import ended_cleanly
+from trueline.cli.page import check_page, check_place, write_page
+from trueline.cli.verb import Verb
+from trueline.model.message import message
+from trueline.model.trouble import BadUsage
+
+
+@click.command("pair", cls=Verb, help="pair.help")
+@click.option("--bench", required=True, metavar="MODULE:FACTORY", help="pair.option_bench")
+@click.option("--port", required=True, metavar="MODULE:FACTORY", help="pair.option_port")
+@click.option("--input", "inputs", multiple=True, metavar="SHAPE", help="pair.option_input")
+@click.option("--args", metavar="JSON", help="pair.option_args")
+@click.option("--kwargs", metavar="JSON", help="pair.option_kwargs")
+@click.option("--bench-kwargs", metavar="JSON", help="pair.option_bench_kwargs")
+@click.option("--port-kwargs", metavar="JSON", help="pair.option_port_kwargs")
+@click.option("--parts", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_parts")
+@click.option("--weights", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_weights")
+@click.option("--bench-python", metavar="PYTHON", help="pair.option_bench_python")
+@click.option("--port-python", metavar="PYTHON", help="pair.option_port_python")
+@click.option("--module", metavar="PATH", default="", help="pair.option_module")
+@click.option("--map", "map_file", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_map")
+@click.option("--write-tests", "tests", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_write_tests")
+@click.option("--steps", default=10, type=click.IntRange(0, 10_000), metavar="K", help="pair.option_steps")
+@click.option("--seed", default=0, type=click.IntRange(min=0), metavar="N", help="pair.option_seed")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="pair.option_timeout")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_output")
+@click.option("--force", is_flag=True, help="pair.option_force")
+@json_flag
+def command(
+    bench: str,
+    port: str,
+    inputs: Sequence[str],
+    args: str | None,
+    kwargs: str | None,
+    bench_kwargs: str | None,
+    port_kwargs: str | None,
+    parts: Path | None,
+    weights: Path | None,
+    bench_python: str | None,
+    port_python: str | None,
+    module: str,
+    map_file: Path | None,
+    tests: Path | None,
+    steps: int,
+    seed: int,
+    timeout: float | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Put two networks side by side."""
+    positional = _json("--args", args, list, [])
+    shared = _json("--kwargs", kwargs, dict, {})
+    named = [
+        {**shared, **_json(option, text, dict, {})}
+        for option, text in (("--bench-kwargs", bench_kwargs), ("--port-kwargs", port_kwargs))
+    ]
+    check_page(output, force)
+    if tests is not None:
+        _check_tests(tests, force)
+    from trueline.compare.align import Rules
+    from trueline.pair.entry import Entry
+    from trueline.pair.inputs import make_inputs, parse_input
+    from trueline.pair.pairing import Options, Wish, pair_sides
+    from trueline.pair.report import pair_report, pair_result
+
+    given = [parse_input(one) for one in inputs]
+    entries = [Entry.parse(one) for one in (bench, port)]
+    wishes = [
+        Wish(entry, positional, each, python or sys.executable)
+        for entry, each, python in zip(entries, named, (bench_python, port_python), strict=True)
+    ]
+    options = Options(
+        make_inputs(given, seed) if given else None,
+        weights,
+        parts,
+        module,
+        seed,
+        steps,
+        Rules.read(map_file),
+        None,
+        timeout,
+        tests is not None,
+    )
+    with ended_cleanly(), _progress() as tell:
+        paired = pair_sides(wishes[0], wishes[1], options, tell)
+    if tests is not None and paired.kept is not None:
+        from trueline.pair.written_tests import write_tests
+
+        write_tests(tests, paired.kept, bench, entries[1], positional, named[1])
+    if output is not None:
+        write_page(output, pair_report(paired))
+    return answer(pair_result(paired), lambda: pair_report(paired), as_json=as_json)
+
+
+def _check_tests(tests: Path, force: bool) -> None:
+    """There must be a place for the file, and beside it for its arrays."""
+    if tests.suffix and tests.suffix != ".py":
+        raise BadUsage("pair.not_python", file=str(tests))
+    check_place(tests, force)
+    if not tests.suffix:
+        raise BadUsage("pair.not_python", file=str(tests))
+    check_place(tests.with_suffix(".npz"), force)
+
+
+def _json(option: str, text: str | None, kind: type, otherwise: Any) -> Any:
+    if text is None:
+        return otherwise
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise BadUsage("pair.bad_json", option=option, text=text, reason=str(error)) from None
+    if not isinstance(found, kind):
+        example = '[10, "small"]' if kind is list else '{"classes": 10}'
+        raise BadUsage("pair.other_json", option=option, text=text, example=example)
+    return found
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """The stage that is going on, on stderr, in a terminal only; wiped at the end."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+
+    def tell(stage: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{message(f'pair.doing_{stage}').text()}")
+        sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

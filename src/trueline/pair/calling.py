@@ -1,0 +1,69 @@
+"""``trueline.pair(...)``: the stages from Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trueline.compare.align import Rules
+from trueline.pair.entry import Entry
+from trueline.pair.inputs import make_inputs, parse_input
+from trueline.pair.pairing import Options, Paired, Wish, pair_sides
+from trueline.pair.wire import Array
+
+Path_ = str | os.PathLike[str]
+
+
+def pair(
+    bench: str,
+    port: str,
+    input: str | Sequence[str | Array] | None = None,
+    *,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    bench_kwargs: Mapping[str, Any] | None = None,
+    port_kwargs: Mapping[str, Any] | None = None,
+    bench_python: Path_ | None = None,
+    port_python: Path_ | None = None,
+    parts: Path_ | None = None,
+    weights: Path_ | None = None,
+    module: str = "",
+    map: Path_ | None = None,
+    seed: int = 0,
+    steps: int = 10,
+    folder: Path_ | None = None,
+    timeout: float | None = None,
+) -> Paired:
+    """Put two networks side by side, stage by stage; ``bench`` and ``port`` are ``module:factory``.
+
+    ``input`` is one shape (``"2x3x224x224"``), several, or arrays. Raises a Trouble with one clear sentence.
+    """
+    wishes = [
+        Wish(Entry.parse(one), args, {**(kwargs or {}), **(own or {})}, os.fspath(python or sys.executable))
+        for one, own, python in ((bench, bench_kwargs, bench_python), (port, port_kwargs, port_python))
+    ]
+    options = Options(
+        _arrays(input, seed),
+        Path(weights) if weights is not None else None,
+        Path(parts) if parts is not None else None,
+        module,
+        seed,
+        steps,
+        Rules.read(Path(map)) if map is not None else None,
+        Path(folder) if folder is not None else None,
+        timeout,
+    )
+    return pair_sides(wishes[0], wishes[1], options)
+
+
+def _arrays(given: str | Sequence[str | Array] | None, seed: int) -> list[Array] | None:
+    if given is None:
+        return None
+    listed = [given] if isinstance(given, str) else list(given)
+    made = iter(make_inputs([parse_input(one) for one in listed if isinstance(one, str)], seed))
+    return [next(made) if isinstance(one, str) else np.asarray(one) for one in listed]

@@ -1,0 +1,43 @@
+"""Where gradients end or are made by hand, as a framework's adapter tells it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, cast
+
+from trueline.model.run import Line
+
+
+class GradientFlow(Protocol):
+    """The adapters' ``gradient_flow``."""
+
+    def carries(self, tensor: Any) -> bool:
+        """Whether a gradient would come back to the tensor."""
+        ...
+
+    def custom(self, node: Any) -> tuple[str, Line | None] | None:
+        """The name and line of a backward that a user wrote, for an autograd node."""
+        ...
+
+    def functions_written(self) -> bool:
+        """Whether the user has any autograd function of their own."""
+        ...
+
+    def written_backward(self, module: Any) -> tuple[str, Line | None] | None:
+        """The name and line of a module's own backward."""
+        ...
+
+    def widened(self, module: Any) -> Any:
+        """A copy of the module that computes in float64; None where there is none."""
+        ...
+
+    def unstopped(self, undo: Callable[[Line | None], bool]) -> AbstractContextManager[None]:
+        """In the block nothing of the user's stops a gradient on the lines that ``undo`` says yes to."""
+        ...
+
+
+def flow_of(framework: str) -> GradientFlow:
+    """The module of a framework's adapter; it imports the framework."""
+    return cast(GradientFlow, importlib.import_module(f"trueline.adapters.{framework}.gradient_flow"))

@@ -1,0 +1,88 @@
+"""The values that a block's operators take and give: each numbered once, and copied as it is at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.adapters.protocol import Unreadable, Values
+from trueline.kernel import UnsupportedDtype, fingerprint
+from trueline.pair.wire import Array
+
+# Kept values take no more than this together.
+MOST_BYTES: Final = 64 << 20
+# An array with fewer numbers may equal another by chance.
+_TELLING: Final = 4
+
+_Mark = tuple[str, tuple[int, ...], int]
+
+
+class SeenValues:
+    """Numbers tensors by identity and content: one that was written in place is another value from then on.
+
+    A tensor that comes from nowhere but has the content of an earlier value is that value: the framework has copied
+    it behind the scenes.
+    """
+
+    def __init__(self, values: Values, names: Mapping[int, str], most: int = MOST_BYTES) -> None:
+        self._values, self._names_by_id, self._left = values, names, most
+        self._seen: dict[int, tuple[Any, _Mark, int]] = {}
+        self._same: dict[_Mark, int] = {}
+        self.arrays: list[Array | None] = []
+        self.names: dict[int, str] = {}
+        self.left_out = 0
+
+    def before(self, tensor: Any, outputs: Sequence[Any] = ()) -> int | None:
+        """The number of an op's input; where the op has just written into it, of what it was before, if known."""
+        array, mark = self._read(tensor)
+        known = self._seen.get(id(tensor))
+        if known is not None and (known[1] == mark or mark in [self._read(one)[1] for one in outputs]):
+            return known[2]
+        if known is None and any(one is tensor for one in outputs) and id(tensor) not in self._names_by_id:
+            return None
+        same = self._same.get(mark) if _telling(array) else None
+        return self._hold(tensor, mark, same) if same is not None else self._add(tensor, array, mark)
+
+    def after(self, tensor: Any) -> int:
+        """The number of an op's output: a new one, unless it is a tensor that the op has left as it was."""
+        array, mark = self._read(tensor)
+        known = self._seen.get(id(tensor))
+        if known is not None and known[1] == mark:
+            return known[2]
+        return self._add(tensor, array, mark)
+
+    def _read(self, tensor: Any) -> tuple[Array | None, _Mark]:
+        shape = self._values.shape(tensor)
+        try:
+            array = self._values.to_numpy(tensor)
+            return array, (array.dtype.name, shape, fingerprint(np.ascontiguousarray(array)))
+        except (Unreadable, UnsupportedDtype):
+            return None, (self._values.dtype(tensor), shape, id(tensor))
+
+    def _add(self, tensor: Any, array: Array | None, mark: _Mark) -> int:
+        number = len(self.arrays)
+        fits = array is not None and array.nbytes <= self._left
+        if array is not None and fits:
+            self._left -= array.nbytes
+            self.arrays.append(np.array(array, copy=True))
+        else:
+            self.left_out += 1
+            self.arrays.append(None)
+        self._same[mark] = number
+        if id(tensor) in self._names_by_id:
+            self.names[number] = self._names_by_id[id(tensor)]
+        return self._hold(tensor, mark, number)
+
+    def _hold(self, tensor: Any, mark: _Mark, number: int) -> int:
+        # The tensor itself is held too, so that no other can get its identity.
+        self._seen[id(tensor)] = (tensor, mark, number)
+        return number
+
+
+def _telling(array: Array | None) -> bool:
+    if array is None or array.size < _TELLING or array.dtype.kind not in "fV":
+        return False
+    flat = array.reshape(-1)
+    return bool((flat != flat[0]).any())

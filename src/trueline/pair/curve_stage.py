@@ -1,0 +1,177 @@
+"""The curve: a few steps of training of both sides on the same batches, against the noise band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.compare.curves import CurveComparison, Parting, compare_curves
+from trueline.compare.floors import Floors
+from trueline.compare.noise_floor import MARGINS, PROBE_ULPS, Tried, furthest, with_switches
+from trueline.compare.verdict import Verdict
+from trueline.model.curve import Curve
+from trueline.model.message import Message, message
+from trueline.model.noise import LossDrift, Noise
+from trueline.model.report import Curves
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
+from trueline.pair.loss_asking import taken_by_both
+from trueline.pair.loss_cases import Labels
+from trueline.pair.parts import Parts
+from trueline.pair.side import Side
+from trueline.pair.wire import Array, Content
+
+_BATCHES: Final = 4
+# Losses this close need no measured noise to be called the same.
+_CLOSE: Final = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """What both sides train on: inputs, and labels where there is a loss; these may be of another kind on each."""
+
+    bench: Sequence[Sequence[Array]]
+    port: Sequence[Sequence[Array]]
+    labelled: bool
+
+
+def curve_stage(
+    bench: Side,
+    port: Side,
+    parts: Parts,
+    inputs: Sequence[Array],
+    *,
+    steps: int = 8,
+    tries: int = 3,
+    seed: int = 0,
+    explained: bool = False,
+) -> StageResult:
+    """Train both for so many steps; ``inputs`` show what a batch looks like where the user gives none.
+
+    ``explained``: other stages have found why the curves part, if they do.
+    """
+    if not inputs and not parts.both("batches"):
+        return StageResult(Stage.CURVE, StageVerdict.SKIPPED, message("pair_update.curve_no_inputs"))
+    batches = _batches(bench, port, parts, inputs, steps, seed)
+    asked: Content = {
+        "do": "train",
+        "steps": steps,
+        "loss": batches.labelled,
+        "optimizer": parts.both("optimizer"),
+        "perturbed": None,
+        "ulps": 1,
+    }
+    there = _losses(bench, asked, batches.bench)
+    here = _losses(port, asked, batches.port)
+    wrong = next((step for step, loss in enumerate(there) if not math.isfinite(loss)), None)
+    if wrong is not None:
+        text = message("pair_update.curve_not_finite", step=wrong)
+        return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
+    # Noise is measured where it matters only: each try is a training of its own.
+    close = all(abs(a - b) <= _CLOSE * max(abs(b), _CLOSE) for a, b in zip(here, there, strict=True))
+    noise = None if close or explained else _noise(bench, asked, batches.bench, there, tries)
+    found = compare_curves(_curve(port, here), _curve(bench, there), Floors(noise))
+    return _result(found, steps)
+
+
+def _losses(side: Side, asked: Content, batches: Sequence[Sequence[Array]], **other: Any) -> list[float]:
+    given = [array for batch in batches for array in batch]
+    _, arrays = side.ask({**asked, "batches": [len(one) for one in batches], **other}, given)
+    return [float(one) for one in arrays[0]]
+
+
+def _noise(
+    bench: Side, asked: Content, batches: Sequence[Sequence[Array]], losses: Sequence[float], tries: int
+) -> Noise | None:
+    """How far the benchmark's losses lie from themselves where every rounding could have gone the other way."""
+    if tries < 1:
+        return None
+
+    def tried(seed: int, ulps: int = 1) -> Tried:
+        again = _losses(bench, asked, batches, perturbed=seed, ulps=ulps)
+        pairs = enumerate(zip(losses, again, strict=True))
+        return Tried({}, {step: LossDrift(a, abs(b - a)) for step, (a, b) in pairs if math.isfinite(b)})
+
+    found = furthest([tried(seed) for seed in range(1, tries + 1)])
+    found = with_switches(found, tried(tries + 1, PROBE_ULPS))
+    return Noise(tries, losses=found.losses, margins=MARGINS)
+
+
+def _curve(side: Side, losses: Sequence[float]) -> Curve:
+    return Curve(str(side.entry), list(range(len(losses))), list(losses))
+
+
+def _batches(bench: Side, port: Side, parts: Parts, inputs: Sequence[Array], steps: int, seed: int) -> Batches:
+    labelled = parts.both("loss")
+    if parts.both("batches"):
+        content, arrays = bench.ask({"do": "batches", "of": "batches", "count": steps, "seed": seed})
+        remaining = iter(arrays)
+        given = [[next(remaining) for _ in range(count)] for count in content["batches"]]
+        if not labelled and len(given[0]) > 1:
+            given = [one[:-1] for one in given]
+        return Batches(given, given, labelled)
+    random = np.random.default_rng(seed)
+    drawn = [[_like(one, random) for one in inputs] for _ in range(min(_BATCHES, steps))]
+    if not labelled:
+        return Batches(drawn, drawn, False)
+    outputs = bench.forward(inputs)
+    taken = taken_by_both(bench, port, outputs, None, seed)
+    labels = [_labels(outputs[0], taken.layout.axis, random) for _ in drawn]
+    return Batches(
+        [[*one, label[taken.bench]] for one, label in zip(drawn, labels, strict=True)],
+        [[*one, label[taken.port]] for one, label in zip(drawn, labels, strict=True)],
+        True,
+    )
+
+
+def _like(array: Array, random: np.random.Generator) -> Array:
+    """Other values of the same kind: whole numbers within the range of those given."""
+    if array.dtype.kind == "f":
+        spread = float(array.std()) or 1.0
+        return random.normal(float(array.mean()), spread, array.shape).astype(array.dtype)
+    return random.choice(array.reshape(-1), array.shape)
+
+
+def _labels(outputs: Array, axis: int | None, random: np.random.Generator) -> dict[Labels, Array]:
+    """Random labels for outputs whose classes lie at ``axis``: numbers of classes, and one value for each output."""
+    if axis is None:
+        dense = (random.random(outputs.shape) > 0.5).astype(np.float32)
+        return {Labels.DENSE: dense, Labels.INDEX: dense.astype(np.int64)}
+    classes = outputs.shape[axis]
+    shape = tuple(side for place, side in enumerate(outputs.shape) if place != axis)
+    index = random.integers(0, classes, shape)
+    dense = np.moveaxis(np.eye(classes, dtype=np.float32)[index], -1, axis)
+    return {Labels.DENSE: dense, Labels.INDEX: index}
+
+
+def _result(found: CurveComparison, steps: int) -> StageResult:
+    parting = found.parts
+    mark = parting.step if parting is not None else None
+    block = Curves(message("pair_update.curve_title"), [found.b, found.a], mark, found.band)
+    if found.verdict is not Verdict.DIFFERS or parting is None:
+        text = message("pair_update.curve_passed", steps=steps, level=found.largest)
+        out = message("pair_update.curve_rules_out")
+        return StageResult(Stage.CURVE, StageVerdict.PASSED, text, rules_out=out, blocks=[block])
+    words = {"step": parting.step, "port": parting.a, "bench": parting.b}
+    text = message("pair_update.curve_found", band=parting.band, **words)
+    scale = abs(parting.b) or 1.0
+    blame = Blame(
+        Stage.CURVE,
+        Cause.UNKNOWN,
+        _where(parting, words),
+        bench=parting.b,
+        port=parting.a,
+        measured=abs(parting.a - parting.b) / scale,
+        limit=parting.band / scale,
+    )
+    return StageResult(Stage.CURVE, StageVerdict.FOUND, text, [blame], blocks=[block])
+
+
+def _where(parting: Parting, words: dict[str, Any]) -> Message:
+    """What the step tells at which they part."""
+    if parting.step == 0:
+        return message("pair_update.curve_first", **words)
+    return message("pair_update.curve_second" if parting.step == 1 else "pair_update.curve_later", **words)

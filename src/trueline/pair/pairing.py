@@ -1,0 +1,225 @@
+"""Two live networks, stage by stage."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from trueline.compare.align import Rules
+from trueline.model.message import message
+from trueline.pair.aligned import Aligned, align_sides, carry_over
+from trueline.pair.backward_stage import backward_stage
+from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.curve_stage import curve_stage
+from trueline.pair.data_stage import data_stage
+from trueline.pair.described import Described
+from trueline.pair.entry import Entry
+from trueline.pair.forward_stage import Forward, Tell, forward_result, nobody, run_forward
+from trueline.pair.initial_stage import initial_stage
+from trueline.pair.inputs import guess_inputs
+from trueline.pair.loss_stage import loss_stage
+from trueline.pair.metric_stage import metric_stage
+from trueline.pair.moving import move_weights
+from trueline.pair.parameter_stage import parameter_stage, table_blames
+from trueline.pair.parts import Parts, load_parts
+from trueline.pair.recorded import record
+from trueline.pair.schedule_stage import schedule_stage
+from trueline.pair.side import Side
+from trueline.pair.trouble import SideTrouble
+from trueline.pair.update_stage import update_stage
+from trueline.pair.wire import Array
+from trueline.pair.written_tests import Kept, keep_cases
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One side as a user asks for it: the entry point, its arguments, the interpreter."""
+
+    entry: Entry
+    args: Sequence[Any] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    python: str = sys.executable
+
+    def start(self, role: str, folder: Path | None, timeout: float | None) -> Side:
+        """Begin to build it; ``role`` is bench or port."""
+        return Side.start(
+            self.entry,
+            python=self.python,
+            folder=folder,
+            timeout=timeout,
+            args=self.args,
+            kwargs=self.kwargs,
+            name=f"{role} {self.entry}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to go about it: ``weights`` are the benchmark's real ones, ``module`` keeps to one of the port's modules.
+
+    ``keep_cases`` keeps what tests of sub-networks are written from.
+    """
+
+    inputs: Sequence[Array] | None = None
+    weights: Path | None = None
+    parts: Path | None = None
+    module: str = ""
+    seed: int = 0
+    steps: int = 10
+    rules: Rules | None = None
+    folder: Path | None = None
+    timeout: float | None = None
+    keep_cases: bool = False
+
+
+@dataclass(frozen=True)
+class Paired:
+    """All stages in order, and what they rest on."""
+
+    bench: str
+    port: str
+    aligned: Aligned
+    forward: Forward
+    inputs: Sequence[Array]
+    stages: Sequence[StageResult]
+    kept: Kept | None = None
+
+    @property
+    def blames(self) -> list[Blame]:
+        """What all stages blame, in their order."""
+        return [one for stage in self.stages for one in stage.blames]
+
+
+def pair_sides(bench: Wish, port: Wish, options: Options, tell: Tell = nobody) -> Paired:
+    """Put two networks side by side; ``tell`` hears of each stage as it begins."""
+    with ExitStack() as open_sides:
+        sides = [
+            open_sides.enter_context(one.start(role, options.folder, options.timeout))
+            for role, one in (("bench", bench), ("port", port))
+        ]
+        tell("building")
+        for side in sides:
+            side.ready()
+        return _Pairing(sides[0], sides[1], options, tell).run()
+
+
+class _Pairing:
+    def __init__(self, bench: Side, port: Side, options: Options, tell: Tell) -> None:
+        self.bench, self.port, self.options, self.tell = bench, port, options, tell
+        self.parts = load_parts(bench, port, options.parts) if options.parts is not None else Parts()
+        self.described: tuple[Described, Described] = (bench.describe(), port.describe())
+
+    def run(self) -> Paired:
+        bench, port, options, tell = self.bench, self.port, self.options, self.tell
+        self._check_module()
+        inputs = self._inputs()
+        stages = list(self._drawn())
+        tell("parameters")
+        self._give_weights(inputs)
+        seen = (record(bench, inputs, train=False, arrays=True), record(port, inputs, train=False, arrays=False))
+        aligned = align_sides(*self.described, seen, options.rules)
+        stages.append(parameter_stage(aligned))
+        tell("weights")
+        tables = table_blames(bench, port, aligned)
+        stages.append(self._carried(aligned, tables))
+        forward = run_forward(bench, port, aligned, inputs, seen, below=options.module, tell=tell)
+        stages.append(forward_result(forward))
+        kept = None
+        if options.keep_cases:
+            kept = keep_cases(port, aligned, forward.evaluated.reference, options.module)
+        tell("backward")
+        backward = backward_stage(bench, port, aligned, forward, inputs, below=options.module)
+        if options.module:
+            # The other stages are about the whole.
+            stages.append(backward)
+            return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
+        tell("initial")
+        stages.append(initial_stage(bench, port, aligned))
+        tell("loss")
+        stages.append(loss_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
+        stages.append(backward)
+        tell("update")
+        stages.append(
+            _as_one(
+                update_stage(bench, port, aligned, self.parts, seed=options.seed),
+                schedule_stage(bench, port, aligned, self.parts),
+            )
+        )
+        tell("curve")
+        if options.steps:
+            explained = any(one.confirmed and not one.latent for stage in stages for one in stage.blames)
+            steps, seed = options.steps, options.seed
+            stages.append(curve_stage(bench, port, self.parts, inputs, steps=steps, seed=seed, explained=explained))
+        tell("metrics")
+        stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
+        return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
+
+    def _drawn(self) -> Iterator[StageResult]:
+        self.tell("data")
+        yield data_stage(self.bench, self.port, self.parts)
+
+    def _check_module(self) -> None:
+        wanted, paths = self.options.module, [one.path for one in self.described[1].modules]
+        if wanted and wanted not in paths:
+            near = get_close_matches(wanted, paths, n=1)
+            if near:
+                raise SideTrouble("pair_stage.no_module_near", side=self.port.name, module=wanted, near=near[0])
+            raise SideTrouble("pair_stage.no_module", side=self.port.name, module=wanted)
+
+    def _inputs(self) -> list[Array]:
+        given = self.options.inputs
+        if given is not None:
+            return list(given)
+        guessed = guess_inputs(self.described[0], self.options.seed)
+        if guessed is None:
+            raise SideTrouble("pair_stage.no_input", side=self.bench.name)
+        return guessed
+
+    def _give_weights(self, inputs: Sequence[Array]) -> None:
+        file = self.options.weights
+        if file is not None:
+            loaded = self.bench.load(file)
+            missing = [name for name in loaded.missing if not name.endswith("num_batches_tracked")]
+            if missing:
+                raise SideTrouble(
+                    "pair_stage.weights_lack", side=self.bench.name, file=str(file), count=len(missing), name=missing[0]
+                )
+        else:
+            move_weights(self.bench, self.described[0], inputs, self.options.seed)
+
+    def _carried(self, aligned: Aligned, blames: Sequence[Blame]) -> StageResult:
+        count = carry_over(self.bench, self.port, aligned)
+        left = len(aligned.pairs) - count + len(aligned.only_bench) + len(aligned.only_port)
+        given = self.options.weights
+        text = (
+            message("pair_stage.weights_given", count=count, left=left, file=given.name)
+            if given is not None
+            else message("pair_stage.weights_moved", count=count, left=left)
+        )
+        verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
+        return StageResult(Stage.WEIGHTS, verdict, text, list(blames))
+
+
+def _as_one(first: StageResult, second: StageResult) -> StageResult:
+    """Two looks at one stage."""
+    if second.verdict is StageVerdict.SKIPPED:
+        return first
+    if first.verdict is StageVerdict.SKIPPED:
+        return second
+    found = StageVerdict.FOUND in (first.verdict, second.verdict)
+    return StageResult(
+        first.stage,
+        StageVerdict.FOUND if found else StageVerdict.PASSED,
+        message("pair_stage.both", first=first.message, second=second.message),
+        [*first.blames, *second.blames],
+        first.rules_out,
+        [*first.blocks, *second.blocks],
+    )
