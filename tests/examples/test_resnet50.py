@@ -1,0 +1,107 @@
+"""The ResNet-50 tutorial, run from start to end with the commands on its page."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "resnet50"
+PAGES = {"en": ROOT / "docs" / "resnet50.md", "zh": ROOT / "docs" / "resnet50.zh.md"}
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    """The lines that a reader types, in order."""
+    return [
+        line for kind, text in BLOCK.findall(page.read_text("utf-8")) if kind == "bash" for line in text.splitlines()
+    ]
+
+
+def free_port() -> str:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return str(found.getsockname()[1])
+
+
+class Reader:
+    """Someone who types the page's commands, in a copy of the example."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", "images"))
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.env = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PORT": free_port(), "TRUELINE_LANG": "en"}
+        self.left = commands(PAGES["en"])
+
+    def next(self, wanted: str, code: int = 0) -> str:
+        """Type what comes next on the page, and return what it prints, in one line."""
+        command = self.left.pop(0)
+        assert wanted in command
+        typed = ["bash", "-c", command]
+        done = subprocess.run(
+            typed, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=800, check=False
+        )
+        assert done.returncode == code, f"{command}\n{done.stdout}{done.stderr}"
+        return " ".join(done.stdout.split())
+
+    def settle(self) -> None:
+        """Where to be and what to set, which no command of its own can do for the next."""
+        assert self.left.pop(0) == "cd examples/resnet50"
+        name, _, value = self.left.pop(0).removeprefix("export ").partition("=")
+        self.env[name] = value
+
+
+def losses(printed: str) -> list[float]:
+    return [float(found) for found in re.findall(r"step \d+ loss ([\d.]+)", printed)]
+
+
+def finds_the_four_differences(printed: str) -> None:
+    assert re.search(r"conv1 \(nn\.Conv2d\) has pad_mode='same', padding=0; the benchmark's is pad_mode='pad'", printed)
+    assert re.search(r"maxpool \(nn\.MaxPool2d\) has pad_mode='same', padding=0; the benchmark's is", printed)
+    assert "layer2.0.e2.0 (nn.Conv2d) has stride=1; the benchmark's is stride=2" in printed
+    assert "The port has max_pool on the way into layer2.0.conv3, which the benchmark has not" in printed
+    assert "spreads 0.1 over the other K-1 classes; the benchmark 0.1 over all K classes" in printed
+    assert "Xavier (Glorot) uniform" in printed and "the benchmark: Kaiming (He) normal" in printed
+    assert "end_point.weight) begin otherwise: normal with standard deviation 0.01" in printed
+    for stage in ("data", "parameters", "weights", "update", "metrics"):
+        assert f"{stage} passed" in printed
+
+
+@pytest.mark.timeout(1500)
+def test_the_tutorial_from_start_to_end(tmp_path: Path) -> None:
+    reader = Reader(tmp_path / "resnet50")
+    reader.settle()
+    reader.next("images.py")
+    trained = losses(reader.next("train_torch.py"))
+    assert trained[-1] < 0.6 * trained[0]
+    judged = reader.next("eval_torch.py")
+
+    finds_the_four_differences(reader.next("--port resnet_seed:", code=1))
+    silent = reader.next("--port resnet_mindspore:")
+    assert "agree within rounding" in silent and "found" not in silent
+    assert re.search(r"\b13 passed", reader.next("pytest"))
+
+    reader.next("trueline convert")
+    torch, port = losses(reader.next("train_torch.py")), losses(reader.next("train_mindspore.py"))
+    assert port == pytest.approx(torch, rel=1e-4)
+    assert "differ by no more than rounding explains" in reader.next("trueline compare")
+
+    assert reader.next("eval_mindspore.py") == judged
+    both = losses(reader.next("two_processes_torch")), losses(reader.next("two_processes_mindspore"))
+    assert len(both[0]) == 3 and both[1] == pytest.approx(both[0], rel=1e-4)
+    assert not reader.left
+
+
+def test_both_languages_show_the_same_commands_and_sections() -> None:
+    texts = {lang: page.read_text("utf-8") for lang, page in PAGES.items()}
+    assert commands(PAGES["en"]) == commands(PAGES["zh"])
+    shapes = {lang: re.findall(r"^(#+ |\||```\w*|\*\*)", text, re.MULTILINE) for lang, text in texts.items()}
+    assert shapes["en"] == shapes["zh"]
