@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -121,7 +121,8 @@ class _Pairing:
         bench, port, options, tell = self.bench, self.port, self.options, self.tell
         self._check_module()
         inputs = self._inputs()
-        stages = list(self._drawn())
+        tell("data")
+        stages = [data_stage(bench, port, self.parts)]
         tell("parameters")
         self._give_weights(inputs)
         seen = (record(bench, inputs, train=False, arrays=True), record(port, inputs, train=False, arrays=False))
@@ -161,10 +162,6 @@ class _Pairing:
         tell("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
         return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
-
-    def _drawn(self) -> Iterator[StageResult]:
-        self.tell("data")
-        yield data_stage(self.bench, self.port, self.parts)
 
     def _check_module(self) -> None:
         wanted, paths = self.options.module, [one.path for one in self.described[1].modules]

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.model.report import Table
 from trueline.model.run import Line, ParamInfo
 from trueline.pair.aligned import Aligned, ParamPair
@@ -119,12 +119,12 @@ def _by_module(pairs: Iterable[ParamPair]) -> list[list[ParamPair]]:
     return list(found.values())
 
 
-def _of_pair(aligned: Aligned, one: ParamPair, cause: Cause, text: object, bench: object, port: object) -> Blame:
+def _of_pair(aligned: Aligned, one: ParamPair, cause: Cause, text: Message, bench: object, port: object) -> Blame:
     module, other = one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0]
     return Blame(
         Stage.PARAMETERS,
         cause,
-        text,  # type: ignore[arg-type]
+        text,
         module,
         other,
         bench,
