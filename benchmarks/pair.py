@@ -11,9 +11,9 @@ from pathlib import Path
 from cli import children_seconds
 
 from trueline.pair.calling import pair
-from trueline.pair.entry import Entry
 from trueline.pair.pairing import Paired
-from trueline.pair.side import Side
+from trueline.pair.sides.entry import Entry
+from trueline.pair.sides.side import Side
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "examples" / "resnet50"

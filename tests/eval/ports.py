@@ -23,9 +23,9 @@ from ports_page import content, page
 from tables import TABLES, write_table
 
 from trueline.model.trouble import Trouble
-from trueline.pair.entry import Entry
-from trueline.pair.inputs import make_inputs, parse_input
 from trueline.pair.pairing import Options, Wish, pair_sides
+from trueline.pair.sides.entry import Entry
+from trueline.pair.sides.inputs import make_inputs, parse_input
 
 SEED = 5
 # The rooms whose code the table speaks of.

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from pair.sides import side_of
 
-from trueline.pair.op_level import BlockCall, InnerCall
-from trueline.pair.side import Side
+from trueline.pair.ops.op_level import BlockCall, InnerCall
+from trueline.pair.sides.side import Side
 
 PROJECT = Path(__file__).parent / "gradient_project"
 INPUT = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)

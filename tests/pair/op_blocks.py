@@ -14,7 +14,7 @@ from trueline.adapters.torch.build import PACKAGE
 from trueline.adapters.torch.ops import watch
 from trueline.apitable.opkinds import op_kind
 from trueline.model.run import Line
-from trueline.pair.op_graph import Graph, Op
+from trueline.pair.ops.op_graph import Graph, Op
 
 
 class Recorder:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pair.sides import side_of
 
-from trueline.pair.aligned import Aligned, align_sides, carry_over
-from trueline.pair.parts import Parts, load_parts
-from trueline.pair.side import Side
+from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
+from trueline.pair.sides.parts import Parts, load_parts
+from trueline.pair.sides.side import Side
 
 PROJECT = Path(__file__).parent / "update_project"
 _HEAD = """

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trueline.pair.entry import Entry
-from trueline.pair.side import Side
+from trueline.pair.sides.entry import Entry
+from trueline.pair.sides.side import Side
 
 PROJECT = Path(__file__).parent / "project"
 # MindSpore's name of each of torch's; the buffer is not among its parameters, and a shared weight has one name.

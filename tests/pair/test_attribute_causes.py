@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from pair.layer_pairs import Layers, put_side_by_side
 
-from trueline.pair.attribute_causes import find_causes
+from trueline.pair.attributes.causes import find_causes
+from trueline.pair.attributes.provoking import latent_causes
 from trueline.pair.blame import Blame
-from trueline.pair.provoking import latent_causes
-from trueline.pair.trying import Change, run_module
+from trueline.pair.sides.trying import Change, run_module
 
 # What must be found in each layer, in training; the two frameworks' faulty layers need not be faulty in the same way.
 FAULTS = {

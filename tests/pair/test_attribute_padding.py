@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trueline.pair.attribute_padding import differing_sizes
+from trueline.pair.attributes.padding import differing_sizes
 
 ONE = [[1, 1], [1, 1]]
 

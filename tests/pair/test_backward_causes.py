@@ -8,13 +8,13 @@ import pytest
 from pair.gradient_sides import INPUT, NAMES, PORTS, block_call, marked_line, side
 
 from trueline.locale import LANGUAGES
-from trueline.pair.backward_causes import backward_causes
-from trueline.pair.between import gradients_between
+from trueline.pair.backward.between import gradients_between
+from trueline.pair.backward.causes import backward_causes
+from trueline.pair.backward.custom_backward import custom_backward_causes
+from trueline.pair.backward.slopes import check_custom_backward
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.custom_backward import custom_backward_causes
-from trueline.pair.op_level import BlockCall
-from trueline.pair.side import Side
-from trueline.pair.slopes import check_custom_backward
+from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.sides.side import Side
 
 BLOCKS = ("plain", "stopped", "ungraded", "numpy", "half", "twice", "line", "ties", "turning", "wanted")
 SAME = {name: name for name in NAMES}

@@ -12,7 +12,7 @@ from pair.optimizer_parts import Sides, both_sides, optimizers
 from trueline.model.report import Curves
 from trueline.pair.blame import StageResult, StageVerdict
 from trueline.pair.curve_stage import curve_stage
-from trueline.pair.parts import Parts
+from trueline.pair.sides.parts import Parts
 
 IMAGES = [np.random.default_rng(1).standard_normal((4, 3, 12, 12)).astype(np.float32)]
 LOSSES = """

@@ -9,8 +9,8 @@ import pytest
 from pair.parts_project.asking import PROJECT, Sides, both_sides, parts_of
 
 from trueline.pair.blame import Cause, StageResult, StageVerdict
-from trueline.pair.data_stage import data_stage
-from trueline.pair.trouble import SideTrouble
+from trueline.pair.data.stage import data_stage
+from trueline.pair.sides.trouble import SideTrouble
 
 COMMON = """
 import numpy as np

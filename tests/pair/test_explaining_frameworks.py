@@ -16,8 +16,8 @@ from pair.op_blocks import recorded
 from trueline.adapters.mindspore.ops import watch
 from trueline.apitable.opkinds import op_kind
 from trueline.pair.blame import Cause
-from trueline.pair.explaining import explain_graphs
-from trueline.pair.op_graph import Graph, Op
+from trueline.pair.ops.explaining import explain_graphs
+from trueline.pair.ops.op_graph import Graph, Op
 
 RANDOM = np.random.default_rng(1)
 GIVEN = [RANDOM.standard_normal((2, 4, 10, 8)).astype(np.float32) for _ in range(3)]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from trueline.pair.blame import Cause
-from trueline.pair.explaining import explain_values
-from trueline.pair.forms import ACTIVATIONS
+from trueline.pair.ops.explaining import explain_values
+from trueline.pair.ops.forms import ACTIVATIONS
 
 RANDOM = np.random.default_rng(0)
 X, U, Z = (1.5 * RANDOM.standard_normal((3, 2, 8, 6, 6))).astype(np.float32)

@@ -9,10 +9,10 @@ import pytest
 from pair.optimizer_parts import PROJECT
 from pair.sides import side_of
 
-from trueline.pair.aligned import align_sides
+from trueline.pair.aligning.aligned import align_sides
 from trueline.pair.blame import Cause, StageResult, StageVerdict
-from trueline.pair.initial_stage import initial_stage
-from trueline.pair.side import Side
+from trueline.pair.parameters.initial_stage import initial_stage
+from trueline.pair.sides.side import Side
 
 
 class Started:

@@ -10,7 +10,7 @@ import pytest
 from pair.parts_project.asking import PROJECT, Sides, both_sides, functions, parts_of
 
 from trueline.pair.blame import Blame, Cause, StageResult, StageVerdict
-from trueline.pair.loss_stage import loss_stage
+from trueline.pair.loss.stage import loss_stage
 
 CE = "torch.nn.CrossEntropyLoss"
 

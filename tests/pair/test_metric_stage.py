@@ -10,8 +10,8 @@ import pytest
 from pair.parts_project.asking import Sides, both_sides, functions, parts_of
 
 from trueline.pair.blame import Blame, Cause, StageResult, StageVerdict
-from trueline.pair.metric_stage import metric_stage
-from trueline.pair.trouble import SideTrouble
+from trueline.pair.metrics.stage import metric_stage
+from trueline.pair.sides.trouble import SideTrouble
 
 TOP1 = "lambda scores, labels: (scores.argmax(1) == labels).float().mean()"
 GATHERING = """

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from pair.gradient_sides import INPUT, block_call, side
 
-from trueline.pair.op_graph import Graph
-from trueline.pair.op_level import BlockCall, op_graph, op_graphs
-from trueline.pair.side import Side
+from trueline.pair.ops.op_graph import Graph
+from trueline.pair.ops.op_level import BlockCall, op_graph, op_graphs
+from trueline.pair.sides.side import Side
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from trueline.compare.verdict import Verdict
-from trueline.pair.entry import Entry
-from trueline.pair.side import Side
+from trueline.pair.sides.entry import Entry
+from trueline.pair.sides.side import Side
 from trueline.pair.verify import verify
 
 TORCH = """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trueline.model.trouble import BadUsage
-from trueline.pair.entry import Entry, looks_like_entry
+from trueline.pair.sides.entry import Entry, looks_like_entry
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.trouble import BadUsage
-from trueline.pair.described import Described
-from trueline.pair.inputs import guess_inputs, make_inputs, parse_input
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.inputs import guess_inputs, make_inputs, parse_input
 
 
 def test_sizes_alone_are_floats_around_zero() -> None:

@@ -19,9 +19,9 @@ from pair.sides import IN_MINDSPORE, PROJECT, side_of, values
 
 from trueline.kernel import summarise
 from trueline.model.trouble import BadFile
-from trueline.pair.inputs import guess_inputs
-from trueline.pair.side import Side
-from trueline.pair.trouble import SideTrouble
+from trueline.pair.sides.inputs import guess_inputs
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
 
 IMAGE = np.random.default_rng(0).standard_normal((2, 3, 16, 16)).astype(np.float32)
 

@@ -16,9 +16,9 @@ from pair.op_blocks import both
 from torch import nn
 
 from trueline.pair.blame import Cause, Stage
-from trueline.pair.explaining import Explanation, explain_graphs
-from trueline.pair.op_graph import Graph
-from trueline.pair.parting import part
+from trueline.pair.ops.explaining import Explanation, explain_graphs
+from trueline.pair.ops.op_graph import Graph
+from trueline.pair.ops.parting import part
 
 FLOOR = 1e-5
 Forward = Callable[[Any, torch.Tensor], torch.Tensor]

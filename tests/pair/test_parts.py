@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pair.parts_project.asking import Sides, both_sides, parts_of
 
-from trueline.pair.loss_stage import loss_stage
-from trueline.pair.parts import load_parts
-from trueline.pair.trouble import SideTrouble
+from trueline.pair.loss.stage import loss_stage
+from trueline.pair.sides.parts import load_parts
+from trueline.pair.sides.trouble import SideTrouble
 
 
 @pytest.fixture(scope="module")

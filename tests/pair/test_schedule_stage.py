@@ -10,7 +10,7 @@ from pair.optimizer_parts import Sides, both_sides, optimizers
 
 from trueline.model.report import Curves
 from trueline.pair.blame import Cause, StageResult, StageVerdict
-from trueline.pair.schedule_stage import schedule_stage
+from trueline.pair.update.schedule_stage import schedule_stage
 
 HEAD = """
 import math

@@ -10,7 +10,7 @@ import pytest
 from pair.optimizer_parts import Sides, both_sides, optimizers
 
 from trueline.pair.blame import Cause, StageResult, StageVerdict
-from trueline.pair.update_stage import update_stage
+from trueline.pair.update.stage import update_stage
 
 SGD = "optim.SGD(params, 0.1, momentum=0.9, weight_decay=1e-4)"
 ADAM = "optim.Adam(params, 1e-3)"

@@ -20,7 +20,7 @@ from trueline.model.trouble import BadFile, BadUsage, Trouble
 
 if TYPE_CHECKING:
     from trueline.formats.weights import Weights
-    from trueline.pair.side import Side
+    from trueline.pair.sides.side import Side
 
 _FORMATS = ("pth", "ckpt", "safetensors", "npz")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)i?b?", re.IGNORECASE)
@@ -168,7 +168,7 @@ def _fed(bench: Side, source: Path, inputs: Sequence[str]) -> list[Any]:
 
 def _check_inputs(inputs: Sequence[str]) -> None:
     if inputs:
-        from trueline.pair.inputs import parse_input
+        from trueline.pair.sides.inputs import parse_input
 
         for one in inputs:
             parse_input(one)
@@ -200,8 +200,8 @@ def _sides(models: Sequence[str], verify: tuple[str, str] | None) -> Iterator[tu
         return
     from contextlib import ExitStack
 
-    from trueline.pair.entry import Entry
-    from trueline.pair.side import Side
+    from trueline.pair.sides.entry import Entry
+    from trueline.pair.sides.side import Side
 
     entries = [Entry.parse(one) for one in (*models, *(verify or ()))]
     with ExitStack() as stack:

@@ -73,10 +73,10 @@ def command(
     if tests is not None:
         _check_tests(tests, force)
     from trueline.compare.align import Rules
-    from trueline.pair.entry import Entry
-    from trueline.pair.inputs import make_inputs, parse_input
     from trueline.pair.pairing import Options, Wish, pair_sides
     from trueline.pair.report import pair_report, pair_result
+    from trueline.pair.sides.entry import Entry
+    from trueline.pair.sides.inputs import make_inputs, parse_input
 
     given = [parse_input(one) for one in inputs]
     entries = [Entry.parse(one) for one in (bench, port)]

@@ -17,7 +17,7 @@ from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
     from trueline.migrate.params import Listing
-    from trueline.pair.side import Side
+    from trueline.pair.sides.side import Side
 
 
 # So many columns hold a name beside all its numbers.
@@ -89,8 +89,8 @@ def _start(stack: ExitStack, text: str) -> Side | str:
     """A path as it is, a model's process where a model is named."""
     if ":" not in text or _exists(text):
         return text
-    from trueline.pair.entry import Entry
-    from trueline.pair.side import Side
+    from trueline.pair.sides.entry import Entry
+    from trueline.pair.sides.side import Side
 
     return stack.enter_context(Side.start(Entry.parse(text)))
 

@@ -10,11 +10,11 @@ from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import Message, message
 from trueline.model.report import Text
 from trueline.model.trouble import BadUsage
-from trueline.pair.inputs import guess_inputs, make_inputs, parse_input
-from trueline.pair.side import Side
-from trueline.pair.trouble import SideTrouble
+from trueline.pair.sides.inputs import guess_inputs, make_inputs, parse_input
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array
 from trueline.pair.verify import Verified, verify
-from trueline.pair.wire import Array
 
 OUTPUTS = "pr.01"
 

@@ -18,11 +18,11 @@ from trueline.model.message import Message, message
 from trueline.model.noise import LossDrift, Noise
 from trueline.model.report import Curves
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.loss_asking import taken_by_both
-from trueline.pair.loss_cases import Labels
-from trueline.pair.parts import Parts
-from trueline.pair.side import Side
-from trueline.pair.wire import Array, Content
+from trueline.pair.loss.asking import taken_by_both
+from trueline.pair.loss.cases import Labels
+from trueline.pair.sides.parts import Parts
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Array, Content
 
 _BATCHES: Final = 4
 # Losses this close need no measured noise to be called the same.

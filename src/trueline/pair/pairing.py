@@ -13,27 +13,27 @@ from typing import Any
 
 from trueline.compare.align import Rules
 from trueline.model.message import message
-from trueline.pair.aligned import Aligned, align_sides, carry_over
-from trueline.pair.backward_stage import backward_stage
+from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
+from trueline.pair.aligning.moving import move_weights
+from trueline.pair.backward.stage import backward_stage
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
 from trueline.pair.curve_stage import curve_stage
-from trueline.pair.data_stage import data_stage
-from trueline.pair.described import Described
-from trueline.pair.entry import Entry
-from trueline.pair.forward_stage import Forward, Tell, forward_result, nobody, run_forward
-from trueline.pair.initial_stage import initial_stage
-from trueline.pair.inputs import guess_inputs
-from trueline.pair.loss_stage import loss_stage
-from trueline.pair.metric_stage import metric_stage
-from trueline.pair.moving import move_weights
-from trueline.pair.parameter_stage import parameter_stage, table_blames
-from trueline.pair.parts import Parts, load_parts
-from trueline.pair.recorded import record
-from trueline.pair.schedule_stage import schedule_stage
-from trueline.pair.side import Side
-from trueline.pair.trouble import SideTrouble
-from trueline.pair.update_stage import update_stage
-from trueline.pair.wire import Array
+from trueline.pair.data.stage import data_stage
+from trueline.pair.forward.stage import Forward, Tell, forward_result, nobody, run_forward
+from trueline.pair.loss.stage import loss_stage
+from trueline.pair.metrics.stage import metric_stage
+from trueline.pair.parameters.initial_stage import initial_stage
+from trueline.pair.parameters.stage import parameter_stage, table_blames
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.entry import Entry
+from trueline.pair.sides.inputs import guess_inputs
+from trueline.pair.sides.parts import Parts, load_parts
+from trueline.pair.sides.recorded import record
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array
+from trueline.pair.update.schedule_stage import schedule_stage
+from trueline.pair.update.stage import update_stage
 from trueline.pair.written_tests import Kept, keep_cases
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})

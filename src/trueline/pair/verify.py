@@ -17,10 +17,10 @@ from trueline.model.distance import Distance
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.noise import Noise
 from trueline.model.numbers import encode
-from trueline.pair.described import Described
-from trueline.pair.side import Side
-from trueline.pair.trouble import SideTrouble
-from trueline.pair.wire import Array
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array
 
 # Two calls of one model with one input may differ by threads; by more than this share of the output by chance only.
 _REPEATS_WITHIN: Final = 1e-3

@@ -26,7 +26,7 @@ from carried import pairs
 from moved_values import moved
 from planted import NETS, Port, Written, ports_of, write_port
 
-from trueline.pair.inputs import make_inputs, parse_input
+from trueline.pair.sides.inputs import make_inputs, parse_input
 
 NEAR, FAR, SMALL = 3e-4, 1e-3, 2e-6
 BUILDS = 6

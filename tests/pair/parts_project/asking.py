@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pair.sides import side_of
 
-from trueline.pair.parts import Parts, load_parts
-from trueline.pair.side import Side
+from trueline.pair.sides.parts import Parts, load_parts
+from trueline.pair.sides.side import Side
 
 PROJECT = Path(__file__).parent
 Sides = tuple[Side, Side]

@@ -21,7 +21,7 @@ from trueline.pair.child.ends import Ends
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.flow import flow_of
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 
 def gradients_between(host: Host, content: Content, arrays: list[Array]) -> Answer:

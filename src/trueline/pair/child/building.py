@@ -16,7 +16,7 @@ from typing import Any
 from trueline.adapters import FRAMEWORKS, adapters_present
 from trueline.adapters.protocol import Adapter
 from trueline.pair.child.faults import interpreter, said_for
-from trueline.pair.trouble import SideTrouble
+from trueline.pair.sides.trouble import SideTrouble
 
 _MISSING = object()
 

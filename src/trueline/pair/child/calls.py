@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from trueline.pair.child.host import Host
-from trueline.pair.wire import Array
+from trueline.pair.sides.wire import Array
 
 
 def paths_of(host: Host) -> dict[int, str]:

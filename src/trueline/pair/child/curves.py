@@ -18,7 +18,7 @@ from trueline.pair.child.optimizing import optimizer_of, weights_put_back
 from trueline.pair.child.parts import made, part, refuse
 from trueline.pair.child.running import NoHooks
 from trueline.pair.child.schedules import optim_of, schedule_of
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 # Without an optimizer of the user's.
 _RATE: Final = 0.01

@@ -15,9 +15,9 @@ from trueline.pair.child.building import required
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.described import Described
-from trueline.pair.trouble import SideTrouble
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array, Content
 
 
 def answer_describe(host: Host, content: Content, _: list[Array]) -> Answer:

@@ -18,7 +18,7 @@ from trueline.pair.child.faults import said_for
 from trueline.pair.child.flow import GradientFlow, flow_of
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.templates import Template
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 _DIRECTIONS: Final = 3
 _MANY: Final = 8

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from trueline.adapters import FRAMEWORKS
 from trueline.model.trouble import Trouble
-from trueline.pair.trouble import SideTrouble
+from trueline.pair.sides.trouble import SideTrouble
 
 _OURS: Final = str(Path(__file__).parents[2]) + os.sep
 _LONGEST: Final = 300

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from trueline.adapters.protocol import Adapter
 from trueline.pair.child.building import Asked, build
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 Answer = tuple[Content, list[Array]]
 

@@ -12,7 +12,7 @@ from trueline.pair.child.building import build
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 _ENOUGH: Final = 1 << 18
 _NUMBERS: Final = 7

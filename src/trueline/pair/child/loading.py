@@ -15,9 +15,9 @@ from trueline.model.trouble import Trouble
 from trueline.pair.child.checkpoints import Checkpoints, checkpoints_of
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.described import Loaded, Misfit
-from trueline.pair.trouble import SideTrouble
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.described import Loaded, Misfit
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array, Content
 
 _READ_HERE = "trueline"
 _WEIGHTS = (Format.PTH, Format.PTH_SHARDS, Format.CKPT, Format.SAFETENSORS, Format.NPZ)

@@ -12,8 +12,8 @@ from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.part_about import about
 from trueline.pair.child.parts import made, refuse
-from trueline.pair.trouble import SideTrouble
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array, Content
 
 # The whole numbers that each framework's own losses take as class indexes.
 _INDEXES: Final = {"torch": np.int64, "mindspore": np.int32}

@@ -15,8 +15,8 @@ from trueline.pair.child.differences import check_backward, custom_backwards
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.op_values import MOST_BYTES, SeenValues
-from trueline.pair.op_graph import Graph, Op
-from trueline.pair.wire import Array, Content
+from trueline.pair.ops.op_graph import Graph, Op
+from trueline.pair.sides.wire import Array, Content
 
 _LAYER = "layer"
 _ELSEWHERE: Final = {

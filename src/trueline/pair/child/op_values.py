@@ -9,7 +9,7 @@ import numpy as np
 
 from trueline.adapters.protocol import Unreadable, Values
 from trueline.kernel import UnsupportedDtype, fingerprint
-from trueline.pair.wire import Array
+from trueline.pair.sides.wire import Array
 
 # Kept values take no more than this together.
 MOST_BYTES: Final = 64 << 20

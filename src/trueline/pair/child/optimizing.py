@@ -14,7 +14,7 @@ from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.parts import made, part, refuse
 from trueline.pair.child.schedules import optim_of, schedule_of, telling_steps
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 _EPOCHS: Final = 10
 _STEPS_PER_EPOCH: Final = 10

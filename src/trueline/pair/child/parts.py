@@ -15,8 +15,8 @@ from trueline.model.run import Line
 from trueline.pair.child.building import import_file, required
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.trouble import SideTrouble
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array, Content
 
 # How many arguments each function takes.
 _FUNCTIONS: Final = {

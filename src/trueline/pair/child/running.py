@@ -9,7 +9,7 @@ from trueline.adapters.protocol import Adapter
 from trueline.pair.child.calls import typed
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 
 class NoHooks:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from trueline.model.trouble import Trouble
 from trueline.pair.child.host import Host
-from trueline.pair.wire import Array, Content, packed, unpacked
+from trueline.pair.sides.wire import Array, Content, packed, unpacked
 
 
 def serve(requests: int, replies: int) -> None:

@@ -11,7 +11,7 @@ from trueline.adapters.tree import leaves, replaced
 from trueline.pair.child.calls import held_still, tensors_of
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 _MEANS: Final = ("running_mean", "moving_mean")
 _VARIANCES: Final = ("running_var", "moving_variance")

@@ -15,7 +15,7 @@ from trueline.adapters.tree import leaves
 from trueline.model.trouble import Trouble
 from trueline.pair.child.faults import first_line
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 
 def answer_run_module(host: Host, content: Content, arrays: list[Array]) -> Answer:

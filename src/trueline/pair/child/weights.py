@@ -5,7 +5,7 @@ from __future__ import annotations
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.wire import Array, Content
+from trueline.pair.sides.wire import Array, Content
 
 
 def answer_get(host: Host, content: Content, _: list[Array]) -> Answer:

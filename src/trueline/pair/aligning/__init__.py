@@ -1,0 +1,1 @@
+"""Which parameter and which call of the port is which of the benchmark's."""

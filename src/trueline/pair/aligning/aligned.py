@@ -1,0 +1,150 @@
+"""Which parameter and which module of the port is which of the benchmark's, and weights carried over by that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from trueline.apitable.layers import layer_of_class
+from trueline.compare.align import Item, Layout, Rules, Structure, align
+from trueline.compare.align.shapes import layout
+from trueline.model.finding import Certainty
+from trueline.model.key import Key, Kind
+from trueline.model.run import CallInfo, ParamInfo
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.recorded import Recording
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Array
+
+_COUNTER = "num_batches_tracked"
+
+
+@dataclass(frozen=True, slots=True)
+class ParamPair:
+    """A parameter or buffer of both sides, by their names in checkpoints; ``layout`` is None where nothing fits."""
+
+    bench: ParamInfo
+    port: ParamInfo
+    bench_path: str
+    port_path: str
+    layout: Layout | None
+    certainty: Certainty
+
+    def laid(self, array: Array) -> Array:
+        """The benchmark's values as the port has them."""
+        if self.layout is Layout.TRANSPOSED:
+            array = array.T
+        return np.ascontiguousarray(array).reshape(self.port.shape)
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Pairs, what is left over, and modules of the port with the benchmark's path."""
+
+    bench: Described
+    port: Described
+    pairs: Sequence[ParamPair]
+    only_bench: Sequence[ParamInfo]
+    only_port: Sequence[ParamInfo]
+    modules: Mapping[str, str]
+
+    @cached_property
+    def by_bench_path(self) -> dict[str, ParamPair]:
+        """Pairs by the benchmark's attribute path."""
+        return {one.bench_path: one for one in self.pairs}
+
+    @cached_property
+    def by_port_path(self) -> dict[str, ParamPair]:
+        """Pairs by the port's attribute path."""
+        return {one.port_path: one for one in self.pairs}
+
+
+def align_sides(
+    bench: Described,
+    port: Described,
+    recordings: tuple[Recording, Recording] | None = None,
+    rules: Rules | None = None,
+) -> Aligned:
+    """Align by names, layers and shapes, and by who calls whom where both were recorded."""
+    here, there = _by_key(bench), _by_key(port)
+    calls = [_calls(one) for one in recordings] if recordings is not None else [(), ()]
+    alignment = align(
+        Structure([Item(key, one.shape, one.dtype) for key, one in here.items()], bench.types, calls[0]),
+        Structure([Item(key, one.shape, one.dtype) for key, one in there.items()], port.types, calls[1]),
+        rules or Rules(),
+    )
+    pairs = [
+        ParamPair(
+            here[pair.a],
+            there[pair.b],
+            bench.paths.get(here[pair.a].name, here[pair.a].name),
+            port.paths.get(there[pair.b].name, there[pair.b].name),
+            layout(here[pair.a].shape, there[pair.b].shape),
+            pair.certainty,
+        )
+        for pair in alignment.pairs
+    ]
+    paths = {one.path for one in bench.modules}
+    modules = {one.path: alignment.renamed.get(one.path, one.path) for one in port.modules}
+    by_params = _by_parameters(pairs)
+    return Aligned(
+        bench,
+        port,
+        pairs,
+        [here[one.key] for one in alignment.only_a if _counts(bench, here[one.key])],
+        [there[one.key] for one in alignment.only_b if _counts(port, there[one.key])],
+        {port_path: by_params.get(port_path, there) for port_path, there in modules.items() if there in paths},
+    )
+
+
+def carry_over(bench: Side, port: Side, aligned: Aligned) -> int:
+    """Give the port the benchmark's values; returns how many."""
+    fitting = [one for one in aligned.pairs if one.layout is not None]
+    _, arrays = bench.ask({"do": "get", "names": [one.bench.name for one in fitting]})
+    laid = [one.laid(array) for one, array in zip(fitting, arrays, strict=True)]
+    if fitting:
+        port.ask({"do": "put", "names": [one.port.name for one in fitting]}, laid)
+    return len(fitting)
+
+
+def _by_key(described: Described) -> dict[Key, ParamInfo]:
+    return {
+        Key.of_parameter(described.paths.get(one.name, one.name), Kind.PARAM): one
+        for one in described.parameters
+        if not one.name.endswith(_COUNTER)
+    }
+
+
+def _by_parameters(pairs: Sequence[ParamPair]) -> dict[str, str]:
+    """The benchmark's module of each module of the port that has tensors of its own, by those."""
+    found: dict[str, str] = {}
+    for one in pairs:
+        found.setdefault(one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0])
+    return found
+
+
+def _counts(described: Described, one: ParamInfo) -> bool:
+    """Whether a tensor without a counterpart says anything: another's second name, or what a framework always has."""
+    if one.shared_with is not None:
+        return False
+    path, _, leaf = described.paths.get(one.name, one.name).rpartition(".")
+    layer = layer_of_class(described.classes.get(path, ""))
+    if layer is None:
+        return True
+    extra = (*layer.only_torch, *layer.only_mindspore, *layer.statistics, *layer.neutral)
+    return leaf not in extra and layer.torch_leaf(leaf) not in extra
+
+
+def _calls(recording: Recording) -> list[CallInfo]:
+    """Calls with the ones that feed them: their inputs are these's outputs."""
+    makers: dict[int, int] = {}
+    found: list[CallInfo] = []
+    for place, one in enumerate(recording.calls):
+        feeds = sorted({makers[each] for each in one.ins if each in makers})
+        found.append(CallInfo(one.path, one.call, "eval", None, feeds))
+        for each in one.outs:
+            makers.setdefault(each, place)
+    return found

@@ -1,0 +1,148 @@
+"""Which call of the port is which of the benchmark's: with weights by alignment, others by their place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from trueline.apitable.layers import layer_of_class
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.recorded import Call, Recording
+
+_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "activation": (
+        *("relu", "relu6", "gelu", "silu", "swish", "sigmoid", "tanh", "elu", "selu", "celu", "leakyrelu", "mish"),
+        *("hardswish", "hswish", "hardsigmoid", "hsigmoid", "hardtanh", "softplus", "softsign", "logsigmoid"),
+        *("quickgelu", "newgelu", "newgeluactivation", "glu", "prelu", "rrelu", "hshrink", "tanhshrink"),
+    ),
+    "pool": ("maxpool", "avgpool", "adaptiveavgpool", "adaptivemaxpool"),
+    "softmax": ("softmax", "logsoftmax", "softmin"),
+}
+_SAME: Final = {"swish": "silu", "hswish": "hardswish", "hsigmoid": "hardsigmoid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """One call on both sides; a ``unit`` has no matched call inside, a ``silent`` one no weights, nor below."""
+
+    bench: Call
+    port: Call
+    unit: bool
+    silent: bool
+
+
+def match_calls(
+    aligned: Aligned, bench: Recording, port: Recording, without: Collection[tuple[str, int]] = ()
+) -> list[Matched]:
+    """Every pair of calls, in the port's order; ``without`` are calls of the port that are not to be matched."""
+    pairs = dict(_with_weights(aligned, bench, port))
+    silent = dict(_silent(aligned, bench, port, pairs))
+    both = {
+        here: there
+        for here, there in {**pairs, **silent}.items()
+        if (port.calls[here].path, port.calls[here].call) not in without
+    }
+    holding = (_holders(port, both.keys()), _holders(bench, both.values()))
+    return [
+        Matched(
+            bench.calls[there],
+            port.calls[here],
+            here not in holding[0] and there not in holding[1],
+            here in silent,
+        )
+        for here, there in sorted(both.items())
+    ]
+
+
+def _with_weights(aligned: Aligned, bench: Recording, port: Recording) -> Iterator[tuple[int, int]]:
+    """Calls of modules that have weights, themselves or below, and are called equally often."""
+    owners = {path for pair in aligned.pairs for path in _above(pair.port_path)}
+    places = {(one.path, one.call): place for place, one in enumerate(bench.calls)}
+    claims = Counter(other for path, other in aligned.modules.items() if path in owners)
+    for place, one in enumerate(port.calls):
+        other = aligned.modules.get(one.path)
+        if one.path not in owners or other is None or claims[other] > 1:
+            continue
+        if bench.counts.get(other) == port.counts[one.path]:
+            yield place, places[other, one.call]
+
+
+def _above(path: str) -> Iterator[str]:
+    """The paths of the modules that hold a parameter."""
+    while path:
+        path = path.rpartition(".")[0]
+        yield path
+
+
+def _holders(recording: Recording, places: Iterable[int]) -> set[int]:
+    """The calls that one of these calls is inside of."""
+    found: set[int] = set()
+    for place in places:
+        above = recording.calls[place].parent
+        while above is not None and above not in found:
+            found.add(above)
+            above = recording.calls[above].parent
+    return found
+
+
+def _silent(aligned: Aligned, bench: Recording, port: Recording, pairs: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Calls without weights that stand between the same two others on both sides, in the same order."""
+    back = {there: here for here, there in pairs.items()}
+    groups_there = _segments(bench, back)
+    for key, here in _segments(port, pairs).items():
+        place = (pairs[key[0]] if key[0] is not None else None, pairs[key[1]] if key[1] is not None else None)
+        there = groups_there.get(place, [])
+        kinds = (
+            [_kind(aligned.port, port.calls[one]) for one in here],
+            [_kind(aligned.bench, bench.calls[one]) for one in there],
+        )
+        yield from _in_order(here, there, *kinds)
+
+
+Segment = tuple[int | None, int | None]
+
+
+def _segments(recording: Recording, pairs: Mapping[int, int]) -> dict[Segment, list[int]]:
+    """Calls without a counterpart and with none inside, by the matched call they are in and the last one before."""
+    holders = _holders(recording, pairs)
+    found: dict[Segment, list[int]] = {}
+    last: dict[int | None, int | None] = {}
+    inside: dict[int, bool] = {}
+    for place, one in enumerate(recording.calls):
+        above = one.parent
+        # Below another that is listed as a whole.
+        within = above is not None and inside.get(above, False)
+        while above is not None and above not in pairs:
+            above = recording.calls[above].parent
+        if place in pairs:
+            last[above] = place
+        elif place not in holders and not within:
+            found.setdefault((above, last.get(above)), []).append(place)
+        inside[place] = within or (place not in pairs and place not in holders)
+    return found
+
+
+def _in_order(
+    here: Sequence[int], there: Sequence[int], kinds_here: Sequence[str], kinds_there: Sequence[str]
+) -> Iterator[tuple[int, int]]:
+    if len(here) == len(there) and all(_family(a) == _family(b) for a, b in zip(kinds_here, kinds_there, strict=True)):
+        yield from zip(here, there, strict=True)
+        return
+    for block in SequenceMatcher(None, kinds_here, kinds_there, autojunk=False).get_matching_blocks():
+        yield from zip(here[block.a : block.a + block.size], there[block.b : block.b + block.size], strict=True)
+
+
+def _kind(described: Described, call: Call) -> str:
+    """What a module is, in both frameworks' word."""
+    layer = layer_of_class(described.classes.get(call.path, ""))
+    name = layer.kind if layer is not None else described.types.get(call.path, "").lower().replace("_", "")
+    return _SAME.get(name, name)
+
+
+def _family(kind: str) -> str:
+    bare = kind.rstrip("123d")
+    return next((name for name, kinds in _FAMILIES.items() if kind in kinds or bare in kinds), kind)

@@ -1,0 +1,117 @@
+"""Another class in the place of the benchmark's: what to build instead, and with which arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from trueline.apitable.attributes import MINDSPORE, TORCH, KnownLayer, layer_kinds
+from trueline.pair.attributes.difference import Difference, Modules, alike, typed
+from trueline.pair.blame import Cause
+from trueline.pair.sides.trying import Change
+
+_PACKAGES: Final = {
+    (TORCH, TORCH): "torch.nn",
+    (MINDSPORE, MINDSPORE): "mindspore.nn",
+    (TORCH, MINDSPORE): "mindspore.mint.nn",
+}
+_CAUSES: Final = {"activation": Cause.ACTIVATION, "pooling": Cause.POOLING}
+_GELUS: Final = frozenset({"gelu", "fastgelu"})
+_QUIET: Final = frozenset({"identity", "dropout"})
+# Activations to try where the benchmark's class does not say which it is, and with which arguments.
+_TRIED: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
+    ("relu", {}),
+    ("gelu", {"approximate": False}),
+    ("gelu", {"approximate": True}),
+    ("fastgelu", {}),
+    ("silu", {}),
+    ("hardswish", {}),
+    ("sigmoid", {}),
+    ("hardsigmoid", {}),
+    ("tanh", {}),
+    ("relu6", {}),
+    ("mish", {}),
+    ("leakyrelu", {"negative_slope": 0.01}),
+    ("leakyrelu", {"negative_slope": 0.1}),
+    ("leakyrelu", {"negative_slope": 0.2}),
+    ("elu", {"alpha": 1.0}),
+    ("softplus", {"beta": 1.0, "threshold": 20.0}),
+    ("identity", {}),
+)
+
+
+def class_differences(modules: Modules, input_shape: Sequence[int] | None) -> Iterator[Difference]:
+    """Where the two are layers of another kind, or one of them is a class of the user's own."""
+    theirs, ours = modules.known
+    if theirs is None:
+        return
+    there = theirs.read(modules.bench.arguments, modules.bench.attributes, input_shape)
+    framework = modules.frameworks[1]
+    target = KnownLayer(theirs.kind, ours.flavour if ours is not None else framework, framework, "")
+    if ours is not None and {theirs.kind.family, ours.kind.family} <= _QUIET:
+        here = ours.read(modules.port.arguments, modules.port.attributes)
+        dropped = there.get("p", 0.0), here.get("p", 0.0)
+        if not alike(*dropped):
+            yield _instead(Cause.DROPOUT, theirs, target, there, dropped, input_shape)
+        return
+    values = theirs.word, ours.word if ours is not None else modules.port.type
+    yield _instead(_cause(theirs, ours), theirs, target, there, values, input_shape)
+
+
+def likely_activations(modules: Modules) -> Iterator[Difference]:
+    """Activations that the benchmark's could be, for where its class does not tell."""
+    ours = modules.known[1]
+    if ours is not None and ours.kind.family not in ("activation", "identity"):
+        return
+    framework = modules.frameworks[1]
+    flavour = ours.flavour if ours is not None else framework
+    for kind, values in _TRIED:
+        row = layer_kinds()[kind]
+        theirs = KnownLayer(
+            row, TORCH if row.torch[0] else MINDSPORE, "", next(filter(None, (*row.torch, *row.mindspore)))
+        )
+        target = KnownLayer(row, flavour, framework, "")
+        if theirs.counterpart(flavour):
+            names = (modules.bench.type, ours.word if ours is not None else modules.port.type)
+            yield _instead(Cause.ACTIVATION, theirs, target, values, names)
+
+
+def _cause(theirs: KnownLayer, ours: KnownLayer | None) -> Cause:
+    if ours is None:
+        return Cause.ACTIVATION if theirs.kind.family == "activation" else Cause.LAYER_TYPE
+    if {theirs.kind.kind, ours.kind.kind} == _GELUS:
+        return Cause.GELU_FORM
+    if theirs.kind.family == ours.kind.family:
+        return _CAUSES.get(ours.kind.family, Cause.LAYER_TYPE)
+    return Cause.ACTIVATION if "activation" in (theirs.kind.family, ours.kind.family) else Cause.LAYER_TYPE
+
+
+def _instead(
+    cause: Cause,
+    theirs: KnownLayer,
+    target: KnownLayer,
+    there: Mapping[str, Any],
+    values: tuple[Any, Any],
+    input_shape: Sequence[int] | None = None,
+) -> Difference:
+    word = theirs.counterpart(target.flavour)
+    built = KnownLayer(theirs.kind, target.flavour, target.framework, word)
+    arguments = _arguments(built, there, input_shape)
+    package = _PACKAGES.get((built.flavour, built.framework), "")
+    if not word or arguments is None:
+        return Difference(cause, "", *values, None)
+    change = Change(arguments, f"{package}.{word}")
+    shown = f"{package.replace('torch.', '').replace('mindspore.', '')}.{word}"
+    return Difference(cause, "", *values, change, typed(arguments), other_class=shown)
+
+
+def _arguments(built: KnownLayer, there: Mapping[str, Any], input_shape: Sequence[int] | None) -> dict[str, Any] | None:
+    found: dict[str, Any] = {}
+    for name, one in built.kind.has.items():
+        if name not in there or (there[name] is None and not one.always) or there[name] == one.fixed is not None:
+            continue
+        written = built.written(name, there[name], input_shape)
+        if written is None:
+            return None
+        found |= written
+    return found

@@ -1,0 +1,81 @@
+"""One thing in which a module of the port is built otherwise than the benchmark's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trueline.apitable.attributes import KnownLayer, known_layer
+from trueline.model.run import ModuleInfo
+from trueline.pair.blame import Cause
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.trying import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is another on both sides; ``change`` brings the port to the benchmark's, None where none can.
+
+    ``name`` is the argument in the port's spelling, ``given`` what a user would type for it, ``now`` what stands
+    there; ``other_class`` is the class to build instead. ``fallback`` is tried where ``change`` cannot be done.
+    """
+
+    cause: Cause
+    name: str
+    bench: Any
+    port: Any
+    change: Change | None
+    given: str = ""
+    now: str = ""
+    other_class: str = ""
+    fallback: Change | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """A module of the benchmark and the one of the port that is to be the same; classes are their whole names.
+
+    ``depth`` is how many levels of modules the port's has below it.
+    """
+
+    bench: ModuleInfo
+    port: ModuleInfo
+    classes: tuple[str, str]
+    frameworks: tuple[str, str]
+    depth: int = 0
+
+    @classmethod
+    def of(cls, bench: Described, port: Described, paths: tuple[str, str]) -> Modules:
+        """The modules at these paths."""
+        infos = [
+            next(one for one in side.modules if one.path == path)
+            for side, path in zip((bench, port), paths, strict=True)
+        ]
+        classes = (bench.classes.get(paths[0], infos[0].type), port.classes.get(paths[1], infos[1].type))
+        within = f"{paths[1]}." if paths[1] else ""
+        below = [one.path.removeprefix(within) for one in port.modules if one.path.startswith(within) and one.path]
+        depth = max((1 + path.count(".") for path in below), default=0)
+        return cls(infos[0], infos[1], classes, (bench.framework, port.framework), depth)
+
+    @property
+    def known(self) -> tuple[KnownLayer | None, KnownLayer | None]:
+        """What the table knows of them."""
+        return known_layer(self.classes[0]), known_layer(self.classes[1])
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same but for rounding and for how lists are written."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other or one == other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-9)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(alike(a, b) for a, b in zip(one, other, strict=True))
+    return bool(one == other)
+
+
+def typed(arguments: Mapping[str, Any]) -> str:
+    """Arguments as a user would type them."""
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())

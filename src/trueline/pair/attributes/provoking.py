@@ -1,0 +1,112 @@
+"""Modules that agree on the ordinary input although they are built otherwise: inputs that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from trueline.model.key import Kind
+from trueline.pair.attributes.causes import Trials
+from trueline.pair.attributes.difference import Difference, Modules
+from trueline.pair.attributes.differences import differences
+from trueline.pair.attributes.provoking_dropout import dropping_otherwise
+from trueline.pair.attributes.provoking_inputs import Provocation, provocations
+from trueline.pair.attributes.reference import Reference, by_port_leaf
+from trueline.pair.attributes.wording import blame
+from trueline.pair.blame import Blame, Cause
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trying import Change, run_module
+
+# A cause that no ordinary input shows must stand out from noise by this factor.
+_CLEAR: Final = 4.0
+_DEEPEST: Final = 1
+
+
+def latent_causes(
+    bench: Side,
+    port: Side,
+    pairs: Iterable[tuple[Modules, Reference]],
+    known: Collection[tuple[str, Cause]] = (),
+) -> list[Blame]:
+    """What is built otherwise and shows on other inputs only, each confirmed by taking it away.
+
+    ``known`` are the causes already blamed, by the port's path. A dropout that drops another share is no latent cause,
+    but found here, since it is identity wherever two runs are compared. A user's own class that holds more than a few
+    layers is left out: what it was given it has handed on to them.
+    """
+    found: list[Blame] = []
+    for modules, reference in pairs:
+        if modules.known[1] is None and modules.depth > _DEEPEST:
+            continue
+        shape = reference.ins[0].shape if reference.ins else None
+        differing = differences(modules, shape)
+        new = [one for one in differing if (modules.port.path, one.cause) not in known]
+        dropping = [one for one in new if one.cause is Cause.DROPOUT]
+        found += dropping_otherwise(bench, port, modules, reference, dropping)
+        if any(one.cause is not Cause.DROPOUT for one in new):
+            found += _shown(bench, port, modules, reference, differing, new)
+    return found
+
+
+def _shown(
+    bench: Side,
+    port: Side,
+    modules: Modules,
+    reference: Reference,
+    differing: Sequence[Difference],
+    new: Sequence[Difference],
+) -> Iterator[Blame]:
+    waiting = [one for one in new if one.cause is not Cause.DROPOUT]
+    for one in provocations(modules, reference, differing):
+        if not waiting:
+            return
+        provoked = _provoked(bench, modules, reference, one)
+        if provoked is None:
+            continue
+        # Where the size of the input decides what padding adds, so does what makes it the benchmark's.
+        sized = {(other.cause, other.name): other for other in differences(modules, one.ins[0].shape)}
+        tensors = Change(tensors=by_port_leaf(modules, one.tensors))
+        trials = Trials(port, modules, provoked, tensors)
+        told = [other for other in waiting if (other.cause, other.name) in sized]
+        for other in told:
+            shown = _tell(trials, list(sized.values()), sized[other.cause, other.name])
+            if shown is not None:
+                waiting.remove(other)
+                yield shown
+
+
+def _tell(trials: Trials, all_of_them: Sequence[Difference], one: Difference) -> Blame | None:
+    """Whether this difference by itself, all others taken away, makes another output."""
+    tried = [other for other in all_of_them if other.change is not None]
+    others = [other for other in tried if other is not one]
+    apart = trials.judge(others)
+    if apart.excess <= _CLEAR:
+        return None
+    limit = trials.reference.limit(Kind.OUT)
+    if one.change is None:
+        return blame(trials.modules, one, latent=True, measured=apart.level, limit=limit) if not others else None
+    together = trials.judge(tried)
+    if not together.within:
+        return None
+    return blame(
+        trials.modules, one, confirmed=True, latent=True, measured=apart.level, limit=limit, left=together.level
+    )
+
+
+def _provoked(bench: Side, modules: Modules, reference: Reference, one: Provocation) -> Reference | None:
+    """What the benchmark's module gives then; None where it cannot take such an input."""
+    path, change = modules.bench.path, Change(tensors=one.tensors)
+    ran = run_module(bench, path, one.ins, call=reference.call, train=one.train, gout=one.gout, change=change)
+    if ran.failed:
+        return None
+    return replace(
+        reference,
+        ins=one.ins,
+        outs=ran.outputs,
+        gout=one.gout,
+        gin=ran.gin,
+        grads=by_port_leaf(modules, ran.grads),
+        after=by_port_leaf(modules, ran.after),
+        train=one.train,
+    )

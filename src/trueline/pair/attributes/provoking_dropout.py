@@ -1,0 +1,83 @@
+"""What drops at random is told apart by how much it drops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from trueline.pair.attributes.difference import Difference, Modules
+from trueline.pair.attributes.reference import Reference
+from trueline.pair.attributes.wording import blame
+from trueline.pair.blame import Blame
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trying import Change, run_module
+from trueline.pair.sides.wire import Array
+
+_ROUNDS: Final = 4
+_SAMPLES: Final = 256
+_MOST: Final = 1 << 20
+# How far two estimates of one rate lie apart by chance, as a logarithm.
+_CHANCE: Final = 0.25
+
+
+def dropping_otherwise(
+    bench: Side, port: Side, modules: Modules, reference: Reference, found: Sequence[Difference]
+) -> Iterator[Blame]:
+    """Each difference in what is dropped; confirmed where the port drops as much as the benchmark when changed."""
+    if not found or not reference.ins:
+        return
+    ins = [_many(one) for one in reference.ins]
+    there = _strength(bench, modules.bench.path, ins, reference)
+    here = _strength(port, modules.port.path, ins, reference)
+    if there is None or here is None or _apart(here, there) <= _CHANCE:
+        return
+    for one in found:
+        changed = _strength(port, modules.port.path, ins, reference, one.change) if one.change is not None else None
+        if changed is None and one.fallback is not None:
+            changed = _strength(port, modules.port.path, ins, reference, one.fallback)
+        confirmed = changed is not None and _apart(changed, there) <= _CHANCE
+        yield blame(modules, one, confirmed=confirmed, measured=here, limit=there, left=changed)
+
+
+def _strength(
+    side: Side, path: str, ins: Sequence[Array], reference: Reference, change: Change | None = None
+) -> float | None:
+    """How far the outputs lie from those without any dropping: the mean square, relative to theirs."""
+    still = run_module(side, path, ins, call=reference.call, train=True, change=change, lacking=reference.tensors)
+    if still.failed or not still.outputs:
+        return None
+    calm = still.outputs[0].astype(np.float64)
+    scale = float(np.mean(np.square(calm)))
+    total = 0.0
+    for seed in range(1, _ROUNDS + 1):
+        ran = run_module(
+            side,
+            path,
+            ins,
+            call=reference.call,
+            train=True,
+            change=change,
+            lacking=reference.tensors,
+            dropout=True,
+            seed=seed,
+        )
+        if ran.failed:
+            return None
+        total += float(np.mean(np.square(ran.outputs[0].astype(np.float64) - calm)))
+    return total / _ROUNDS / scale if scale else None
+
+
+def _apart(one: float, other: float) -> float:
+    """The logarithm of their ratio; infinite where only one is nothing."""
+    if not one or not other:
+        return 0.0 if one == other else math.inf
+    return abs(math.log(one / other))
+
+
+def _many(one: Array) -> Array:
+    """The same samples many times, so that shares are not left to chance."""
+    times = max(1, min(_SAMPLES // max(1, one.shape[0] if one.ndim else 1), _MOST // max(1, one.size)))
+    return np.concatenate([one] * times) if one.ndim else one

@@ -1,0 +1,83 @@
+"""Inputs that show what an ordinary one hides, made from the ordinary one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from trueline.pair.attributes.difference import Difference, Modules
+from trueline.pair.attributes.reference import Reference
+from trueline.pair.blame import Cause
+from trueline.pair.sides.wire import Array
+
+_KNEES: Final = 12.0
+_LARGE: Final = 100.0
+_ELEMENTWISE: Final = frozenset({"activation"})
+_SIZED: Final = frozenset({"resize", "softmax", "shape", "pooling", "convolution", "padding"})
+_VARIANCES: Final = ("running_var", "moving_variance", "bn2d.moving_variance")
+
+
+@dataclass(frozen=True, slots=True)
+class Provocation:
+    """Inputs for one try; ``tensors`` replace the benchmark's own, by its names."""
+
+    ins: Sequence[Array]
+    train: bool = False
+    tensors: Mapping[str, Array] = field(default_factory=dict)
+    gout: Sequence[Array | None] | None = None
+
+
+def provocations(modules: Modules, reference: Reference, found: Sequence[Difference]) -> Iterator[Provocation]:
+    """What may show these differences, the likeliest first; floating inputs are changed, all others kept."""
+    known = modules.known[0]
+    family = known.kind.family if known is not None else ""
+    causes = {one.cause for one in found}
+    epsilons = [float(value) for one in found for value in (one.bench, one.port) if one.cause is Cause.EPS and value]
+    if Cause.MOMENTUM in causes or known is None:
+        yield Provocation(reference.ins, train=True)
+    if epsilons:
+        yield from _small(modules, reference, max(epsilons))
+    if family in _ELEMENTWISE or known is None:
+        yield Provocation(_each(reference.ins, _knees))
+    if family in _SIZED:
+        yield from (Provocation(_each(reference.ins, _larger(more))) for more in (1, 2, 3))
+    if known is None or family in _ELEMENTWISE:
+        yield Provocation(_each(reference.ins, lambda one: one * one.dtype.type(_LARGE)))
+    if family == "embedding" and reference.outs:
+        yield Provocation(reference.ins, gout=[np.ones_like(one) for one in reference.outs])
+
+
+def _small(modules: Modules, reference: Reference, eps: float) -> Iterator[Provocation]:
+    """A variance near eps: of the input, or of the running statistics."""
+    known = modules.known[0]
+    small = _each(reference.ins, lambda one: one * one.dtype.type(math.sqrt(eps)))
+    statistics = known is not None and known.kind.kind == "batchnorm"
+    yield Provocation(small, train=statistics)
+    if not statistics:
+        return
+    size = next((len(one) for name, one in reference.tensors.items() if name in _VARIANCES), 0)
+    name = "moving_variance" if modules.frameworks[0] == "mindspore" else "running_var"
+    yield Provocation(reference.ins, tensors={name: np.full(size, eps, np.float32)} if size else {})
+
+
+def _each(ins: Sequence[Array], make: Callable[[Array], Array]) -> list[Array]:
+    return [make(one) if one.dtype.kind == "f" and one.size else one for one in ins]
+
+
+def _knees(one: Array) -> Array:
+    """From far below every activation's knees to far above them."""
+    return np.linspace(-_KNEES, _KNEES, one.size, dtype=one.dtype).reshape(one.shape)
+
+
+def _larger(more: int) -> Callable[[Array], Array]:
+    """The same values on axes that are longer by ``more``, but for the batch and the channels."""
+
+    def grown(one: Array) -> Array:
+        added = [(0, more if axis >= 2 else 0) for axis in range(one.ndim)]
+        return np.pad(one, added, mode="reflect" if min(one.shape, default=0) > more else "edge")
+
+    return grown

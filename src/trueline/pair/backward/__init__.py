@@ -1,0 +1,1 @@
+"""Gradients: where they stop, are scaled, or are not those of their forward."""

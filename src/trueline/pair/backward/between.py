@@ -1,0 +1,112 @@
+"""The gradients of a block's own code, what its layers do left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from trueline.kernel import distance
+from trueline.model.run import Line
+from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Array, Content
+
+# A gradient this much smaller than the block's largest is rounding.
+_SMALL: Final = 1e-3
+_PARAMETER: Final = "param/"
+
+# Which of the stops are undone, by their places.
+Undo = Literal["all"] | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The gradients of a block's own code at what goes into it, from random ones at what comes out (``sinks``).
+
+    ``stops`` are the lines where the user's code stops a gradient, in order, ``ends`` lines where one ended: each where
+    asked for.
+    """
+
+    sinks: Sequence[str]
+    gradients: Mapping[str, Array | None]
+    stops: Sequence[Line]
+    ends: Sequence[Line]
+
+
+def gradients_between(
+    side: Side,
+    blocks: Sequence[BlockCall],
+    *,
+    of_port: bool,
+    undo: Undo = (),
+    only: str | None = None,
+    watched: bool = False,
+) -> list[Between]:
+    """Ask a side for the gradients of blocks that are run in the same mode.
+
+    ``undo`` are places among the stops that are to stop nothing; ``only`` is one of the sinks; with ``watched`` the
+    lines where gradients ended are told too.
+    """
+    asked = [one.asked("gradients", of_port=of_port) for one in blocks]
+    content: Content = {"do": "watch_ops", "want": "gradients", "train": blocks[0].train, "only": only}
+    content |= {"watched": watched, "undo": undo if undo == "all" else list(undo)}
+    content |= {"blocks": [one for one, _ in asked]}
+    told, found = side.ask(content, [array for _, arrays in asked for array in arrays])
+    left = iter(found)
+    return [_between(one, left) for one in told["blocks"]]
+
+
+def _between(told: Any, arrays: Iterator[Array]) -> Between:
+    present = {name: next(arrays) for name in told["present"]}
+    return Between(
+        told["sinks"],
+        {name: present.get(name) for name in told["sources"]},
+        [Line.from_json(one) for one in told["stops"]],
+        [Line.from_json(one) for one in told["ends"]],
+    )
+
+
+def size_of(array: Array | None) -> float:
+    """The largest magnitude; 0 where there is no gradient."""
+    return float(np.abs(array).max()) if array is not None and array.size else 0.0
+
+
+def level_of(port: Array | None, bench: Array | None, least: float) -> float:
+    """How far apart two gradients are, relative to the benchmark's largest, which counts as ``least`` at least."""
+    if port is None or bench is None:
+        size = max(size_of(port), size_of(bench))
+        return 1.0 if size > least else 0.0
+    found = distance(np.ascontiguousarray(port), np.ascontiguousarray(bench))
+    if not found.comparable:
+        return 1.0
+    scale = max(float(found.max_ref), least)
+    return float(found.max_abs) / scale if scale else float(found.max_abs > 0)
+
+
+def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float | None:
+    """How many times the benchmark's the port's is; None where it is no multiple."""
+    if port is None or bench is None or port.shape != bench.shape:
+        return None
+    here, there = (one.astype(np.float64).reshape(-1) for one in (port, bench))
+    squares = float(there @ there)
+    factor = float(here @ there) / squares if squares else 0.0
+    return factor if factor and level_of(here, factor * there, 0.0) <= limit else None
+
+
+def parted(bench: Between, port: Between, limit: float) -> dict[str, float]:
+    """How far apart the gradients are, where that is beyond the limit."""
+    shared = [name for name in bench.gradients if name in port.gradients]
+    least = _SMALL * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
+    levels = {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
+    return {name: level for name, level in levels.items() if level > limit}
+
+
+def _apart(name: str, port: Array | None, bench: Array | None, least: float) -> float:
+    if not name.startswith(_PARAMETER):
+        return level_of(port, bench, least)
+    # Both sides may hold a parameter in another layout: its norm is the same in each.
+    norms = [float(np.linalg.norm(one.astype(np.float64))) if one is not None else 0.0 for one in (port, bench)]
+    return abs(norms[0] - norms[1]) / max(norms[1], least) if max(norms) > least else 0.0

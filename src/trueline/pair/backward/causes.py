@@ -1,0 +1,190 @@
+"""Why gradients part where all values agree: stopped, scaled, or made by a backward that is not its forward's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from trueline.compare.noise import tensor_floor
+from trueline.model.message import Message, message
+from trueline.pair.backward.between import Between, Undo, gradients_between, multiple_of, parted, size_of
+from trueline.pair.backward.custom_backward import custom_backward_causes
+from trueline.pair.backward.gradient_words import line_text, module_name, number_text, value_name
+from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
+from trueline.pair.backward.stops import without_stops
+from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array
+
+_DEPTH: Final = 8
+# Gradients that are nearer than this are the same, whatever rounding there is; a fault moves them much further.
+_NEAR: Final = 1e-3
+_RAISED: Final = "side.raised_running"
+# One question carries no more than this.
+_MOST_BYTES: Final = 64 << 20
+
+
+def backward_causes(
+    bench: Side,
+    port: Side,
+    blocks: Iterable[BlockCall],
+    *,
+    inputs: Sequence[Array],
+    counterparts: Mapping[str, str],
+    floor: float | None = None,
+) -> list[Blame]:
+    """What is wrong with the gradients of these blocks, and with every backward that someone wrote.
+
+    ``blocks`` are the calls whose gradients may part, with all that both sides have in them as layers; ``inputs`` the
+    model's; ``counterparts`` the benchmark's path of each of the port's modules.
+    """
+    custom = check_custom_backward(port, inputs)
+    found: list[Blame] = []
+    for some in _portions(blocks):
+        pairs = zip(some, _asked(bench, some, of_port=False), _asked(port, some, of_port=True), strict=True)
+        for block, there, here in pairs:
+            if there is not None and here is not None:
+                found += _Searching(bench, port, block, custom, floor).blames(there, here)
+    named = {one.module for one in found}
+    return found + [
+        one for one in custom_backward_causes(bench, port, inputs, counterparts, custom) if one.module not in named
+    ]
+
+
+def _portions(blocks: Iterable[BlockCall]) -> Iterator[list[BlockCall]]:
+    """Blocks to be asked for together: in one mode, and not too large."""
+    some: list[BlockCall] = []
+    size = 0
+    for one in blocks:
+        own = sum(array.nbytes for array in one.asked("gradients", of_port=True)[1])
+        if some and (size + own > _MOST_BYTES or some[0].train != one.train):
+            yield some
+            some, size = [], 0
+        some.append(one)
+        size += own
+    if some:
+        yield some
+
+
+def _asked(side: Side, blocks: Sequence[BlockCall], *, of_port: bool, **more: Any) -> list[Between | None]:
+    """None for a block that does not run by itself on this side."""
+    try:
+        return list(gradients_between(side, blocks, of_port=of_port, **more))
+    except SideTrouble as trouble:
+        if trouble.message.id != _RAISED:
+            raise
+        if len(blocks) == 1:
+            return [None]
+        return [one for block in blocks for one in _asked(side, [block], of_port=of_port, **more)]
+
+
+class _Searching:
+    """One block: compare, try without what stops gradients, and else say what is left."""
+
+    def __init__(
+        self, bench: Side, port: Side, block: BlockCall, custom: Sequence[CheckedBackward], floor: float | None
+    ) -> None:
+        self._bench, self._port, self._block, self._custom, self._floor = bench, port, block, custom, floor
+
+    def blames(self, bench: Between, port: Between) -> list[Blame]:
+        """All there is to say of the block; nothing where both sides have other layers in it."""
+        if sorted(bench.sinks) != sorted(port.sinks):
+            return []
+        bad = parted(bench, port, self.limit)
+        if not bad:
+            return []
+        return self._stopped(bench, port, bad) or list(self._other(port.sinks, bad))
+
+    @property
+    def limit(self) -> float:
+        """What counts as equal."""
+        if self._floor is not None:
+            return self._floor
+        longest = max((one.size for one in self._block.inputs), default=1)
+        return max(_NEAR, tensor_floor(("float32", "float32"), _DEPTH, reduction=longest))
+
+    def _stopped(self, bench: Between, port: Between, bad: Mapping[str, float]) -> list[Blame]:
+        """Stops of the port that the benchmark has not, and of the benchmark that the port has not."""
+        found = without_stops(
+            lambda undo: self._undone(self._port, undo, of_port=True),
+            lambda undo: self._undone(self._bench, undo, of_port=False),
+            lambda there, here: not parted(there or bench, here or port, self.limit),
+        )
+        value, module = value_name(next(iter(bad))), module_name(self._block.path)
+        other = module_name(self._block.other_path)
+        blames = []
+        for line in found.extra:
+            text = message("pair_ops.stopped", module=module, line=line_text(line), value=value)
+            edit = message("pair_ops.stopped_edit", line=line_text(line))
+            blames.append(self._blame(Cause.DETACHED, text, bad, line=line, edit=edit, confirmed=True))
+        for line in found.missing:
+            shown = line_text(line)
+            text = message("pair_ops.not_stopped", module=module, other_module=other, line=shown, value=value)
+            edit = message("pair_ops.not_stopped_edit", module=module, line=shown)
+            blames.append(self._blame(Cause.DETACHED, text, bad, other_line=line, edit=edit, confirmed=True))
+        return blames
+
+    def _undone(self, side: Side, undo: Undo, *, of_port: bool) -> Between | None:
+        (found,) = _asked(side, [self._block], of_port=of_port, undo=undo)
+        return found
+
+    def _other(self, sinks: Sequence[str], bad: Mapping[str, float]) -> Iterator[Blame]:
+        """Path by path, from one thing that comes out back to one that goes in: each cause is told once."""
+        told: set[Cause] = set()
+        for sink in sinks:
+            (bench,), (port,) = (
+                gradients_between(side, [self._block], of_port=side is self._port, only=sink, watched=True)
+                for side in (self._bench, self._port)
+            )
+            for name in parted(bench, port, self.limit):
+                blame = self._path(name, sink, bench, port, bad)
+                if blame is not None and blame.cause not in told:
+                    told.add(blame.cause)
+                    yield blame
+
+    def _path(self, name: str, sink: str, bench: Between, port: Between, bad: Mapping[str, float]) -> Blame | None:
+        here, there = port.gradients[name], bench.gradients[name]
+        module, value = module_name(self._block.path), value_name(name)
+        if not size_of(here):
+            line = port.ends[0] if port.ends else None
+            text = message("pair_ops.lost", module=module, value=value, sink=value_name(sink), line=line_text(line))
+            return self._blame(Cause.DETACHED, text, bad, line=line)
+        written = next((one for one in self._custom if _inside(one.path, self._block.path)), None)
+        line = written.line if written is not None else None
+        factor = multiple_of(here, there, self.limit)
+        if factor is None and not self._is_wrong():
+            # Where several inputs share the largest value, frameworks choose as they like.
+            return None
+        if factor is None:
+            text = message("pair_ops.other_gradient", module=module, value=value)
+            return self._blame(Cause.CUSTOM_BACKWARD if written else Cause.UNKNOWN, text, bad, line=line)
+        text = message("pair_ops.scaled", module=module, value=value, factor=number_text(factor))
+        by = written.name if written is not None else module
+        edit = message("pair_ops.scaled_edit", name=by, line=line_text(line), factor=number_text(factor))
+        cause = Cause.CUSTOM_BACKWARD
+        return self._blame(cause, text, bad, line=line, edit=edit, confirmed=True, bench=1.0, port=factor)
+
+    def _is_wrong(self) -> bool:
+        """Whether finite differences tell the two sides apart."""
+        sides = ((self._bench, False), (self._port, True))
+        bench, port = (bool(check_differences(side, self._block, of_port=of_port).wrong) for side, of_port in sides)
+        return bench != port
+
+    def _blame(self, cause: Cause, text: Message, bad: Mapping[str, float], **more: Any) -> Blame:
+        block = self._block
+        return Blame(
+            Stage.BACKWARD,
+            cause,
+            text,
+            module=block.path,
+            other_module=block.other_path,
+            measured=max(bad.values()),
+            limit=self.limit,
+            **more,
+        )
+
+
+def _inside(path: str, module: str) -> bool:
+    return path == module or path.startswith(f"{module}." if module else "")

@@ -1,0 +1,1 @@
+"""Stage 0: the same raw samples through both pipelines."""

@@ -1,0 +1,125 @@
+"""The data stage: batches of both datasets side by side, and raw samples through both lists of transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from trueline.model.message import Message, message
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
+from trueline.pair.data.asking import Batches, Chance, ask_batches
+from trueline.pair.data.blames import Lines, chance_blame, compare_field, is_label
+from trueline.pair.data.rows import matched
+from trueline.pair.data.steps import compare_steps
+from trueline.pair.sides.parts import Parts, skipped
+from trueline.pair.sides.side import Side
+
+_ENOUGH: Final = 0.5
+
+
+class _Judged:
+    """What one way of looking at the data found: blames, or why nothing can be said."""
+
+    def __init__(self, blames: Sequence[Blame], skipped: Message | None, said: Message | None) -> None:
+        self.blames, self.skipped, self.said = blames, skipped, said
+
+
+def data_stage(bench: Side, port: Side, parts: Parts, *, batches: int = 3, samples: int = 5) -> StageResult:
+    """Compare the first ``batches`` of both datasets, and ``samples`` raw samples through both lists of transforms."""
+    looked: list[_Judged] = []
+    if parts.both("transforms") and parts.both("samples"):
+        lines = Lines(parts.bench_lines.get("transforms"), parts.port_lines.get("transforms"))
+        looked.append(_Judged(*compare_steps(bench, port, samples, lines)))
+    if parts.both("dataset"):
+        lines = Lines(parts.bench_lines.get("dataset"), parts.port_lines.get("dataset"))
+        looked.append(_datasets(bench, port, batches, lines))
+    if not looked:
+        only = next((name for name in ("dataset", "transforms", "samples") if parts.one_only(name)), "dataset")
+        return skipped(Stage.DATA, parts, only)
+    blames = _once([one for way in looked for one in way.blames])
+    if blames:
+        return StageResult(Stage.DATA, StageVerdict.FOUND, message("pair_parts.data_found", count=len(blames)), blames)
+    passed = next((way.said for way in looked if way.said is not None), None)
+    if passed is None:
+        reason = next(way.skipped for way in looked if way.skipped is not None)
+        return StageResult(Stage.DATA, StageVerdict.SKIPPED, reason)
+    return StageResult(Stage.DATA, StageVerdict.PASSED, passed, rules_out=message("pair_parts.data_rules_out"))
+
+
+def _once(blames: Sequence[Blame]) -> list[Blame]:
+    """A cause that the transforms and the datasets both show is one cause."""
+    found: dict[Cause, Blame] = {}
+    for one in blames:
+        found.setdefault(one.cause, one)
+    return list(found.values())
+
+
+def _datasets(bench: Side, port: Side, count: int, lines: Lines) -> _Judged:
+    there, here = ask_batches(bench, count), ask_batches(port, count)
+    for one, side in ((there, bench), (here, port)):
+        if one.chance is Chance.FREE:
+            return _Judged([], message("pair_parts.data_free", side=str(side.entry)), None)
+    if len(there.fields) != len(here.fields):
+        text = message("pair_parts.data_fields", bench=len(there.fields), port=len(here.fields))
+        blame = Blame(Stage.DATA, Cause.DATA, text, bench=len(there.fields), port=len(here.fields), line=lines.port)
+        return _Judged([blame], None, None)
+    return _Compared(there, here, lines).judged()
+
+
+class _Compared:
+    def __init__(self, there: Batches, here: Batches, lines: Lines) -> None:
+        self.there, self.here, self.lines = there, here, lines
+        self.random = (there.chance is not Chance.NONE, here.chance is not Chance.NONE)
+        self.blames: list[Blame] = []
+
+    def judged(self) -> _Judged:
+        """Batch size, order, then field by field."""
+        there, here = self.there, self.here
+        if there.batch != here.batch and there.batch is not None and here.batch is not None:
+            self._say(Cause.DATA, message("pair_parts.data_batch", bench=there.batch, port=here.batch))
+        pairs = self._paired()
+        if pairs is None:
+            return _Judged(self.blames, message("pair_parts.data_other_samples"), None)
+        chance = any(self.random)
+        for place in range(len(there.fields)):
+            port = [here.fields[place][at] for at, _ in pairs]
+            bench = [there.fields[place][at] for _, at in pairs]
+            label = is_label(bench, place, len(there.fields))
+            found = compare_field(port, bench, chance=chance, lines=self.lines, is_label=label)
+            if found is None:
+                return _Judged(self.blames, message("pair_parts.data_random_both"), None)
+            self.blames += found
+        return _Judged(self.blames, None, message("pair_parts.data_passed", count=len(pairs)))
+
+    def _paired(self) -> list[tuple[int, int]] | None:
+        """Which sample of the port is which of the benchmark's; None where chance has drawn others."""
+        count = min(len(self.there.fields[0]), len(self.here.fields[0]))
+        in_order = [(place, place) for place in range(count)]
+        found = matched(self.here.fields[0], self.there.fields[0])
+        pairs = [(place, at) for place, at in enumerate(found) if at is not None]
+        moved = [(place, at) for place, at in pairs if place != at]
+        if all(self.random) and len(pairs) < _ENOUGH * count:
+            return None
+        if self.random[0] != self.random[1] and (moved or len(pairs) < _ENOUGH * count):
+            self.blames.append(chance_blame(self.there.chance, self.here.chance, Cause.SAMPLE_ORDER, self.lines))
+            return pairs
+        if len(pairs) < _ENOUGH * count or not moved:
+            return in_order
+        if not any(self.random):
+            at = moved[0]
+            self._say(Cause.SAMPLE_ORDER, message("pair_parts.data_sample_order", port=at[0], bench=at[1]))
+        return pairs
+
+    def _say(self, cause: Cause, text: Message) -> None:
+        self.blames.append(
+            Blame(
+                Stage.DATA,
+                cause,
+                text,
+                bench=text.params["bench"],
+                port=text.params["port"],
+                confirmed=True,
+                line=self.lines.port,
+                other_line=self.lines.bench,
+            )
+        )

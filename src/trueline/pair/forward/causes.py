@@ -1,0 +1,202 @@
+"""From a fault to its causes: what a layer is built with, tried; else what happens between operators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from trueline.apitable.layers import layer_of_class
+from trueline.model.key import Kind
+from trueline.model.message import Message, message
+from trueline.model.run import Line
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.matching import Matched
+from trueline.pair.attributes.causes import find_causes
+from trueline.pair.attributes.difference import Modules
+from trueline.pair.attributes.differences import differences
+from trueline.pair.attributes.provoking import latent_causes
+from trueline.pair.attributes.reference import Reference as TryReference
+from trueline.pair.attributes.reference import by_port_leaf
+from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.forward.forced import Called, Reference
+from trueline.pair.forward.isolating import Fault
+from trueline.pair.ops.explaining import explain_graphs
+from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.recorded import Recording
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array
+
+_ESTIMATE = 1e-5
+# A block as a whole rounds more often than what lies between its layers.
+_DEEPER = 5.0
+_KINDS = {"in": Kind.IN, "out": Kind.OUT, "gin": Kind.GIN, "grad": Kind.GRAD, "buffer": Kind.BUFFER}
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Finds causes on two live sides whose last recordings were made in the mode of the faults."""
+
+    bench: Side
+    port: Side
+    aligned: Aligned
+    faults: tuple[Fault, ...]
+
+    def of(self, fault: Fault, recording: Recording) -> list[Blame]:
+        """The causes of one fault, confirmed ones first; one that says so where nothing explains it."""
+        stage = Stage.FORWARD if fault.forward or fault.exceeds_in("buffer") else Stage.BACKWARD
+        found = self._tried(fault, recording, stage)
+        if not any(one.confirmed for one in found):
+            found = [self._unknown(fault, stage), *found]
+        return [_with_others(one, fault) for one in found]
+
+    def latent(self, reference: Reference, known: Collection[tuple[str, Cause]]) -> list[Blame]:
+        """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path."""
+        return latent_causes(self.bench, self.port, self._built_otherwise(reference), known)
+
+    def _built_otherwise(self, reference: Reference) -> Iterator[tuple[Modules, TryReference]]:
+        seen: set[str] = set()
+        for one in reference.matched:
+            if not one.unit or one.port.path in seen:
+                continue
+            seen.add(one.port.path)
+            modules = Modules.of(self.aligned.bench, self.aligned.port, (one.bench.path, one.port.path))
+            shapes = [reference.recording.shapes[place][1] for place in one.bench.ins]
+            if differences(modules, shapes[0] if shapes else None):
+                yield modules, self._reference(one, reference, {}, modules)
+
+    def _tried(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
+        bench, port = fault.matched.bench, fault.matched.port
+        modules = Modules.of(self.aligned.bench, self.aligned.port, (bench.path, port.path))
+        shapes = [fault.reference.recording.shapes[place][1] for place in bench.ins]
+        found: list[Blame] = []
+        if not fault.between or differences(modules, shapes[0] if shapes else None):
+            floors = {kind: _DEEPER * one for kind, one in fault.floors.items()} if fault.between else fault.floors
+            reference = self._reference(fault.matched, fault.reference, floors, modules)
+            found = find_causes(self.port, modules, reference, stage=stage)
+        alone = not fault.between and self._is_known(fault.matched)
+        if any(one.confirmed for one in found) or not fault.forward or alone:
+            return found
+        # A module of the user's own, or code between layers: what it does inside.
+        inside = self._between(fault, recording, stage)
+        return [*(one for one in inside if one.confirmed), *found, *(one for one in inside if not one.confirmed)]
+
+    def _is_known(self, matched: Matched) -> bool:
+        names = (
+            self.aligned.bench.classes.get(matched.bench.path, ""),
+            self.aligned.port.classes.get(matched.port.path, ""),
+        )
+        return all(layer_of_class(name) is not None for name in names)
+
+    def _reference(
+        self, matched: Matched, known: Reference, floors: Mapping[str, float], modules: Modules
+    ) -> TryReference:
+        path, call = matched.bench.path, matched.bench.call
+        ins, outs, gouts, gins = (known.all(path, call, kind) for kind in ("in", "out", "gout", "gin"))
+        train = known.recording.train
+        floating = [index for index, one in outs.items() if one.dtype.kind not in "biu"]
+        return TryReference(
+            list(ins.values()),
+            list(outs.values()),
+            [gouts.get(index) for index in floating] if train and gouts else None,
+            [gins.get(index) for index in ins] if train and len(gins) == len(set(matched.bench.ins)) else (),
+            by_port_leaf(modules, known.all(path, call, "grad")) if train else {},
+            by_port_leaf(modules, known.all(path, call, "buffer")) if train else {},
+            by_port_leaf(modules, self._tensors(path)),
+            train,
+            matched.port.call,
+            max(floors.values(), default=_ESTIMATE),
+            {_KINDS[kind]: floor for kind, floor in floors.items()},
+        )
+
+    def _tensors(self, path: str) -> dict[str, Array]:
+        """The benchmark's own tensors of a module, by leaf."""
+        described = self.aligned.bench
+        names = {
+            full[len(path) + bool(path) :]: name
+            for name, full in described.paths.items()
+            if full.rpartition(".")[0] == path
+        }
+        if not names:
+            return {}
+        _, arrays = self.bench.ask({"do": "get", "names": list(names.values())})
+        return dict(zip(names, arrays, strict=True))
+
+    def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
+        matched = fault.matched
+        wrong = {(one.matched.port.path, one.matched.port.call) for one in self.faults if not one.between}
+        block = block_of(matched, fault.reference, recording, wrong)
+        try:
+            graphs = op_graphs(self.bench, self.port, block)
+        except SideTrouble:
+            return []
+        limit = max((one.floor for one in fault.checks), default=1e-5)
+        return [
+            one.blame(stage, matched.port.path, matched.bench.path, limit) for one in explain_graphs(*graphs, limit)
+        ]
+
+    def _unknown(self, fault: Fault, stage: Stage) -> Blame:
+        matched, worst = fault.matched, fault.worst
+        told: dict[str, object] = {"module": matched.port.path or "-", "other": matched.bench.path or "-"}
+        text: Message
+        if not fault.between:
+            text = message("pair_stage.unknown_unit", **told)
+        elif fault.at is not None:
+            text = message("pair_stage.unknown_between", at=fault.at.port.path, **told)
+        else:
+            text = message("pair_stage.unknown_output", **told)
+        return Blame(
+            stage,
+            Cause.UNKNOWN,
+            text,
+            matched.port.path,
+            matched.bench.path,
+            measured=worst.level,
+            limit=worst.floor,
+            line=built_at(self.aligned.port, matched.port.path),
+            other_line=built_at(self.aligned.bench, matched.bench.path),
+        )
+
+
+def block_of(
+    matched: Matched, reference: Reference, recording: Recording, silent: Collection[Called] | None = None
+) -> BlockCall:
+    """A call with the calls inside it that both sides have: of layers with weights, and of ``silent`` ones.
+
+    None stands for all that have none; ``recording`` is the port's.
+    """
+    by_call = {(one.port.path, one.port.call): one for one in reference.matched}
+    inner = [
+        InnerCall(one.port.path, one.bench.path, list(reference.all(one.bench.path, one.bench.call, "out").values()))
+        for one in ([] if matched.unit else reference.matched)
+        if (not one.silent or silent is None or (one.port.path, one.port.call) in silent)
+        and _holder(recording, one, by_call) is matched
+    ]
+    inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
+    train = reference.recording.train
+    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, matched.port.call, matched.bench.call, train)
+
+
+def built_at(described: Described, path: str) -> Line | None:
+    """The user's line that built a module."""
+    return next((one.built_at for one in described.modules if one.path == path), None)
+
+
+def _holder(recording: Recording, one: Matched, by_call: dict[tuple[str, int], Matched]) -> Matched | None:
+    """The innermost matched call that a call is made in; one that is the same fault elsewhere counts as itself."""
+    place = one.port.parent
+    while place is not None:
+        call = recording.calls[place]
+        found = by_call.get((call.path, call.call))
+        if found is not None and not found.silent:
+            return found
+        place = call.parent
+    return None
+
+
+def _with_others(one: Blame, fault: Fault) -> Blame:
+    """Where else the same is: modules that the same line has built."""
+    if not fault.also:
+        return one
+    return replace(one, evidence=[*one.evidence, {"also": [each.port.path for each in fault.also]}])

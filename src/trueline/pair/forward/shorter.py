@@ -1,0 +1,59 @@
+"""A port that computes in shorter floats than the benchmark, as automatic mixed precision does: one cause, not many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from trueline.compare.noise import epsilon, tensor_floor
+from trueline.model.message import message
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.forward.forced import Checked, Reference
+
+# One module with a cast of its own is a fault of that module.
+_SEVERAL: Final = 2
+_DEPTH: Final = 2
+_MARGIN: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shorter:
+    """The modules whose outputs are of a shorter type than the benchmark's, and both types."""
+
+    paths: Sequence[str]
+    port: str
+    bench: str
+
+    def blame(self) -> Blame:
+        """The difference as the one cause it is."""
+        first = self.paths[0]
+        told = {"count": len(self.paths), "module": first, "port": self.port, "bench": self.bench}
+        text = message("pair_stage.shorter", **told)
+        return Blame(Stage.FORWARD, Cause.DTYPE, text, "", "", self.bench, self.port, confirmed=True)
+
+
+def shorter(aligned: Aligned, checked: Sequence[Checked], reference: Reference) -> Shorter | None:
+    """Whether several modules of the port compute in shorter floats although its weights are the benchmark's type."""
+    if any(one.bench.dtype != one.port.dtype for one in aligned.pairs):
+        return None
+    found: dict[str, tuple[str, str]] = {}
+    for one in checked:
+        for check in one.checks:
+            there = reference.array(one.matched.bench.path, one.matched.bench.call, check.kind, check.index)
+            if check.kind == "out" and there is not None and epsilon(check.dtype) > epsilon(there.dtype.name) > 0:
+                found.setdefault(one.matched.port.path, (check.dtype, there.dtype.name))
+    if len(found) < _SEVERAL:
+        return None
+    return Shorter(list(found), *next(iter(found.values())))
+
+
+def allowed(checked: Sequence[Checked], found: Shorter | None) -> list[Checked]:
+    """What was compared, with room for the shorter type's roundings."""
+    if found is None:
+        return list(checked)
+    floor = _MARGIN * tensor_floor((found.port, found.port), _DEPTH)
+    return [
+        replace(one, checks=[replace(check, floor=max(check.floor, floor)) for check in one.checks]) for one in checked
+    ]

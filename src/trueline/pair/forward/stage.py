@@ -1,0 +1,174 @@
+"""Stages 3 and 5: every module by itself in evaluation and in training, at more than one input size, to its causes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueline.compare.verdict import Verdict
+from trueline.model.message import message
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
+from trueline.pair.forward.causes import Causes
+from trueline.pair.forward.isolating import Fault, Isolated, isolate, merged
+from trueline.pair.sides.recorded import Recording, record
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
+from trueline.pair.sides.wire import Array
+from trueline.pair.verify import Verified, verify
+
+Tell = Callable[[str], None]
+# Whole networks whose outputs lie this close, relative to the largest, need no measured noise to be called the same.
+_CLOSE = 1e-4
+_SMALLEST = 48
+
+
+def nobody(_: str) -> None:
+    """Nobody is told."""
+
+
+@dataclass(frozen=True)
+class Forward:
+    """What the forced runs gave: in each mode, and at another input size where the networks take one."""
+
+    evaluated: Isolated
+    trained: Isolated
+    sizes: Sequence[Isolated]
+    recordings: tuple[Recording, Recording]
+    verified: Verified | None
+    blames: Sequence[Blame]
+    faults: Sequence[Fault]
+
+    @property
+    def checks(self) -> int:
+        """How many numbers were compared."""
+        return sum(len(one.checks) for each in (self.evaluated, self.trained, *self.sizes) for one in each.checked)
+
+    @property
+    def modules(self) -> int:
+        """How many modules of the port were judged."""
+        return len({one.port.path for one in self.evaluated.reference.matched})
+
+
+def run_forward(
+    bench: Side,
+    port: Side,
+    aligned: Aligned,
+    inputs: Sequence[Array],
+    recordings: tuple[Recording, Recording],
+    *,
+    below: str = "",
+    tell: Tell = nobody,
+) -> Forward:
+    """All forced runs and the causes of what they show; ``below`` keeps to one module of the port.
+
+    ``recordings`` are both sides' in evaluation, the benchmark's with its arrays.
+    """
+    sides = (bench, port)
+    tell("eval")
+    evaluated = isolate(sides, aligned, recordings, inputs)
+    found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
+    found += _causes(sides, aligned, evaluated, recordings[1], below)
+    tell("size")
+    sizes = []
+    for other in other_sizes(inputs):
+        again = _at_size(sides, aligned, other, evaluated)
+        if again is not None:
+            sizes.append(again[0])
+            known = _known(found)
+            more = _causes(sides, aligned, again[0], again[1], below)
+            found += [one for one in more if (one.module, one.cause) not in known]
+    tell("train")
+    recordings = _recorded(sides, inputs, train=True)
+    trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
+    blamed = {path for one in found for path in (one.module, *also_in(one))}
+    found += [one for one in _causes(sides, aligned, trained, recordings[1], below) if one.module not in blamed]
+    tell("latent")
+    causes = Causes(*sides, aligned, ())
+    found += [one for one in causes.latent(trained.reference, _known(found)) if is_below(one.module, below)]
+    faults = [*evaluated.faults, *(one for each in sizes for one in each.faults), *trained.faults]
+    whole = None if faults else _whole(bench, port, evaluated, inputs)
+    return Forward(evaluated, trained, sizes, recordings, whole, joined(found), faults)
+
+
+def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:
+    """Outputs of the whole networks where every module agrees; noise is measured only where they are not close."""
+    there, here = evaluated.reference.recording.outputs, port.forward(inputs)
+    close = len(there) == len(here) and all(
+        one.shape == other.shape and np.allclose(one, other, rtol=0, atol=_CLOSE * float(np.abs(other).max(initial=0)))
+        for one, other in zip(here, there, strict=True)
+    )
+    return None if close else verify(bench, port, inputs, rounds=2)
+
+
+def _known(found: Sequence[Blame]) -> set[tuple[str, Cause]]:
+    return {(path, one.cause) for one in found for path in (one.module, *also_in(one))}
+
+
+def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array], *, train: bool) -> tuple[Recording, Recording]:
+    bench, port = sides
+    return record(bench, inputs, train=train, arrays=True), record(port, inputs, train=train, arrays=False)
+
+
+def _causes(
+    sides: tuple[Side, Side], aligned: Aligned, isolated: Isolated, recording: Recording, below: str
+) -> list[Blame]:
+    faults = [one for one in merged(isolated.faults, aligned.port) if is_below(one.matched.port.path, below)]
+    causes = Causes(*sides, aligned, tuple(isolated.faults))
+    return [blame for one in faults for blame in causes.of(one, recording)]
+
+
+def is_below(path: str, above: str) -> bool:
+    """Whether a module is another or in it; all are in the whole network."""
+    return not above or path == above or path.startswith(f"{above}.")
+
+
+def other_sizes(inputs: Sequence[Array]) -> list[list[Array]]:
+    """Smaller inputs, odd where these are even: padding faults may show on odd sizes only, or on even ones."""
+    if not any(one.ndim >= 4 and "float" in one.dtype.name for one in inputs):
+        return []
+    return [[_resized(one) for one in inputs]]
+
+
+def _resized(array: Array) -> Array:
+    if array.ndim < 4 or "float" not in array.dtype.name:
+        return array
+    for axis in range(2, array.ndim):
+        side = array.shape[axis]
+        smaller = side * 5 // 8
+        smaller += (smaller + side + 1) % 2
+        if smaller >= _SMALLEST:
+            array = np.take(array, range(smaller), axis)
+        else:
+            array = np.pad(array, [(0, int(place == axis)) for place in range(array.ndim)], mode="edge")
+    return np.ascontiguousarray(array)
+
+
+def _at_size(
+    sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array], evaluated: Isolated
+) -> tuple[Isolated, Recording] | None:
+    """The forced run at another size; None where a network takes only the one."""
+    try:
+        recordings = _recorded(sides, inputs, train=False)
+        return isolate(sides, aligned, recordings, inputs, evaluated.together), recordings[1]
+    except SideTrouble as trouble:
+        if trouble.message.id != "side.raised_running":
+            raise
+        return None
+
+
+def forward_result(found: Forward) -> StageResult:
+    """Stage 3 in one sentence."""
+    blames = [one for one in found.blames if one.stage is Stage.FORWARD]
+    whole = found.verified
+    worst = whole.worst if whole is not None else None
+    if not blames and whole is not None and whole.verdict is Verdict.DIFFERS and worst is not None:
+        text = message("pair_stage.unknown_whole")
+        blames = [
+            Blame(Stage.FORWARD, Cause.UNKNOWN, text, measured=worst.level, limit=worst.floor.value),
+        ]
+    verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
+    text = message("pair_stage.forward", modules=found.modules, checks=found.checks, sizes=1 + len(found.sizes))
+    return StageResult(Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out"))

@@ -1,0 +1,1 @@
+"""Stage 4: the same outputs and labels into both losses."""

@@ -1,0 +1,1 @@
+"""Two blocks operator by operator, put side by side by their values."""

@@ -1,0 +1,197 @@
+"""Two sides' operators put side by side with the fewest edits that bring the port's value to the benchmark's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Final
+
+import numpy as np
+
+from trueline.pair.ops.edits import Edit, EditKind, Way
+from trueline.pair.ops.op_graph import Op
+from trueline.pair.ops.reading import Reading
+from trueline.pair.ops.same_values import Array, Turn, equal, reordered, sampled
+
+_MOST_STEPS: Final = 3000
+_DEEPEST: Final = 80
+_UNCHECKED: Final = 0.05
+_LAYOUT: Final = 0.1
+_TURNED: Final = 0.9
+_SPARE_INPUT: Final = 0.3
+_NOT_AKIN: Final = 0.2
+_FAR: Final = 2.6
+_MOST_PERMUTED: Final = 4
+
+
+class Beside:
+    """Both sides; what is found out about two values is kept."""
+
+    def __init__(self, bench: Reading, port: Reading, floor: float) -> None:
+        self.bench = bench
+        self.port = port
+        self._floor = floor
+        self._same: dict[tuple[int, int], bool] = {}
+        self._ways: dict[tuple[int, int], Way] = {}
+        self._turns: dict[tuple[int, int], Turn | None] = {}
+        self._steps = 0
+        self._samples: dict[tuple[bool, int], Array] = {}
+        pairs = [(here, there) for here in bench.all for there in port.all if self.same(here, there)]
+        known = {here for here, _ in pairs if not bench.is_constant(here)}
+        known_there = {there for _, there in pairs if not port.is_constant(there)}
+        bench.is_known = known.__contains__
+        port.is_known = known_there.__contains__
+
+    def same(self, here: int, there: int) -> bool:
+        """Whether a value of the benchmark is one of the port, whatever their shapes."""
+        if (here, there) not in self._same:
+            first, second = self.bench.array(here), self.port.array(there)
+            found = first is not None and second is not None and first.size == second.size
+            if found and first is not None and second is not None:
+                found = equal(self._sample(True, here, first), self._sample(False, there, second), self._floor * 4)
+                found = found and equal(second, first, self._floor)
+            self._same[here, there] = found
+        return self._same[here, there]
+
+    def _sample(self, of_bench: bool, value: int, array: Array) -> Array:
+        if (of_bench, value) not in self._samples:
+            self._samples[of_bench, value] = sampled(array, 512)
+        return self._samples[of_bench, value]
+
+    def turn(self, here: int, there: int) -> Turn | None:
+        """The order of the benchmark's axes in which it is the port's value."""
+        if (here, there) not in self._turns:
+            first, second = self.bench.array(here), self.port.array(there)
+            found = None
+            if first is not None and second is not None and not self.same(here, there):
+                found = reordered(first, second, self._floor)
+            self._turns[here, there] = found
+        return self._turns[here, there]
+
+    def align(self, here: int, there: int, depth: int = 0) -> Way:
+        """The cheapest way from the port's value to the benchmark's."""
+        if (here, there) in self._ways:
+            return self._ways[here, there]
+        if self.same(here, there):
+            way = Way(0.0)
+        elif self.turn(here, there) is not None:
+            way = Way(_LAYOUT, (Edit(EditKind.LAYOUT, here, there),))
+        else:
+            self._steps += 1
+            given_up = self._steps > _MOST_STEPS or depth > _DEEPEST
+            far = Way(_FAR, (Edit(EditKind.INPUT, here, there),), given_up=given_up)
+            options = [] if given_up else list(self._options(here, there, depth + 1))
+            way = min([*options, far], key=lambda one: (one.cost, not one.checked))
+        self._ways[here, there] = way
+        return way
+
+    def _options(self, here: int, there: int, depth: int) -> Iterator[Way]:
+        bench_ways = [] if self.bench.is_known(here) else list(self.bench.ways(here))
+        port_ways = [] if self.port.is_known(there) else list(self.port.ways(there))
+        for bench_op in bench_ways:
+            for port_op in port_ways:
+                yield from self._paired(here, there, bench_op, port_op, depth)
+        for op in bench_ways:
+            for one in self._varying(self.bench, op):
+                below = self.align(one, there, depth).used(None, op)
+                yield below.under(1.0, Edit(EditKind.MISSING, here, there, bench_op=op))
+        for op in port_ways:
+            for one in self._varying(self.port, op):
+                below = self.align(here, one, depth).used(op, None)
+                yield below.under(1.0, Edit(EditKind.EXTRA, here, there, port_op=op))
+        if not bench_ways and not port_ways:
+            yield Way(1.0, (Edit(EditKind.INPUT, here, there),))
+
+    @staticmethod
+    def _varying(reading: Reading, op: Op) -> list[int]:
+        given = list(dict.fromkeys(reading.inputs(op)))
+        return [one for one in given if not reading.is_constant(one)] or given
+
+    def _paired(self, here: int, there: int, bench_op: Op, port_op: Op, depth: int) -> Iterator[Way]:
+        """Both operators stand for each other: they do the same with other inputs, or something else."""
+        given, taken = self.bench.inputs(bench_op), self.port.inputs(port_op)
+        for places in self._pairings(bench_op, port_op):
+            way = Way(0.0)
+            for first, second in places:
+                way = way.beside(self.align(given[first], taken[second], depth).used(port_op, bench_op))
+            spare = _SPARE_INPUT * (len(given) + len(taken) - 2 * len(places))
+            carried = self._carries(bench_op, port_op, places)
+            real = [one for one in way.edits if one.kind is not EditKind.LAYOUT]
+            if carried and way.edits:
+                yield way
+            elif carried is None and real and bench_op.kind == port_op.kind and not spare:
+                yield way.under(_UNCHECKED, checked=False)
+            if way.edits and not real and self._carries(bench_op, port_op, places, turned=False):
+                yield Way(_TURNED, tuple(self._turned(one) for one in way.edits))
+            cost = 1.0 + spare + (0.0 if self._akin(bench_op, port_op) else _NOT_AKIN)
+            yield way.under(cost, Edit(EditKind.OTHER, here, there, bench_op, port_op))
+
+    def _akin(self, bench_op: Op, port_op: Op) -> bool:
+        """Whether two operators may be meant for each other."""
+        if bench_op.kind == port_op.kind:
+            return True
+        here, there = self.bench.done(bench_op), self.port.done(port_op)
+        forms = [one.form.family for one in (here, there) if one is not None and one.form is not None]
+        return len(forms) == 2 and forms[0] == forms[1]
+
+    def _turned(self, edit: Edit) -> Edit:
+        """Another order of axes that matters, at the first operators from which on it does."""
+        here, there = edit.bench, edit.port
+        while True:
+            bench_op, port_op = self.bench.op(here), self.port.op(there)
+            if bench_op is None or port_op is None:
+                break
+            below = [self._varying(self.bench, bench_op), self._varying(self.port, port_op)]
+            if len(below[0]) != 1 or len(below[1]) != 1 or self.turn(below[0][0], below[1][0]) is None:
+                break
+            here, there = below[0][0], below[1][0]
+        return Edit(EditKind.TURNED, here, there, bench_op, port_op, edit.user, edit.other_user)
+
+    def _pairings(self, bench_op: Op, port_op: Op) -> Iterator[list[tuple[int, int]]]:
+        """Which input of the one is which of the other: in order, then in other orders."""
+        fewer, more = sorted((len(bench_op.inputs), len(port_op.inputs)))
+        if fewer > _MOST_PERMUTED or more > _MOST_PERMUTED + 2:
+            yield [(one, one) for one in range(fewer)]
+            return
+        for chosen in permutations(range(more), fewer):
+            turned = len(bench_op.inputs) > len(port_op.inputs)
+            yield [(one, at) if turned else (at, one) for at, one in enumerate(chosen)]
+
+    def _carries(
+        self, bench_op: Op, port_op: Op, places: Sequence[tuple[int, int]], *, turned: bool = True
+    ) -> bool | None:
+        """Whether the port's operator, given the benchmark's inputs, makes the benchmark's value; None: untold.
+
+        ``turned``: the inputs' axes are put into the port's order.
+        """
+        done, made = self.port.done(port_op), self.bench.array(bench_op.outputs[0])
+        if len(places) != len(port_op.inputs) or len(bench_op.inputs) != len(port_op.inputs):
+            return False
+        if done is None or made is None:
+            return None
+        if not done.order_free and any(first != second for first, second in places):
+            return False
+        inputs: list[Array] = []
+        for first, second in sorted(places, key=lambda one: one[1]):
+            fitted = self._fitted(bench_op.inputs[first], port_op.inputs[second], turned)
+            if fitted is None:
+                return None
+            inputs.append(fitted)
+        try:
+            with np.errstate(all="ignore"):
+                found = done.again(inputs)
+        except (ValueError, IndexError):
+            return False
+        return equal(found, made, self._floor) or (turned and reordered(found, made, self._floor) is not None)
+
+    def _fitted(self, here: int, there: int, turned: bool) -> Array | None:
+        """The benchmark's input in the shape that the port's operator takes."""
+        first, second = self.bench.array(here), self.port.array(there)
+        if first is None or second is None:
+            return None
+        if first.size != second.size:
+            return first
+        base = self.bench.base(here)
+        turn = self.turn(base, self.port.base(there)) if turned else None
+        whole = self.bench.array(base) if turn is not None else None
+        return (turn.apply(whole) if turn is not None and whole is not None else first).reshape(second.shape)

@@ -1,0 +1,65 @@
+"""What has to be changed in the port to bring its value to the benchmark's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from trueline.pair.ops.op_graph import Op
+
+
+class EditKind(StrEnum):
+    """What has to be changed in the port."""
+
+    MISSING = "missing"
+    EXTRA = "extra"
+    OTHER = "other"
+    INPUT = "input"
+    LAYOUT = "layout"
+    TURNED = "turned"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change: where the port has the value ``port``, the benchmark has ``bench``.
+
+    ``user`` and ``other_user`` are the port's operator and the benchmark's that take these values.
+    """
+
+    kind: EditKind
+    bench: int
+    port: int
+    bench_op: Op | None = None
+    port_op: Op | None = None
+    user: Op | None = None
+    other_user: Op | None = None
+
+    def used(self, user: Op | None, other_user: Op | None) -> Edit:
+        """The same, with the operators that take the values where none were known yet."""
+        return replace(self, user=self.user or user, other_user=self.other_user or other_user)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The edits that lead from the port's value to the benchmark's.
+
+    ``checked``: each operator above the edits, given the benchmark's inputs, makes the benchmark's value.
+    """
+
+    cost: float
+    edits: tuple[Edit, ...] = ()
+    checked: bool = True
+    given_up: bool = False
+
+    def under(self, cost: float, *edits: Edit, checked: bool = True) -> Way:
+        """This way with more on top."""
+        return Way(self.cost + cost, (*self.edits, *edits), self.checked and checked, self.given_up)
+
+    def beside(self, other: Way) -> Way:
+        """Both ways together."""
+        checked, given_up = self.checked and other.checked, self.given_up or other.given_up
+        return Way(self.cost + other.cost, (*self.edits, *other.edits), checked, given_up)
+
+    def used(self, user: Op | None, other_user: Op | None) -> Way:
+        """The same, with the operators that take the edited values."""
+        return replace(self, edits=tuple(one.used(user, other_user) for one in self.edits))

@@ -1,0 +1,205 @@
+"""Why two blocks part, in words, with what to change; confirmed where the numbers bear it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.model.message import Message, message
+from trueline.model.run import Line
+from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.ops.explaining_values import Guess, guess
+from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
+from trueline.pair.ops.op_graph import Graph
+from trueline.pair.ops.parting import Parting, PartingKind, part
+from trueline.pair.ops.parting_causes import parting_cause
+from trueline.pair.ops.reading import Reading
+from trueline.pair.ops.same_values import Array, level
+from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
+
+_OPERANDS: Final = {"add": "sum", "sub": "sum", "mul": "product", "div": "product"}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One cause, what each side has there, and the change to make.
+
+    ``sink`` is the benchmark's path of the inner layer that gets another value; "" is the block's own output.
+    """
+
+    cause: Cause
+    message: Message
+    edit: Message
+    confirmed: bool
+    bench: Any = None
+    port: Any = None
+    measured: float | None = None
+    left: float | None = None
+    line: Line | None = None
+    other_line: Line | None = None
+    sink: str = ""
+
+    def blame(self, stage: Stage, module: str, other_module: str, limit: float | None = None) -> Blame:
+        """The same for a module of the port."""
+        return Blame(
+            stage,
+            self.cause,
+            self.message,
+            module,
+            other_module,
+            self.bench,
+            self.port,
+            confirmed=self.confirmed,
+            measured=self.measured,
+            limit=limit,
+            left=self.left,
+            line=self.line,
+            other_line=self.other_line,
+            edit=self.edit,
+        )
+
+
+def explain_graphs(bench: Graph, port: Graph, floor: float) -> list[Explanation]:
+    """All reasons why the two blocks part; none where they do the same."""
+    known = None
+    found = []
+    for parting in part(bench, port, floor):
+        if known is None:
+            known = known_values(bench, floor)
+        found.append(explain(parting, known, floor))
+    return found
+
+
+def explain(parting: Parting, known: Mapping[str, Array], floor: float) -> Explanation:
+    """The reason of one parting; ``known`` are the benchmark's values by name, for what operators alone do not tell."""
+    if parting.kind is PartingKind.OTHER_INPUT and not _told(parting):
+        return _by_values(parting, known, floor)
+    if parting.kind in (PartingKind.UNTOLD, PartingKind.OTHER_LAYOUT) and not parting.swapped:
+        return _by_values(parting, known, floor)
+    if parting.kind is PartingKind.OTHER_OP and not parting.swapped and _unnamed(parting):
+        by_values = _by_values(parting, known, floor)
+        if by_values.confirmed:
+            return by_values
+    return _by_operators(parting)
+
+
+def explain_values(
+    bench: Array, port: Array, known: Mapping[str, Array], floor: float, *, sink: str = ""
+) -> Explanation:
+    """The reason why two values differ, from the values alone; ``known`` are the block's other values by name."""
+    parting = Parting(PartingKind.UNTOLD, sink, level(port, bench), True, bench, port)
+    return _by_values(parting, known, floor)
+
+
+def known_values(graph: Graph, floor: float) -> dict[str, Array]:
+    """What a block is given, and what its inner layers make, by name."""
+    reading = Reading(graph, floor)
+    found: dict[str, Array] = {}
+    for place, value in enumerate(graph.inputs):
+        array = reading.array(value)
+        if array is not None:
+            found[f"{INPUT}{place + 1}"] = array
+    for op in graph.ops:
+        array = reading.array(op.outputs[0]) if op.module is not None and op.outputs else None
+        if array is not None and op.module is not None:
+            found[op.module] = array
+    return found
+
+
+def _told(parting: Parting) -> bool:
+    """Whether the two values have names of their own."""
+    return all(one is not None and one.what != "op" for one in (parting.bench_takes, parting.port_takes)) or (
+        parting.checked and parting.user is not None
+    )
+
+
+def _unnamed(parting: Parting) -> bool:
+    return any(one is None or one.form is None for one in (parting.bench_done, parting.port_done))
+
+
+def _by_operators(parting: Parting) -> Explanation:
+    bench = in_words(parting.bench_done, parting.bench_op, parting.sizes)
+    port = in_words(parting.port_done, parting.port_op, parting.sizes)
+    if parting.kind is PartingKind.OTHER_INPUT:
+        bench, port = name_in_words(parting.bench_takes), name_in_words(parting.port_takes)
+    elif parting.swapped:
+        bench = port = message("pair_explain.form_op", kind=parting.port_op.kind if parting.port_op else "?")
+    word = "swapped" if parting.swapped else parting.kind.value
+    op = parting.bench_op or parting.port_op
+    if parting.operand is not None and op is not None and op.kind in _OPERANDS:
+        word = f"{word.removesuffix('_op')}_{_OPERANDS[op.kind]}"
+        bench = port = name_in_words(parting.operand)
+    params = {"bench": bench, "port": port, "where": _where(parting)}
+    made = Explanation(
+        parting_cause(parting),
+        message(f"pair_explain.{word}", **params),
+        message(f"pair_explain.{word}_edit", line=at(parting.line), other=at(parting.other_line), **params),
+        _confirmed(parting),
+        setting_of(parting.bench_done.form if parting.bench_done is not None else None, parting.bench_op),
+        setting_of(parting.port_done.form if parting.port_done is not None else None, parting.port_op),
+        parting.measured,
+        line=parting.line,
+        other_line=parting.other_line,
+        sink=parting.sink,
+    )
+    if parting.kind is PartingKind.OTHER_INPUT:
+        made = replace(made, bench=str(bench), port=str(port))
+    return replace(made, left=_left(parting)) if made.confirmed else made
+
+
+def _left(parting: Parting) -> float | None:
+    """How far the benchmark's function, applied to what the port has, stays away from the benchmark's value."""
+    done, given, wanted = parting.bench_done, parting.given, parting.bench_value
+    if done is None or done.form is None or given is None or wanted is None:
+        return None
+    with np.errstate(all="ignore"):
+        return level(done.form.apply(given), wanted)
+
+
+def _confirmed(parting: Parting) -> bool:
+    if parting.kind in (PartingKind.MISSING_OP, PartingKind.OTHER_OP):
+        return parting.checked and (parting.bench_done is not None or parting.swapped)
+    return parting.checked
+
+
+def _by_values(parting: Parting, known: Mapping[str, Array], floor: float) -> Explanation:
+    found: Guess | None = None
+    if parting.bench_value is not None and parting.port_value is not None:
+        found = guess(parting.bench_value, parting.port_value, known, floor)
+    where = _where(parting)
+    if found is None:
+        told = message("pair_explain.untold", where=where)
+        edit = message("pair_explain.untold_edit", line=at(parting.line), other=at(parting.other_line))
+        return Explanation(
+            Cause.OTHER_INPUT if parting.kind is PartingKind.OTHER_INPUT else Cause.UNKNOWN,
+            *(told, edit, False, None, None, parting.measured, None, parting.line, parting.other_line, parting.sink),
+        )
+    params = {
+        "bench": form_in_words(found.bench, found.sizes)
+        if found.bench is not None
+        else known_in_words(found.bench_name),
+        "port": form_in_words(found.port, found.sizes) if found.port is not None else known_in_words(found.port_name),
+        "where": where,
+    }
+    return Explanation(
+        found.cause,
+        message(f"pair_explain.{found.kind}", **params),
+        message(f"pair_explain.{found.kind}_edit", line=at(parting.line), other=at(parting.other_line), **params),
+        parting.checked,
+        setting_of(found.bench, None) or found.bench_name or None,
+        setting_of(found.port, None) or found.port_name or None,
+        parting.measured,
+        found.left,
+        parting.line,
+        parting.other_line,
+        parting.sink,
+    )
+
+
+def _where(parting: Parting) -> Message:
+    if parting.sink:
+        return message("pair_explain.before_layer", layer=parting.sink)
+    return message("pair_explain.before_output")

@@ -1,0 +1,121 @@
+"""What an operator does, read off its inputs and its output, so that it can be done again with other inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from trueline.pair.ops.forms import Form, cast, elementwise
+from trueline.pair.ops.layout_forms import moved
+from trueline.pair.ops.same_values import Array, equal, floats
+from trueline.pair.ops.whole_forms import masked, over_axes
+
+Again = Callable[[Sequence[Array]], Array]
+
+_MOST_INPUTS: Final = 16
+_ORDER_FREE: Final = frozenset({"add", "mul", "maximum", "minimum"})
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An operator that was recognised: ``again`` does the same with other inputs, ``form`` names it if of one value."""
+
+    name: str
+    again: Again
+    form: Form | None = None
+
+    @classmethod
+    def of(cls, form: Form) -> Done:
+        """A function of one value."""
+        return cls(form.name, lambda inputs: form.apply(inputs[0]), form)
+
+    @property
+    def order_free(self) -> bool:
+        """Whether its inputs may change places."""
+        return self.name in _ORDER_FREE
+
+
+def recognised(kind: str, inputs: Sequence[Array], output: Array, floor: float) -> Done | None:
+    """What makes the output from the inputs; what ``kind`` says is tried first."""
+    if not inputs or not output.size or len(inputs) > _MOST_INPUTS:
+        return None
+    if len(inputs) == 1:
+        return _of_one(kind, inputs[0], output, floor)
+    with np.errstate(all="ignore"):
+        for name, again in sorted(_of_several(kind, inputs), key=lambda one: one[0] != kind):
+            if _fits(again, inputs, output, floor):
+                return Done(name, again)
+        if kind in ("where", "masked_fill"):
+            return _masking(inputs, output, floor)
+    return None
+
+
+def form_of(given: Array, made: Array, floor: float, kind: str = "") -> Form | None:
+    """The function of one value that makes another."""
+    found = elementwise(given, made, floor, kind)
+    if found is not None and (found.name == kind or found.family in ("activation", "identity", "scale")):
+        return found
+    found = over_axes(given, made, floor, kind) or found
+    return found or moved(given, made, floor, kind) or masked(given, made, floor) or cast(given, made, floor)
+
+
+def _of_one(kind: str, given: Array, output: Array, floor: float) -> Done | None:
+    form = form_of(given, output, floor, kind)
+    return Done.of(form) if form is not None else None
+
+
+def _fits(again: Again, inputs: Sequence[Array], output: Array, floor: float) -> bool:
+    try:
+        return equal(again(inputs), output, floor)
+    except ValueError:
+        # Shapes that this operator does not take.
+        return False
+
+
+def _of_several(kind: str, inputs: Sequence[Array]) -> Iterator[tuple[str, Again]]:
+    if len(inputs) == 2:
+        yield "add", lambda given: floats(given[0]) + floats(given[1])
+        yield "mul", lambda given: floats(given[0]) * floats(given[1])
+        yield "sub", lambda given: floats(given[0]) - floats(given[1])
+        yield "sub", lambda given: floats(given[1]) - floats(given[0])
+        yield "div", lambda given: floats(given[0]) / floats(given[1])
+        yield "matmul", lambda given: np.matmul(floats(given[0]), floats(given[1]))
+        yield "matmul", lambda given: np.matmul(floats(given[0]), np.swapaxes(floats(given[1]), -1, -2))
+        yield "maximum", lambda given: np.maximum(floats(given[0]), floats(given[1]))
+        yield "minimum", lambda given: np.minimum(floats(given[0]), floats(given[1]))
+        if kind == "pow":
+            yield "pow", lambda given: np.power(floats(given[0]), floats(given[1]))
+    if kind == "where" and len(inputs) == 3:
+        yield "where", lambda given: np.where(given[0], floats(given[1]), floats(given[2]))
+    yield from _joined(inputs)
+
+
+def _joined(inputs: Sequence[Array]) -> Iterator[tuple[str, Again]]:
+    axes = inputs[0].ndim
+    if any(one.ndim != axes for one in inputs):
+        return
+    for axis in range(axes):
+        yield "cat", _joining(np.concatenate, axis)
+    if len({one.shape for one in inputs}) == 1:
+        for axis in range(axes + 1):
+            yield "stack", _joining(np.stack, axis)
+
+
+def _joining(join: Callable[..., Array], axis: int) -> Again:
+    return lambda given: join([floats(one) for one in given], axis=axis)
+
+
+def _masking(inputs: Sequence[Array], output: Array, floor: float) -> Done | None:
+    """A value with one constant at some places; the mask stays as it was."""
+    for place, given in enumerate(inputs):
+        form = masked(given, output, floor) if given.size == output.size and given.dtype != np.bool_ else None
+        if form is not None:
+            return Done("mask", _masked_at(form, place), form)
+    return None
+
+
+def _masked_at(form: Form, place: int) -> Again:
+    return lambda given: form.apply(given[place])

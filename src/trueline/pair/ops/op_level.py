@@ -1,0 +1,65 @@
+"""Both sides' operators in one call of a block, on the benchmark's inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trueline.pair.ops.op_graph import Graph
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Array, Content
+
+
+@dataclass(frozen=True, slots=True)
+class InnerCall:
+    """One call of a layer in a block that both sides have; ``outs`` is what the benchmark's gave."""
+
+    path: str
+    other_path: str
+    outs: Sequence[Array] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockCall:
+    """One call of a block that both sides have: ``path`` is the port's, ``other_path`` the benchmark's.
+
+    ``inputs`` are what the benchmark's was given; ``inner`` are the calls of layers in it, those of one layer in order.
+    """
+
+    path: str
+    other_path: str
+    inputs: Sequence[Array]
+    inner: Sequence[InnerCall] = ()
+    call: int = 0
+    other_call: int = 0
+    train: bool = False
+
+    def asked(self, want: str, *, of_port: bool) -> tuple[Content, list[Array]]:
+        """The question to one side, and the arrays that go with it."""
+        content: Content = {
+            "do": "watch_ops",
+            "want": want,
+            "path": self.path if of_port else self.other_path,
+            "call": self.call if of_port else self.other_call,
+            "train": self.train,
+            "inputs": len(self.inputs),
+            "opaque": [_opaque(one, of_port) for one in self.inner],
+        }
+        return content, [*self.inputs, *(array for one in self.inner for array in one.outs or ())]
+
+
+def _opaque(inner: InnerCall, of_port: bool) -> dict[str, Any]:
+    path = inner.path if of_port else inner.other_path
+    return {"path": path, "module": inner.other_path, "outs": None if inner.outs is None else len(inner.outs)}
+
+
+def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:
+    """The benchmark's graph and the port's; values beyond 64 MB are left out."""
+    return op_graph(bench, block, of_port=False), op_graph(port, block, of_port=True)
+
+
+def op_graph(side: Side, block: BlockCall, *, of_port: bool) -> Graph:
+    """One side's graph."""
+    told, arrays = side.ask(*block.asked("graph", of_port=of_port))
+    return Graph.from_json(told["graph"], arrays)

@@ -1,0 +1,229 @@
+"""Where two blocks part between their layers: their operators side by side, by values and by what flows into what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from trueline.model.run import Line
+from trueline.pair.ops.beside import Beside
+from trueline.pair.ops.edits import Edit, EditKind
+from trueline.pair.ops.op_forms import Done
+from trueline.pair.ops.op_graph import Graph, Op
+from trueline.pair.ops.reading import Reading
+from trueline.pair.ops.same_values import Array, level
+from trueline.pair.ops.value_words import Named, named
+
+_MOST_EDITS: Final = 4
+
+
+class PartingKind(StrEnum):
+    """How two blocks part."""
+
+    MISSING_OP = "missing_op"
+    EXTRA_OP = "extra_op"
+    OTHER_OP = "other_op"
+    OTHER_INPUT = "other_input"
+    MOVED_OP = "moved_op"
+    OTHER_LAYOUT = "other_layout"
+    UNTOLD = "untold"
+
+
+_KINDS: Final = {
+    EditKind.MISSING: PartingKind.MISSING_OP,
+    EditKind.EXTRA: PartingKind.EXTRA_OP,
+    EditKind.OTHER: PartingKind.OTHER_OP,
+    EditKind.INPUT: PartingKind.OTHER_INPUT,
+    EditKind.LAYOUT: PartingKind.OTHER_LAYOUT,
+    EditKind.TURNED: PartingKind.OTHER_LAYOUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """One place where the port does something else.
+
+    ``bench_value`` is what the benchmark has there, ``port_value`` what the port has; ``given`` is what both start
+    from there, where it is one value. ``user`` is the port's operator that takes it. ``swapped``: both operators take
+    the same values in another order. ``operand`` is what an operator of two values takes besides the value that goes
+    on. ``sink`` is the inner layer that gets the wrong value ("": the block's output), ``measured`` how far apart it is
+    there. ``sizes`` are those of the block's axes. ``checked``: with the benchmark's value put in here (and at the
+    other places), the port's own operators lead to the benchmark's value.
+    """
+
+    kind: PartingKind
+    sink: str
+    measured: float
+    checked: bool
+    bench_value: Array | None
+    port_value: Array | None
+    given: Array | None = None
+    bench_op: Op | None = None
+    port_op: Op | None = None
+    bench_done: Done | None = None
+    port_done: Done | None = None
+    bench_takes: Named | None = None
+    port_takes: Named | None = None
+    line: Line | None = None
+    other_line: Line | None = None
+    user: Op | None = None
+    swapped: bool = False
+    operand: Named | None = None
+    sizes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sink:
+    name: str
+    bench: int
+    port: int
+    line: Line | None = None
+    other_line: Line | None = None
+
+
+def part(bench: Graph, port: Graph, floor: float) -> list[Parting]:
+    """All places where the port parts from the benchmark, in the port's order; none where both do the same."""
+    sides = Beside(Reading(bench, floor), Reading(port, floor), floor)
+    found: dict[object, Parting] = {}
+    for sink in _sinks(sides.bench.graph, sides.port.graph):
+        for one in _partings(sides, sink):
+            key = (one.kind, one.bench_op, one.port_op, one.bench_takes, one.port_takes, one.line)
+            found.setdefault(key, one)
+    return _moved(list(found.values()))
+
+
+def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
+    """What inner layers are given, and the outputs, on both sides."""
+    port_calls = _calls(port)
+    for place, op in _calls(bench).items():
+        other = port_calls.get(place)
+        if other is not None:
+            for here, there in zip(op.inputs, other.inputs, strict=False):
+                yield _Sink(place[0], here, there, other.line, op.line)
+    for here, there in zip(bench.outputs, port.outputs, strict=False):
+        yield _Sink("", here, there)
+
+
+def _calls(graph: Graph) -> dict[tuple[str, int], Op]:
+    calls: dict[tuple[str, int], Op] = {}
+    for op in graph.ops:
+        if op.module is not None:
+            calls[op.module, sum(place[0] == op.module for place in calls)] = op
+    return calls
+
+
+def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
+    here, there = sides.bench.base(sink.bench), sides.port.base(sink.port)
+    beside = sides.align(here, there)
+    if not beside.edits:
+        return
+    bench_value, port_value = sides.bench.array(here), sides.port.array(there)
+    measured = level(port_value, bench_value) if bench_value is not None and port_value is not None else float("inf")
+    real = [one for one in beside.edits if one.kind is not EditKind.LAYOUT]
+    edits = real or list(beside.edits)
+    if len(edits) > _MOST_EDITS or beside.given_up:
+        yield Parting(
+            PartingKind.UNTOLD,
+            sink.name,
+            measured,
+            False,
+            bench_value,
+            port_value,
+            line=sink.line or _line(sides.port.op(there)),
+            other_line=sink.other_line or _line(sides.bench.op(here)),
+        )
+        return
+    for edit in edits:
+        yield _parting(sides, sink, edit, measured, beside.checked)
+
+
+def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
+    bench, port = sides.bench, sides.port
+    return Parting(
+        _KINDS[edit.kind],
+        sink.name,
+        measured,
+        checked,
+        bench.array(edit.bench),
+        port.array(edit.port),
+        _given(sides, edit),
+        edit.bench_op,
+        edit.port_op,
+        bench.done(edit.bench_op) if edit.bench_op is not None else None,
+        port.done(edit.port_op) if edit.port_op is not None else None,
+        named(bench, edit.bench),
+        named(port, edit.port),
+        _line(edit.port_op) or _line(edit.user) or sink.line or _line(port.graph.maker.get(edit.port)),
+        _line(edit.bench_op) or _line(edit.other_user) or sink.other_line or _line(bench.graph.maker.get(edit.bench)),
+        edit.user,
+        _swapped(sides, edit),
+        _operand(sides, edit),
+        bench.sizes,
+    )
+
+
+def _operand(sides: Beside, edit: Edit) -> Named | None:
+    """What is taken besides the value that goes on; only where it is one."""
+    if edit.kind is EditKind.MISSING and edit.bench_op is not None:
+        rest = [one for one in sides.bench.inputs(edit.bench_op) if not sides.same(one, edit.port)]
+        return named(sides.bench, rest[0]) if len(rest) == 1 and len(edit.bench_op.inputs) == 2 else None
+    if edit.kind is EditKind.EXTRA and edit.port_op is not None:
+        rest = [one for one in sides.port.inputs(edit.port_op) if not sides.same(edit.bench, one)]
+        return named(sides.port, rest[0]) if len(rest) == 1 and len(edit.port_op.inputs) == 2 else None
+    return None
+
+
+def _swapped(sides: Beside, edit: Edit) -> bool:
+    if edit.bench_op is None or edit.port_op is None or len(edit.bench_op.inputs) != len(edit.port_op.inputs):
+        return False
+    given, taken = sides.bench.inputs(edit.bench_op), sides.port.inputs(edit.port_op)
+
+    def is_it(here: int, there: int) -> bool:
+        return sides.same(here, there) or sides.turn(here, there) is not None
+
+    in_order = all(is_it(here, there) for here, there in zip(given, taken, strict=True))
+    return len(given) > 1 and not in_order and all(any(is_it(here, there) for there in taken) for here in given)
+
+
+def _given(sides: Beside, edit: Edit) -> Array | None:
+    """The one value that the operator at fault takes on both sides."""
+    op, reading = (edit.bench_op, sides.bench) if edit.bench_op is not None else (edit.port_op, sides.port)
+    if op is None:
+        return None
+    varying = [one for one in op.inputs if not reading.is_constant(reading.base(one))]
+    return reading.array(varying[0]) if len(varying) == 1 else None
+
+
+def _line(op: Op | None) -> Line | None:
+    return op.line if op is not None else None
+
+
+def _moved(found: list[Parting]) -> list[Parting]:
+    """An operator that is missing at one place and too many at another has been moved."""
+    left = list(found)
+    for missing in [one for one in found if one.kind is PartingKind.MISSING_OP]:
+        for extra in [one for one in left if one.kind is PartingKind.EXTRA_OP]:
+            if _does_the_same(missing, extra):
+                at = left.index(missing)
+                left.remove(extra)
+                left[left.index(missing) if missing in left else at] = replace(
+                    missing,
+                    kind=PartingKind.MOVED_OP,
+                    port_op=extra.port_op,
+                    port_done=extra.port_done,
+                    checked=missing.checked and extra.checked,
+                    line=extra.line,
+                )
+                break
+    return left
+
+
+def _does_the_same(missing: Parting, extra: Parting) -> bool:
+    if missing.bench_op is None or extra.port_op is None:
+        return False
+    here, there = missing.bench_done, extra.port_done
+    if here is not None and there is not None and here.form is not None and there.form is not None:
+        return here.form.name == there.form.name and here.form.family != "identity"
+    return missing.bench_op.kind == extra.port_op.kind and (here is None) == (there is None)

@@ -1,0 +1,151 @@
+"""One side's op graph, read for its values: shapes left aside, composed functions taken as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from trueline.pair.ops.forms import affine, elementwise
+from trueline.pair.ops.op_forms import Done, recognised
+from trueline.pair.ops.op_graph import Graph, Op
+from trueline.pair.ops.rewriting import split
+from trueline.pair.ops.same_values import Array, equal
+from trueline.pair.ops.whole_forms import over_axes
+
+_SHAPE_ONLY: Final = frozenset(
+    {"reshape", "squeeze", "unsqueeze", "identity", "stop_gradient", "cast", "dropout", "expand", "transpose", "unbind"}
+)
+_LONGEST_COMPOSED: Final = 14
+_COMPOSED: Final = frozenset({"activation", "softmax", "norm"})
+
+
+class Reading:
+    """A graph whose values are known by one id each, whatever their shapes.
+
+    ``is_known`` says whether the other side has a value too; composed functions are not sought across such values.
+    """
+
+    def __init__(self, graph: Graph, floor: float) -> None:
+        self.graph = split(graph, floor)
+        self.floor = floor
+        self.is_known: Callable[[int], bool] = lambda _: False
+        self._base: dict[int, int] = {}
+        self._made: dict[tuple[str | int, ...], int] = {}
+        self._done: dict[Op, Done | None] = {}
+        self._composed: dict[int, Op | None] = {}
+
+    def base(self, value: int) -> int:
+        """The first value whose elements, in this order, it has: before a reshape, or made before by the same op."""
+        if value not in self._base:
+            self._base[value] = value
+            op = self.graph.maker.get(value)
+            if op is not None and op.module is None:
+                self._base[value] = self._earlier(value, op)
+        return self._base[value]
+
+    def _earlier(self, value: int, op: Op) -> int:
+        here = self.array(value)
+        if here is None or not op.inputs:
+            return value
+        given = [self.base(one) for one in op.inputs]
+        there = self.array(op.inputs[0])
+        if op.kind in _SHAPE_ONLY and there is not None and equal(here, there, self.floor):
+            return given[0]
+        first = self._made.setdefault((op.kind, op.outputs.index(value), *given), value)
+        before = self.array(first)
+        return first if first != value and before is not None and equal(here, before, self.floor) else value
+
+    def array(self, value: int) -> Array | None:
+        """A value's elements; None where they were not kept."""
+        return self.graph.values[value]
+
+    @cached_property
+    def all(self) -> list[int]:
+        """Every value, each once, those given to the block first."""
+        made = [*self.graph.inputs, *(one for op in self.graph.ops for one in (*op.inputs, *op.outputs))]
+        return list(dict.fromkeys(self.base(one) for one in made))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of axes that occur."""
+        return tuple(sorted({size for one in self.graph.values if one is not None for size in one.shape if size > 1}))
+
+    def op(self, value: int) -> Op | None:
+        """The operator that makes a value; None for what comes from outside or from an inner layer."""
+        op = self.graph.maker.get(value)
+        return op if op is not None and op.module is None else None
+
+    def is_constant(self, value: int) -> bool:
+        """Whether a value is a parameter, or the same number everywhere."""
+        array = self.array(value)
+        if value in self.graph.names and value not in self.graph.inputs:
+            return True
+        return array is not None and (array.size < 2 or bool((array == array.flat[0]).all()))
+
+    def inputs(self, op: Op) -> list[int]:
+        """What an operator takes."""
+        return [self.base(one) for one in op.inputs]
+
+    def done(self, op: Op) -> Done | None:
+        """What the operator does, where that can be told."""
+        if op not in self._done:
+            given = [self.array(one) for one in op.inputs]
+            made = self.array(op.outputs[0])
+            arrays = [one for one in given if one is not None]
+            known = made is not None and len(arrays) == len(given)
+            self._done[op] = recognised(op.kind, arrays, made, self.floor) if known and made is not None else None
+        return self._done[op]
+
+    def ways(self, value: int) -> Iterator[Op]:
+        """How a value is made: by one function that was composed, where there is one, and by the last operator."""
+        if value not in self._composed:
+            self._composed[value] = self._compose(value)
+        composed = self._composed[value]
+        if composed is not None:
+            yield composed
+        op = self.op(value)
+        if op is not None:
+            yield op
+
+    def _compose(self, value: int) -> Op | None:
+        """The last operators as one function of one earlier value, the earliest first."""
+        last, made = self.op(value), self.array(value)
+        if last is None or made is None:
+            return None
+        entries = self._entries(value)
+        for entry, nearer in reversed(list(zip(entries, [value, *entries], strict=False))):
+            given = self.array(entry)
+            if given is None or (nearer != value and self._is_affine(entry, nearer)):
+                continue
+            with np.errstate(all="ignore"):
+                form = elementwise(given, made, self.floor) if given.size == made.size else None
+                if form is None or form.family not in _COMPOSED:
+                    form = over_axes(given, made, self.floor) if given.size == made.size else None
+            if form is not None and form.family in _COMPOSED:
+                op = Op(form.name, form.name, (entry,), (value,), last.line)
+                self._done[op] = Done.of(form)
+                return op
+        return None
+
+    def _is_affine(self, earlier: int, later: int) -> bool:
+        given, made = self.array(earlier), self.array(later)
+        return given is not None and made is not None and affine(given, made, self.floor) is not None
+
+    def _entries(self, value: int) -> list[int]:
+        """Earlier values that alone decide about a value, from near to far, more than one operator away."""
+        place = {out: at for at, op in enumerate(self.graph.ops) for out in op.outputs}
+        open_values, entries, count = {value}, [], 0
+        while open_values and count < _LONGEST_COMPOSED:
+            latest = max(open_values, key=lambda one: place.get(one, -1))
+            op = self.op(latest)
+            if op is None or (latest != value and len(open_values) == 1 and self.is_known(latest)):
+                break
+            count += 1
+            open_values.discard(latest)
+            open_values |= {one for one in self.inputs(op) if not self.is_constant(one)}
+            if len(open_values) == 1 and count > 1:
+                entries.append(next(iter(open_values)))
+        return entries

@@ -1,0 +1,192 @@
+"""Initialisation: what both sides draw over several seeds; weights that are carried over would hide it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.model.message import Message, message
+from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
+from trueline.pair.parameters.initial_rules import Drawn, Rule, allowed, differ, log_ratio, pooled_differ, rules
+from trueline.pair.parameters.param_words import common_module, role_of
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Array
+
+_SEEDS: Final = 5
+_FEW: Final = 2
+_LARGE: Final = 10_000_000
+_MOST_NAMES: Final = 3
+_MOST_SHOWN: Final = 64
+# Beyond this a parameter alone has too few numbers to tell its spread.
+_COARSE: Final = 0.1
+# The rule that always holds, and how much a pair of rules says that has it on no side, on one, on both.
+_ANY: Final = "random"
+_SAYS: Final = (1.0, 0.7, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """A parameter of both sides, what it is in its layer, and what both draw."""
+
+    pair: ParamPair
+    kind: str
+    role: str
+    bench: Drawn
+    port: Drawn
+    fans: tuple[tuple[int, int] | None, tuple[int, int] | None]
+
+
+def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | None = None) -> StageResult:
+    """Let both sides build their model again for several seeds, and compare the distributions."""
+    pairs = [one for one in aligned.pairs if _counts(one)]
+    if seeds is None:
+        seeds = _SEEDS if sum(math.prod(one.bench.shape) for one in pairs) < _LARGE else _FEW
+    found: list[Array] = []
+    for side, names in ((bench, [one.bench.name for one in pairs]), (port, [one.port.name for one in pairs])):
+        content, arrays = side.ask({"do": "drawn", "names": names, "seeds": list(range(1, seeds + 1))})
+        if content["ready"]:
+            text = message("pair_update.initial_ready", side=str(side.entry))
+            return StageResult(Stage.INITIAL, StageVerdict.SKIPPED, text)
+        found.append(arrays[0])
+    all_of = list(_drawn(aligned, pairs, found[0], found[1]))
+    apart = _apart(all_of)
+    blames = list(_blames(aligned, apart))
+    numbers = {"count": len(all_of), "seeds": seeds}
+    if not blames:
+        text, out = message("pair_update.initial_passed", **numbers), message("pair_update.initial_rules_out")
+        return StageResult(Stage.INITIAL, StageVerdict.PASSED, text, rules_out=out)
+    text = message("pair_update.initial_found", apart=len(apart), **numbers)
+    return StageResult(Stage.INITIAL, StageVerdict.FOUND, text, blames)
+
+
+def _counts(pair: ParamPair) -> bool:
+    both = (pair.bench, pair.port)
+    return all("float" in one.dtype and one.shared_with is None for one in both)
+
+
+def _drawn(aligned: Aligned, pairs: Sequence[ParamPair], bench: Array, port: Array) -> Iterator[_One]:
+    fans = (_Fans(aligned.bench), _Fans(aligned.port))
+    for place, pair in enumerate(pairs):
+        there, here = Drawn.of(bench[:, place]), Drawn.of(port[:, place])
+        if there is not None and here is not None:
+            both = (fans[0].of(pair.bench_path), fans[1].of(pair.port_path))
+            yield _One(pair, *role_of(aligned.port, pair.port_path), there, here, both)
+
+
+class _Fans:
+    """How many numbers go into and come out of one element, as initialisers count; a bias has its weight's."""
+
+    def __init__(self, described: Described) -> None:
+        self._shapes = {described.paths.get(one.name, one.name): one.shape for one in described.parameters}
+        self._weights: dict[str, tuple[int, ...]] = {}
+        for path, shape in self._shapes.items():
+            if len(shape) > 1:
+                self._weights.setdefault(path.rpartition(".")[0], shape)
+
+    def of(self, path: str) -> tuple[int, int] | None:
+        """Of a parameter by its path; None where there is no weight to count by."""
+        shape = self._shapes.get(path, ())
+        if len(shape) < 2:
+            shape = self._weights.get(path.rpartition(".")[0], ())
+        if len(shape) < 2 or not math.prod(shape):
+            return None
+        field = math.prod(shape[2:])
+        return shape[1] * field, shape[0] * field
+
+
+def _apart(all_of: Sequence[_One]) -> list[_One]:
+    """Parameters that differ, by themselves or together with others of their kind."""
+    apart = {id(one) for one in all_of if differ(one.bench, one.port)}
+    small: dict[tuple[str, str], list[_One]] = {}
+    for one in all_of:
+        if id(one) not in apart and not one.bench.constant and allowed(one.bench, one.port) > _COARSE:
+            small.setdefault((one.kind, one.role), []).append(one)
+    for members in small.values():
+        if pooled_differ([(one.bench, one.port) for one in members]):
+            apart |= {id(one) for one in members}
+    return [one for one in all_of if id(one) in apart]
+
+
+def _blames(aligned: Aligned, apart: Sequence[_One]) -> Iterator[Blame]:
+    """One for each kind of parameter and pair of rules, those first that hold for most."""
+    kinds: dict[tuple[str, str], list[_One]] = {}
+    for one in apart:
+        kinds.setdefault((one.kind, one.role), []).append(one)
+    for (kind, role), members in kinds.items():
+        remaining = list(members)
+        while remaining:
+            bench, port = _most_common(remaining)
+            held = [one for one in remaining if _hold(one, bench, port)]
+            yield _blame(aligned, f"{kind} {role}".strip(), held, bench, port)
+            remaining = [one for one in remaining if not _hold(one, bench, port)]
+
+
+def _most_common(members: Sequence[_One]) -> tuple[Rule, Rule]:
+    """The pair of rules that explains most of the parameters; ones that say little count less."""
+    counts: Counter[tuple[Rule, Rule]] = Counter()
+    for one in members:
+        for bench in _rules(one, 0):
+            counts.update((bench, port) for port in _rules(one, 1) if bench != port or bench.name == _ANY)
+    return max(counts, key=lambda pair: counts[pair] * _SAYS[sum(one.name == _ANY for one in pair)])
+
+
+def _rules(one: _One, side: int) -> list[Rule]:
+    return list(rules(one.port if side else one.bench, one.fans[side]))
+
+
+def _hold(one: _One, bench: Rule, port: Rule) -> bool:
+    """Whether a parameter is drawn so; small ones need not show their shape."""
+    return any(bench.same(each) for each in _rules(one, 0)) and any(port.same(each) for each in _rules(one, 1))
+
+
+def _blame(aligned: Aligned, kind: str, members: Sequence[_One], bench: Rule, port: Rule) -> Blame:
+    first = members[0]
+    paths = [one.pair.port_path for one in members]
+    texts = (bench.text(first.bench), port.text(first.port))
+    names = ", ".join(paths[:_MOST_NAMES]) + (" …" if len(paths) > _MOST_NAMES else "")
+    text = message(
+        "pair_update.initial_differs", count=len(paths), kind=kind, names=names, bench=texts[0], port=texts[1]
+    )
+    module = next((one for one in aligned.port.modules if one.path == paths[0].rpartition(".")[0]), None)
+    return Blame(
+        Stage.INITIAL,
+        Cause.INITIAL,
+        text,
+        common_module(paths),
+        common_module([one.pair.bench_path for one in members]),
+        bench=_value(first.bench),
+        port=_value(first.port),
+        # Both were drawn several times: chance does not explain the difference.
+        confirmed=True,
+        measured=_measured(first),
+        limit=allowed(first.bench, first.port),
+        line=module.built_at if module is not None else None,
+        edit=_edit(aligned, bench, texts[0]),
+        evidence=tuple(paths[:_MOST_SHOWN]),
+    )
+
+
+def _edit(aligned: Aligned, bench: Rule, text: Message) -> Message:
+    how = bench.call(aligned.port.framework)
+    if how is None:
+        return message("pair_update.edit_initial_plain", bench=text)
+    return message("pair_update.edit_initial", how=how)
+
+
+def _value(drawn: Drawn) -> dict[str, Any]:
+    if drawn.constant:
+        return {"constant": drawn.mean}
+    return {"mean": drawn.mean, "std": drawn.std, "shape": str(drawn.shape)}
+
+
+def _measured(one: _One) -> float:
+    if one.bench.constant or one.port.constant:
+        return abs(one.bench.mean - one.port.mean) or max(one.bench.std, one.port.std)
+    return float(np.abs(log_ratio(one.bench, one.port)))

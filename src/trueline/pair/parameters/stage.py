@@ -1,0 +1,211 @@
+"""Stages 1 and 2: the parameters of both sides put side by side, and weights carried over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from trueline.model.message import Message, message
+from trueline.model.report import Table
+from trueline.model.run import Line, ParamInfo
+from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.side import Side
+
+
+def parameter_stage(aligned: Aligned) -> StageResult:
+    """Counts, shapes, dtypes, what is trained, what is shared, what only one side has."""
+    blames = [*_only(aligned), *_pairs(aligned)]
+    here, there = (_counts(one) for one in (aligned.bench, aligned.port))
+    text = message(
+        "pair_stage.parameters",
+        pairs=len(aligned.pairs),
+        bench=here[0],
+        port=there[0],
+        elements=here[1],
+        others=there[1],
+    )
+    verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
+    return StageResult(
+        Stage.PARAMETERS, verdict, text, blames, message("pair_stage.parameters_rule_out"), [_table(aligned)]
+    )
+
+
+def _counts(described: Described) -> tuple[int, int]:
+    own = [one for one in described.parameters if not one.buffer and one.shared_with is None]
+    return len(own), sum(prod(one.shape) for one in own)
+
+
+def _only(aligned: Aligned) -> Iterator[Blame]:
+    for one in aligned.only_bench:
+        module = _counterpart(aligned, _module(aligned.bench, one))
+        yield Blame(
+            Stage.PARAMETERS,
+            Cause.MISSING_PARAMETER,
+            message("pair_stage.missing_parameter", name=one.name, shape=_shape(one.shape)),
+            module or "",
+            _module(aligned.bench, one),
+            _shape(one.shape),
+            None,
+            confirmed=True,
+            line=_built(aligned.port, module),
+            other_line=_built(aligned.bench, _module(aligned.bench, one)),
+            evidence=[{"name": one.name}],
+        )
+    for one in aligned.only_port:
+        module = _module(aligned.port, one)
+        yield Blame(
+            Stage.PARAMETERS,
+            Cause.EXTRA_PARAMETER,
+            message("pair_stage.extra_parameter", name=one.name, shape=_shape(one.shape)),
+            module,
+            aligned.modules.get(module, ""),
+            None,
+            _shape(one.shape),
+            confirmed=True,
+            line=_built(aligned.port, module),
+            other_line=_built(aligned.bench, aligned.modules.get(module)),
+            evidence=[{"name": one.name}],
+        )
+
+
+def _pairs(aligned: Aligned) -> Iterator[Blame]:
+    frozen: dict[Cause, list[ParamPair]] = {}
+    typed: dict[tuple[str, str], list[ParamPair]] = {}
+    for one in aligned.pairs:
+        if one.layout is None:
+            text = message(
+                "pair_stage.shape",
+                name=one.port.name,
+                bench=_shape(one.bench.shape),
+                port=_shape(one.port.shape),
+            )
+            yield _of_pair(aligned, one, Cause.SHAPE, text, _shape(one.bench.shape), _shape(one.port.shape))
+        if not one.bench.buffer and not one.port.buffer and one.bench.trainable is not one.port.trainable:
+            frozen.setdefault(Cause.FROZEN if one.bench.trainable else Cause.NOT_FROZEN, []).append(one)
+        if one.bench.dtype != one.port.dtype:
+            typed.setdefault((one.bench.dtype, one.port.dtype), []).append(one)
+        if (one.bench.shared_with is None) is not (one.port.shared_with is None) and _tells_sharing(aligned, one):
+            text = message("pair_stage.sharing", name=one.port.name)
+            yield _of_pair(aligned, one, Cause.SHARING, text, one.bench.shared_with, one.port.shared_with)
+    for (bench, port), pairs in typed.items():
+        name, count = pairs[0].port.name, len(pairs)
+        text = message("pair_stage.dtype", name=name, count=count, bench=bench, port=port)
+        yield _of_pair(aligned, pairs[0], Cause.DTYPE, text, bench, port)
+    for cause, pairs in frozen.items():
+        for group in _by_module(pairs):
+            names = ", ".join(one.port.name for one in group)
+            text = (
+                message("pair_stage.frozen", names=names)
+                if cause is Cause.FROZEN
+                else message("pair_stage.not_frozen", names=names)
+            )
+            trained = cause is Cause.FROZEN
+            yield _of_pair(aligned, group[0], cause, text, trained, not trained)
+
+
+def _tells_sharing(aligned: Aligned, one: ParamPair) -> bool:
+    """MindSpore keeps a shared parameter under one name only."""
+    return one.port.name not in aligned.port.aliases.values() and one.bench.name not in aligned.bench.aliases.values()
+
+
+def _by_module(pairs: Iterable[ParamPair]) -> list[list[ParamPair]]:
+    found: dict[str, list[ParamPair]] = {}
+    for one in pairs:
+        found.setdefault(one.port_path.rpartition(".")[0], []).append(one)
+    return list(found.values())
+
+
+def _of_pair(aligned: Aligned, one: ParamPair, cause: Cause, text: Message, bench: object, port: object) -> Blame:
+    module, other = one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0]
+    return Blame(
+        Stage.PARAMETERS,
+        cause,
+        text,
+        module,
+        other,
+        bench,
+        port,
+        confirmed=True,
+        line=_built(aligned.port, module),
+        other_line=_built(aligned.bench, other),
+        evidence=[{"name": one.port.name, "other": one.bench.name}],
+    )
+
+
+def _module(described: Described, one: ParamInfo) -> str:
+    return described.paths.get(one.name, one.name).rpartition(".")[0]
+
+
+def _counterpart(aligned: Aligned, path: str) -> str | None:
+    """The port's module of one of the benchmark's, or the nearest above it that has one."""
+    back = {there: here for here, there in aligned.modules.items()}
+    while path and path not in back:
+        path = path.rpartition(".")[0]
+    return back.get(path)
+
+
+def _built(described: Described, path: str | None) -> Line | None:
+    return next((one.built_at for one in described.modules if one.path == path), None)
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "()"
+
+
+def _table(aligned: Aligned) -> Table:
+    columns = ("bench", "port", "shape", "dtype", "trained")
+    rows: list[list[str]] = []
+    marked: set[int] = set()
+    for one in aligned.pairs:
+        same = one.layout is not None and (one.bench.buffer or one.bench.trainable is one.port.trainable)
+        if not same:
+            marked.add(len(rows))
+        rows.append(
+            [
+                one.bench.name,
+                one.port.name,
+                _both(_shape(one.bench.shape), _shape(one.port.shape)),
+                _both(one.bench.dtype, one.port.dtype),
+                _both(_trained(one.bench), _trained(one.port)),
+            ]
+        )
+    for left, place in ((aligned.only_bench, 0), (aligned.only_port, 1)):
+        for lone in left:
+            marked.add(len(rows))
+            names = [lone.name, "-"] if place == 0 else ["-", lone.name]
+            rows.append([*names, _shape(lone.shape), lone.dtype, _trained(lone)])
+    title = message("pair_stage.parameter_table")
+    return Table(title, [message(f"pair_stage.column_{one}") for one in columns], rows, frozenset(marked))
+
+
+def _both(a: str, b: str) -> str:
+    return a if a == b else f"{a} / {b}"
+
+
+def _trained(one: ParamInfo) -> str:
+    return "-" if one.buffer else "+" if one.trainable else "frozen"
+
+
+def table_blames(bench: Side, port: Side, aligned: Aligned) -> list[Blame]:
+    """Buffers that are no statistics, and so part of what a network computes: masks and tables with other values."""
+    kept = [
+        one for one in aligned.pairs if one.bench.buffer and one.layout is not None and not _statistics(one.bench_path)
+    ]
+    if not kept:
+        return []
+    _, here = bench.ask({"do": "get", "names": [one.bench.name for one in kept]})
+    _, there = port.ask({"do": "get", "names": [one.port.name for one in kept]})
+    found: list[Blame] = []
+    for one, mine, theirs in zip(kept, here, there, strict=True):
+        if not np.allclose(one.laid(mine), theirs, rtol=1e-5, atol=1e-6, equal_nan=True):
+            text = message("pair_stage.other_table", name=one.port.name)
+            found.append(_of_pair(aligned, one, Cause.ATTRIBUTE, text, None, None))
+    return found
+
+
+def _statistics(path: str) -> bool:
+    return path.rpartition(".")[2] in ("running_mean", "running_var", "moving_mean", "moving_variance")

@@ -1,0 +1,155 @@
+"""The process of a side: messages in and out, the end of what it prints, and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.locale import language
+from trueline.pair.sides.wire import LONGEST_LINE, Array, Content, Garbled, packed, unpacked
+from trueline.record.tail import Tail
+
+_START: Final = Path(__file__).parent.parent / "child" / "start.py"
+_TAIL: Final = 16384
+_BLOCK: Final = 1 << 20
+# How often it is looked whether the process is still there: a worker that it has forked may hold its pipes open.
+_GLANCE: Final = 0.5
+_PATIENCE: Final = 2.0
+_FLUSHED: Final = 0.2
+
+
+class Died(Exception):  # noqa: N818
+    """The process has ended: its exit code, negative for a signal."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Process:
+    """An interpreter that runs ``child/start.py``; an OSError where there is no such interpreter."""
+
+    def __init__(self, python: str, folder: Path) -> None:
+        requests, self._requests = os.pipe()
+        self._replies, replies = os.pipe()
+        self._deadline: float | None = None
+        self._waiting = bytearray()
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            for one in (requests, replies):
+                theirs.callback(os.close, one)
+            for one in (self._requests, self._replies):
+                ours.callback(os.close, one)
+            self._process = subprocess.Popen(
+                [python, str(_START), str(requests), str(replies)],
+                cwd=folder,
+                env={**os.environ, "TRUELINE_LANG": language()},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(requests, replies),
+                # Ctrl-C is ours to hear; the process is ended by us, with all that it has started.
+                start_new_session=True,
+            )
+            # There is a process: our ends of the pipes stay open.
+            ours.pop_all()
+        os.set_blocking(self._requests, False)
+        assert self._process.stdout is not None
+        self._tail = Tail(self._process.stdout, _TAIL)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def output(self) -> str:
+        """The end of what it has printed."""
+        return self._tail.text(_FLUSHED)
+
+    def send(self, content: Mapping[str, Any], arrays: Sequence[Array], timeout: float | None) -> None:
+        """One message; Died or TimeoutError where it is not taken. The time counts until its answer is there."""
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+        for piece in packed(content, arrays):
+            view = memoryview(piece)
+            while len(view):
+                self._wait(writing=True)
+                try:
+                    view = view[os.write(self._requests, view[:_BLOCK]) :]
+                except BlockingIOError:
+                    continue
+                except BrokenPipeError:
+                    raise Died(self._ended()) from None
+
+    def receive(self) -> tuple[Content, list[Array]]:
+        """The answer; Died, Garbled or TimeoutError where there is none."""
+        found = unpacked(self)
+        if found is None:
+            raise Died(self._ended())
+        return found
+
+    def line(self) -> bytes:
+        """The next line; empty at the end."""
+        searched = 0
+        while (end := self._waiting.find(b"\n", searched)) < 0:
+            searched = len(self._waiting)
+            if searched > LONGEST_LINE:
+                raise Garbled("line")
+            block = self._read()
+            if not block:
+                return b""
+            self._waiting += block
+        line = bytes(self._waiting[: end + 1])
+        del self._waiting[: end + 1]
+        return line
+
+    def fill(self, room: memoryview) -> None:
+        """Exactly as many bytes as there is room for."""
+        ready = min(len(room), len(self._waiting))
+        room[:ready] = self._waiting[:ready]
+        del self._waiting[:ready]
+        room = room[ready:]
+        while len(room):
+            self._wait()
+            count = os.readv(self._replies, [room])
+            if not count:
+                raise Died(self._ended())
+            room = room[count:]
+
+    def end(self) -> None:
+        """End it, whatever it is doing, and all that it has started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for descriptor in (self._requests, self._replies):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+    def _read(self) -> bytes:
+        self._wait()
+        return os.read(self._replies, _BLOCK)
+
+    def _wait(self, *, writing: bool = False) -> None:
+        """Until the pipe is ready; Died or TimeoutError where it never will be."""
+        while True:
+            reads, writes = ([], [self._requests]) if writing else ([self._replies], [])
+            left = _GLANCE if self._deadline is None else min(_GLANCE, max(0.0, self._deadline - time.monotonic()))
+            if any(select.select(reads, writes, [], left)):
+                return
+            if self._process.poll() is not None and not any(select.select(reads, [], [], 0)):
+                raise Died(self._ended())
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                raise TimeoutError
+
+    def _ended(self) -> int:
+        """The exit code of a process that has closed its pipes; Garbled where it lives on without them."""
+        try:
+            return self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Garbled("it has closed its pipe") from None

@@ -1,0 +1,118 @@
+"""The schedule: the learning rates of both sides over a whole training, and why they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.model.curve import Curve
+from trueline.model.message import Message, message
+from trueline.model.report import Curves
+from trueline.model.run import Line
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.sides.parts import Parts, skipped
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Content
+from trueline.pair.update.blames import Compared
+from trueline.pair.update.schedule_forms import CLOSE, Explained, Rates
+
+_EDIT_WHEN: Final = {"late": "sooner", "early": "later"}
+Groups = tuple[int, int]
+
+
+def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> StageResult:
+    """Compare the rates of every pair of groups that have a parameter in common."""
+    if not parts.both("optimizer"):
+        return skipped(Stage.UPDATE, parts, "optimizer")
+    pairs = [one for one in aligned.pairs if not one.bench.buffer and not one.port.buffer]
+    asked: Content = {"do": "schedule", "epochs": None, "steps_per_epoch": None}
+    there, curves = bench.ask({**asked, "names": [one.bench.name for one in pairs]})
+    numbers = {name: there[name] for name in ("epochs", "steps_per_epoch")}
+    here, others = port.ask({**asked, **numbers, "names": [one.port.name for one in pairs]})
+    if not (there["scheduled"] or here["scheduled"]):
+        return StageResult(Stage.UPDATE, StageVerdict.SKIPPED, message("pair_update.schedule_none"))
+    lines = (_line(here, parts.port_lines), _line(there, parts.bench_lines))
+    compared = Compared(aligned, pairs, there["optimizer"], here["optimizer"], *lines)
+    places = _groups(there["group_of"], here["group_of"])
+    rates = {
+        groups: Rates(curves[0], curves[1][:, groups[0]], others[1][:, groups[1]], there["steps_per_epoch"])
+        for groups in places
+    }
+    blames = list(_blames(compared, rates, places))
+    level = max((one.level for one in rates.values()), default=0.0)
+    steps = numbers["epochs"] * numbers["steps_per_epoch"]
+    blocks = [_curves(max(rates.values(), key=lambda one: one.level), bench, port)] if rates else []
+    if blames:
+        text = message("pair_update.schedule_found", steps=steps, level=level)
+        return StageResult(Stage.UPDATE, StageVerdict.FOUND, text, blames, blocks=blocks)
+    text = message("pair_update.schedule_passed", steps=steps, level=level)
+    out = message("pair_update.schedule_rules_out")
+    return StageResult(Stage.UPDATE, StageVerdict.PASSED, text, rules_out=out, blocks=blocks)
+
+
+def _line(told: Content, lines: Mapping[str, Line]) -> Line | None:
+    """Of the schedule where it is one beside the optimizer, else of what built that."""
+    built = Line.from_json(told["line"]) if told["line"] is not None else None
+    own = lines.get("schedule") if told["beside"] else None
+    return own or built or lines.get("optimizer")
+
+
+def _groups(bench: Sequence[int | None], port: Sequence[int | None]) -> dict[Groups, list[int]]:
+    """The parameters, by the groups that they are in on both sides."""
+    found: dict[Groups, list[int]] = {}
+    for place, (there, here) in enumerate(zip(bench, port, strict=True)):
+        if there is not None and here is not None:
+            found.setdefault((there, here), []).append(place)
+    return found
+
+
+def _blames(
+    compared: Compared, rates: Mapping[Groups, Rates], places: Mapping[Groups, Sequence[int]]
+) -> Iterator[Blame]:
+    """One blame per reason, with all the parameters that it holds for."""
+    reasons: dict[tuple[str, str], tuple[Explained, float, list[int]]] = {}
+    for groups, one in rates.items():
+        found = one.explained()
+        if found is not None:
+            # Rates of groups are multiples of each other: a reason is the same whatever the rate.
+            same = (found.text, str(found.words["factor"]) if "factor" in found.words else "")
+            reason = reasons.setdefault(same, (found, one.level, []))
+            reason[2].extend(places[groups])
+    for found, level, members in reasons.values():
+        yield compared.blame(
+            found.cause,
+            message(f"pair_update.{found.text}", **_words(found.words)),
+            sorted(members),
+            bench=found.bench,
+            port=found.port,
+            confirmed=found.exact,
+            measured=level,
+            limit=CLOSE,
+            left=0.0 if found.exact else None,
+            edit=message(f"pair_update.{found.edit}", **_edit_words(found.words)),
+        )
+
+
+def _words(words: Mapping[str, Any]) -> dict[str, Any]:
+    return {**words, "when": _when(words["when"])} if "when" in words else dict(words)
+
+
+def _edit_words(words: Mapping[str, Any]) -> dict[str, Any]:
+    return {**words, "when": _when(_EDIT_WHEN[words["when"]])} if "when" in words else dict(words)
+
+
+def _when(name: str) -> Message:
+    return message(f"pair_update.{name}")
+
+
+def _curves(rates: Rates, bench: Side, port: Side) -> Curves:
+    steps = rates.steps.tolist()
+    apart = np.nonzero(np.abs(rates.port - rates.bench) > CLOSE * rates.scale)[0]
+    return Curves(
+        message("pair_update.schedule_title"),
+        [Curve(str(bench.entry), steps, rates.bench.tolist()), Curve(str(port.entry), steps, rates.port.tolist())],
+        steps[int(apart[0])] if len(apart) else None,
+    )

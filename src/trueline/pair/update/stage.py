@@ -1,0 +1,151 @@
+"""The update stage: the same gradients into both optimizers, several steps, so that their faults stand alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trueline.model.message import message
+from trueline.model.run import Line
+from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.sides.parts import Parts, skipped
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Array
+from trueline.pair.update.blames import (
+    Compared,
+    difference_blames,
+    membership_blames,
+    rate_blames,
+    unexplained_blame,
+)
+from trueline.pair.update.causes import differences, nearest
+from trueline.pair.update.fit import LIMIT, Fit, Trial, fits
+from trueline.pair.update.trial import MOST, make_trial
+
+# Optimizers of this package change their weights by operators that do nothing on the CPU in some versions.
+_MAY_NOT_MOVE: Final = "mindspore.mint."
+
+
+@dataclass(frozen=True, slots=True)
+class Optimized:
+    """One side's optimizer: its class, the settings of each parameter (None: not in it), and the steps it made."""
+
+    kind: str
+    settings: Sequence[Mapping[str, Any] | None]
+    trainable: Sequence[bool]
+    scheduled: bool
+    followed: bool
+    line: Line | None
+    seen: Array
+
+    @property
+    def name(self) -> str:
+        """The class without its package."""
+        return self.kind.rpartition(".")[2]
+
+
+def update_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts, *, seed: int = 0) -> StageResult:
+    """Give both optimizers the same weights and gradients, and compare what they make of them."""
+    if not parts.both("optimizer"):
+        return skipped(Stage.UPDATE, parts, "optimizer")
+    pairs = [one for one in aligned.pairs if _is_weight(one)]
+    if not pairs:
+        return StageResult(Stage.UPDATE, StageVerdict.SKIPPED, message("pair_update.no_pairs"))
+    counts = [min(MOST, math.prod(one.bench.shape), math.prod(one.port.shape)) for one in pairs]
+    trial = make_trial(counts, [_coarser(one) for one in pairs], seed)
+    asked = {"do": "optimize", "counts": counts, "rates": list(trial.rates)}
+    given = [trial.weights, trial.gradients]
+    there = _optimized(bench, {**asked, "names": [one.bench.name for one in pairs]}, given)
+    here = _optimized(port, {**asked, "names": [one.port.name for one in pairs]}, given)
+    lines = (here.line or parts.port_lines.get("optimizer"), there.line or parts.bench_lines.get("optimizer"))
+    compared = Compared(aligned, pairs, there.name, here.name, *lines)
+    if here.kind.startswith(_MAY_NOT_MOVE) and (here.seen == trial.weights).all():
+        text = message("pair_update.moves_nothing", optimizer=here.kind)
+        return StageResult(Stage.UPDATE, StageVerdict.SKIPPED, text)
+    blames = list(membership_blames(compared, _in(there), _in(here)))
+    if not (there.scheduled or here.scheduled):
+        blames += rate_blames(compared, _rates(there), _rates(here))
+    both = [place for place in range(len(pairs)) if _in(there)[place] and _in(here)[place]]
+    gaps = {place: _gap(trial, here.seen, there.seen, place) for place in both}
+    if any(gap > LIMIT for gap in gaps.values()):
+        blames += _step_blames(compared, trial, there, here, gaps)
+    level = max(gaps.values(), default=0.0)
+    return _result(blames, level, there, here, len(both), len(trial.rates))
+
+
+def _gap(trial: Trial, here: Array, there: Array, place: int) -> float:
+    part = trial.part(place)
+    return float(trial.gaps(here[:, part], there[:, part], place).max(initial=0.0))
+
+
+def _step_blames(
+    compared: Compared, trial: Trial, there: Optimized, here: Optimized, gaps: Mapping[int, float]
+) -> list[Blame]:
+    used = [one if place in gaps else None for place, one in enumerate(there.settings)]
+    own = [one if place in gaps else None for place, one in enumerate(here.settings)]
+    bench = fits(trial, there.seen, there.name, used) if there.followed else []
+    known = [form for fit in bench for form in fit.forms if form is not None]
+    port = fits(trial, here.seen, here.name, own, known[:1]) if here.followed else []
+    chosen = nearest(bench, port)
+    if chosen is None:
+        return [unexplained_blame(compared, gaps, here.name == there.name)]
+    found = differences(trial, there.seen, *chosen)
+    return list(difference_blames(compared, found, _decayed(chosen[0]), _decayed(chosen[1])))
+
+
+def _decayed(fit: Fit) -> list[bool | None]:
+    """Which parameters decay; None for one that is not updated."""
+    return [None if form is None else bool(form.weight_decay) for form in fit.forms]
+
+
+def _optimized(side: Side, asked: dict[str, Any], given: list[Array]) -> Optimized:
+    content, arrays = side.ask(asked, given)
+    groups = content["groups"]
+    line = content["line"]
+    return Optimized(
+        content["optimizer"],
+        [None if group is None else groups[group] for group in content["group_of"]],
+        content["trainable"],
+        content["scheduled"],
+        content["followed"],
+        Line.from_json(line) if line is not None else None,
+        arrays[0],
+    )
+
+
+def _in(one: Optimized) -> list[bool | None]:
+    """Whether each parameter is updated; None for one that is frozen, which the stage of parameters speaks of."""
+    return [settings is not None if free else None for settings, free in zip(one.settings, one.trainable, strict=True)]
+
+
+def _rates(one: Optimized) -> list[float | None]:
+    return [None if settings is None else settings.get("lr") for settings in one.settings]
+
+
+def _is_weight(pair: ParamPair) -> bool:
+    both = (pair.bench, pair.port)
+    return all(
+        "float" in one.dtype and not one.buffer and one.shared_with is None and one.shape != (0,) for one in both
+    )
+
+
+def _coarser(pair: ParamPair) -> str:
+    found = {pair.bench.dtype, pair.port.dtype}
+    return next((one for one in ("bfloat16", "float16") if one in found), "float32")
+
+
+def _result(
+    blames: Sequence[Blame], level: float, there: Optimized, here: Optimized, count: int, steps: int
+) -> StageResult:
+    names = {"bench": there.name, "port": here.name, "count": count, "steps": steps}
+    if not blames:
+        text = message("pair_update.passed", level=level, **names)
+        out = message("pair_update.rules_out")
+        return StageResult(Stage.UPDATE, StageVerdict.PASSED, text, rules_out=out)
+    name = "found" if level > LIMIT else "found_otherwise"
+    text = message(f"pair_update.{name}", level=level, **names)
+    verdict = StageVerdict.PASSED if all(one.latent for one in blames) else StageVerdict.FOUND
+    return StageResult(Stage.UPDATE, verdict, text, blames)
