@@ -355,6 +355,10 @@ class Intercepts(Protocol):
 class Steadies(Protocol):
     """What would be random in training mode, held still."""
 
+    def work_in_order(self) -> None:
+        """From now on no operator runs ahead in another thread: a process of many short runs would only wait for it."""
+        ...
+
     def without_dropout(self, root: Any) -> AbstractContextManager[None]:
         """In the block dropout, drop-path and the like return what they are given, functional ones too."""
         ...

@@ -11,6 +11,10 @@ from adapters.numpy_toy import framework
 from trueline.adapters.patching import Patches
 
 
+def work_in_order() -> None:
+    """It has no threads."""
+
+
 @contextmanager
 def without_dropout(root: Any) -> Iterator[None]:
     """In this block dropout returns what it is given."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import mindspore as ms
 from mindspore import ops
 from mindspore.ops.function import nn_func
 
@@ -19,6 +21,19 @@ _FUNCTIONS = (
     *("_inner_dropout", "dropout_ext", "dropout2d_ext"),
 )
 _PRIMITIVES = ("Dropout", "Dropout2D", "Dropout3D")
+
+
+def work_in_order() -> None:
+    """No pipeline of threads: whoever reads a value after every operator has them spin while they wait."""
+    # Where AVX-512 is, convolutions else fall back to code that is a hundred times slower.
+    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
+    if ms.get_context("pynative_synchronize"):
+        return
+    blocking = getattr(getattr(ms, "runtime", None), "launch_blocking", None)
+    if blocking is not None:
+        blocking()
+    else:
+        ms.set_context(pynative_synchronize=True)
 
 
 @contextmanager

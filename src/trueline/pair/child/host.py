@@ -79,7 +79,5 @@ class Host:
             content.get("kwargs", {}),
         )
         self.model, self._adapter = build(self.asked)
-        if self._adapter.name == "mindspore":
-            # Where AVX-512 is, its convolutions else fall back to code that is a hundred times slower.
-            os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
+        self._adapter.steady.work_in_order()
         return {}, []

@@ -22,6 +22,12 @@ _BLOCK: Final = 1 << 20
 # How often it is looked whether the process is still there: a worker that it has forked may hold its pipes open.
 _GLANCE: Final = 0.5
 _PATIENCE: Final = 2.0
+# Arrays of megabytes come and go by the thousand: memory that is given back each time is cleared each time.
+_MEMORY: Final = {
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(16 << 30),
+    "MALLOC_TOP_PAD_": str(16 << 20),
+}
 _FLUSHED: Final = 0.2
 
 
@@ -49,7 +55,7 @@ class Process:
             self._process = subprocess.Popen(
                 [python, str(_START), str(requests), str(replies)],
                 cwd=folder,
-                env={**os.environ, "TRUELINE_LANG": language()},
+                env={**_MEMORY, **os.environ, "TRUELINE_LANG": language()},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
