@@ -24,6 +24,7 @@ from tables import TABLES, write_table
 
 from trueline.model.trouble import Trouble
 from trueline.pair.pairing import Options, Wish, pair_sides
+from trueline.pair.report import findings as findings_of
 from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.inputs import make_inputs, parse_input
 
@@ -78,7 +79,7 @@ def examine(port: Port) -> Judged:
         except RuntimeError as error:
             # A fault in the child of this program is told as a RuntimeError: one port must not end the whole table.
             return Judged(port, (), (), (), (), time.monotonic() - began, str(error)[-400:])
-    findings = [Named(one.stage, one.cause, one.module, one.confirmed, one.latent) for one in paired.blames]
+    findings = [Named.of(one) for one in findings_of(paired)]
     return judge(port, findings, time.monotonic() - began)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from planted import Fault, Port
 
+from trueline.model.finding import Finding
+
 
 @dataclass(frozen=True)
 class Named:
@@ -19,6 +21,14 @@ class Named:
     module: str
     confirmed: bool
     latent: bool
+    follows: bool = False
+
+    @classmethod
+    def of(cls, finding: Finding) -> Named:
+        """A finding as a user is shown it; one that follows from another is counted nowhere."""
+        told = finding.extra
+        words = (told["stage"], told["cause"], told["module"], told["confirmed"], told["latent"])
+        return cls(*words, follows=finding.because is not None)
 
     def __str__(self) -> str:
         marks = [mark for mark, holds in (("confirmed", self.confirmed), ("latent", self.latent)) if holds]
@@ -66,7 +76,9 @@ def judge(port: Port, findings: Sequence[Named], seconds: float) -> Judged:
     """Put the findings beside the planted faults."""
     named = tuple(fault for fault in port.faults if any(names(one, fault) for one in findings))
     sure = tuple(fault for fault in named if any(names(one, fault) and one.confirmed for one in findings))
-    strange = tuple(one for one in findings if not any(names(one, fault) for fault in port.faults))
+    strange = tuple(
+        one for one in findings if not one.follows and not any(names(one, fault) for fault in port.faults)
+    )
     return Judged(port, tuple(findings), named, sure, strange, seconds)
 
 
