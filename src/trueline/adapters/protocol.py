@@ -77,6 +77,8 @@ class Pulled:
 # What stands around a module's call: (module, args, kwargs, proceed) to the output.
 Around = Callable[[Any, tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
 # The gradients at floating outputs, or how to make them once the outputs are there.
+# How much of its input a dropout is to drop, of how much it would.
+Share = Callable[[float], float]
 Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | None]]
 
 
@@ -359,8 +361,12 @@ class Steadies(Protocol):
         """From now on no operator runs ahead in another thread: a process of many short runs would only wait for it."""
         ...
 
-    def without_dropout(self, root: Any) -> AbstractContextManager[None]:
-        """In the block dropout, drop-path and the like return what they are given, functional ones too."""
+    def without_dropout(self, root: Any, share: Share = ...) -> AbstractContextManager[None]:
+        """In the block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share.
+
+        Without it they return what they are given. It is asked in the order in which they are called, and only by those
+        that would drop something.
+        """
         ...
 
 

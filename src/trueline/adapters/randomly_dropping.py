@@ -5,17 +5,102 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeGuard
+
+from trueline.adapters.protocol import Share
 
 _DROPS: Final = re.compile(
     r"(alpha_?|feature_?|spatial_?)?drop(out|_?path|_?block|_?connect)?s?([123]d)?|stochastic_?depth", re.I
 )
+_SHARES: Final = ("p", "drop_prob", "drop_rate", "drop_p", "prob", "rate", "share")
+_FLAGS: Final = ("training", "train")
+# What a framework's own functions take after their input, where they do not say.
+_USUAL: Final = {"p": 0.5, "train": True}
 
 
 def drops_by_name(kind: type) -> bool:
     """Whether a class of modules is one that drops values, as its name says."""
     return _DROPS.fullmatch(kind.__name__) is not None
+
+
+def nothing(_: float) -> float:
+    """All is kept."""
+    return 0.0
+
+
+class Dropping:
+    """Functions and modules that drop values, each asking ``share`` how much; what they call themselves does not."""
+
+    def __init__(self, share: Share) -> None:
+        self._share = share
+        self.inside = False
+
+    def function(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Of an input, how much of it to drop, and whether it is training."""
+        defaults = _defaults(original)
+
+        def drop(value: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.inside:
+                return original(value, *args, **kwargs)
+            given = {**defaults, **dict(zip(defaults, args, strict=False)), **kwargs}
+            flag = next((given[name] for name in _FLAGS if name in given), True)
+            share = next((float(given[name]) for name in _SHARES if _is_number(given.get(name))), 0.0)
+            return self.drop(value, share if flag else 0.0, original)
+
+        return drop
+
+    def module(self, plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """The forward function of a class of modules; ``plain`` drops so much where another share is wanted."""
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            def forward(module: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+                own = _share_of(module) if module.training else 0.0
+
+                def drop(tensor: Any, share: float, _: bool) -> Any:
+                    return original(module, tensor, *args, **kwargs) if share == own else plain(tensor, share, True)
+
+                return self.drop(value, own, drop)
+
+            return forward
+
+        return make
+
+    def wished(self, share: float) -> float:
+        """How much is to be dropped instead."""
+        return self._share(share) if share else 0.0
+
+    def drop(self, value: Any, share: float, original: Callable[..., Any]) -> Any:
+        """What is left of a value; ``original`` takes it, a share and whether it is training."""
+        wished = self.wished(share)
+        if not wished:
+            return value
+        self.inside = True
+        try:
+            return original(value, wished, True)
+        finally:
+            self.inside = False
+
+
+def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """What a function takes after its input."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return dict(_USUAL)
+    return {one.name: one.default for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD}
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _share_of(module: Any) -> float:
+    for name in (*_SHARES, "keep_prob"):
+        value = getattr(module, name, None)
+        if _is_number(value):
+            return 1.0 - float(value) if name == "keep_prob" else float(value)
+    return 0.0
 
 
 _looked: set[str] = set()

@@ -241,10 +241,15 @@ class Dropout(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The layer's output."""
-        if not self.training:
-            return x
-        kept = generator().random(x.data.shape) >= self.share
-        return masked(x, (kept / (1 - self.share)).astype(x.data.dtype))
+        return dropout(x, self.share, self.training)
+
+
+def dropout(x: Tensor, share: float, training: bool) -> Tensor:
+    """What is left of a tensor in training."""
+    if not training:
+        return x
+    kept = generator().random(x.data.shape) >= share
+    return masked(x, (kept / (1 - share)).astype(x.data.dtype))
 
 
 class BatchNorm(Module):

@@ -9,6 +9,8 @@ from typing import Any
 from adapters.numpy_toy import framework
 
 from trueline.adapters.patching import Patches
+from trueline.adapters.protocol import Share
+from trueline.adapters.randomly_dropping import Dropping, nothing
 
 
 def work_in_order() -> None:
@@ -16,10 +18,10 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Any) -> Iterator[None]:
-    """In this block dropout returns what it is given."""
+def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
+    """In this block dropout drops what ``share`` makes of its share."""
     patches = Patches()
-    patches.wrap(framework.Dropout, "forward", lambda _: lambda _module, value: value)
+    patches.wrap(framework.Dropout, "forward", Dropping(share).module(framework.dropout))
     try:
         yield
     finally:

@@ -76,9 +76,7 @@ def judge(port: Port, findings: Sequence[Named], seconds: float) -> Judged:
     """Put the findings beside the planted faults."""
     named = tuple(fault for fault in port.faults if any(names(one, fault) for one in findings))
     sure = tuple(fault for fault in named if any(names(one, fault) and one.confirmed for one in findings))
-    strange = tuple(
-        one for one in findings if not one.follows and not any(names(one, fault) for fault in port.faults)
-    )
+    strange = tuple(one for one in findings if not one.follows and not any(names(one, fault) for fault in port.faults))
     return Judged(port, tuple(findings), named, sure, strange, seconds)
 
 

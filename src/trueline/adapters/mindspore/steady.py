@@ -14,7 +14,8 @@ from mindspore.ops.function import nn_func
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import drops_by_name, user_functions
+from trueline.adapters.protocol import Share
+from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
 _FUNCTIONS = (
     *("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"),
@@ -37,30 +38,42 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Any) -> Iterator[None]:
-    """In this block dropout, drop-path and the like return what they are given, functional ones too."""
-    patches = Patches()
+def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
+    """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
+    patches, dropping = Patches(), Dropping(share)
+    plain = ops.dropout
     owners = [
         module
         for name, module in list(sys.modules.items())
         if name.startswith("mindspore.") and module is not None and name != "mindspore._c_expression"
     ]
     for name in _PRIMITIVES:
-        patches.wrap(getattr(ops, name), "__call__", lambda _: lambda _primitive, value: (value, ops.ones_like(value)))
+        patches.wrap(getattr(ops, name), "__call__", lambda original: _primitive(original, dropping))
     for name in _FUNCTIONS:
         original = getattr(nn_func, name, None)
         for owner in (ops, *owners):
             if original is not None and vars(owner).get(name) is original:
-                patches.wrap(owner, name, lambda _: _first)
-    kinds = {type(cell) for _, cell in values.modules(root) if drops_by_name(type(cell))}
-    for kind in kinds:
-        patches.wrap(kind, "construct", lambda _: lambda _cell, value, *_args, **_kwargs: value)
+                patches.wrap(owner, name, dropping.function)
+    for kind in {type(cell) for _, cell in values.modules(root) if drops_by_name(type(cell))}:
+        patches.wrap(kind, "construct", dropping.module(plain))
     for owner, name in user_functions("mindspore"):
-        patches.wrap(owner, name, lambda _: _first)
+        patches.wrap(owner, name, dropping.function)
     try:
         yield
     finally:
         patches.remove()
 
 
-_first: Callable[..., Any] = lambda value, *_args, **_kwargs: value  # noqa: E731
+def _primitive(original: Callable[..., Any], dropping: Dropping) -> Callable[..., Any]:
+    """An operator that gives its mask as well, and holds what it keeps."""
+
+    def call(primitive: Any, value: Any) -> Any:
+        if dropping.inside:
+            return original(primitive, value)
+        share = 1.0 - float(getattr(primitive, "keep_prob", 1.0))
+        wished = dropping.wished(share)
+        if not wished:
+            return value, ops.ones_like(value)
+        return original(primitive if wished == share else type(primitive)(1.0 - wished), value)
+
+    return call

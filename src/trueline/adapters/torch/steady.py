@@ -11,7 +11,8 @@ from torch import nn
 from torch.nn import functional
 
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import drops_by_name, user_functions
+from trueline.adapters.protocol import Share
+from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
 _FUNCTIONS = (
     *("dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d"),
@@ -24,30 +25,22 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Any) -> Iterator[None]:
-    """In this block dropout, drop-path and the like return what they are given, functional ones too."""
-    patches = Patches()
+def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
+    """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
+    patches, dropping = Patches(), Dropping(share)
+    plain = functional.dropout
     for owner in (functional, torch):
         for name in _FUNCTIONS:
             if name != "native_dropout":
-                patches.wrap(owner, name, lambda _: lambda value, *_args, **_kwargs: value)
-    attention = functional.scaled_dot_product_attention
-
-    def undropped(*args: Any, **kwargs: Any) -> Any:
-        given = list(args)
-        if len(given) > 4:
-            given[4] = 0.0
-        return attention(*given, **{**kwargs, **({"dropout_p": 0.0} if "dropout_p" in kwargs else {})})
-
-    patches.wrap(functional, "scaled_dot_product_attention", lambda _: undropped)
+                patches.wrap(owner, name, dropping.function)
+    patches.wrap(functional, "scaled_dot_product_attention", lambda original: _attention(original, dropping))
     recurrent = [(one, one.dropout) for one in root.modules() if isinstance(one, nn.RNNBase) and one.dropout]
     for one, _ in recurrent:
         one.dropout = 0.0
-    kinds = {type(one) for one in root.modules() if drops_by_name(type(one))}
-    for kind in kinds:
-        patches.wrap(kind, "forward", lambda _: lambda _module, value, *_args, **_kwargs: value)
+    for kind in {type(one) for one in root.modules() if drops_by_name(type(one))}:
+        patches.wrap(kind, "forward", dropping.module(plain))
     for owner, name in user_functions("torch"):
-        patches.wrap(owner, name, lambda _: _first)
+        patches.wrap(owner, name, dropping.function)
     try:
         yield
     finally:
@@ -56,4 +49,13 @@ def without_dropout(root: Any) -> Iterator[None]:
             one.dropout = before
 
 
-_first: Callable[..., Any] = lambda value, *_args, **_kwargs: value  # noqa: E731
+def _attention(original: Callable[..., Any], dropping: Dropping) -> Callable[..., Any]:
+    def attend(*args: Any, **kwargs: Any) -> Any:
+        given = list(args)
+        if len(given) > 4:
+            given[4] = dropping.wished(float(given[4]))
+        elif "dropout_p" in kwargs:
+            kwargs["dropout_p"] = dropping.wished(float(kwargs["dropout_p"]))
+        return original(*given, **kwargs)
+
+    return attend

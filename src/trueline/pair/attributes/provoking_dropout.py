@@ -13,7 +13,7 @@ from trueline.pair.attributes.reference import Reference
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trying import Change, run_module
+from trueline.pair.sides.trying import Change, Ran, run_module
 from trueline.pair.sides.wire import Array
 
 _ROUNDS: Final = 4
@@ -29,55 +29,64 @@ def dropping_otherwise(
     """Each difference in what is dropped; confirmed where the port drops as much as the benchmark when changed."""
     if not found or not reference.ins:
         return
-    ins = [_many(one) for one in reference.ins]
-    there = _strength(bench, modules.bench.path, ins, reference)
-    here = _strength(port, modules.port.path, ins, reference)
-    if there is None or here is None or _apart(here, there) <= _CHANCE:
+    ins = many(reference.ins)
+    there = strength(bench, modules.bench.path, ins, reference)
+    here = strength(port, modules.port.path, ins, reference)
+    if there is None or here is None or same_strength(here, there):
         return
     for one in found:
-        changed = _strength(port, modules.port.path, ins, reference, one.change) if one.change is not None else None
+        changed = strength(port, modules.port.path, ins, reference, one.change) if one.change is not None else None
         if changed is None and one.fallback is not None:
-            changed = _strength(port, modules.port.path, ins, reference, one.fallback)
-        confirmed = changed is not None and _apart(changed, there) <= _CHANCE
+            changed = strength(port, modules.port.path, ins, reference, one.fallback)
+        confirmed = changed is not None and same_strength(changed, there)
         yield blame(modules, one, confirmed=confirmed, measured=here, limit=there, left=changed)
 
 
-def _strength(
-    side: Side, path: str, ins: Sequence[Array], reference: Reference, change: Change | None = None
+def strength(
+    side: Side,
+    path: str,
+    ins: Sequence[Array],
+    reference: Reference,
+    change: Change | None = None,
+    shares: bool | Sequence[float] = True,
 ) -> float | None:
-    """How far the outputs lie from those without any dropping: the mean square, relative to theirs."""
-    still = run_module(side, path, ins, call=reference.call, train=True, change=change, lacking=reference.tensors)
+    """How far the outputs lie from those without any dropping: the mean square, relative to theirs.
+
+    ``shares`` are how much each dropout is to drop, else what it does.
+    """
+
+    def run(seed: int, dropout: bool | Sequence[float]) -> Ran:
+        call, lacking = reference.call, reference.tensors
+        return run_module(
+            side, path, ins, call=call, train=True, change=change, lacking=lacking, dropout=dropout, seed=seed
+        )
+
+    still = run(0, False)
     if still.failed or not still.outputs:
         return None
     calm = still.outputs[0].astype(np.float64)
     scale = float(np.mean(np.square(calm)))
     total = 0.0
     for seed in range(1, _ROUNDS + 1):
-        ran = run_module(
-            side,
-            path,
-            ins,
-            call=reference.call,
-            train=True,
-            change=change,
-            lacking=reference.tensors,
-            dropout=True,
-            seed=seed,
-        )
+        ran = run(seed, shares)
         if ran.failed:
             return None
         total += float(np.mean(np.square(ran.outputs[0].astype(np.float64) - calm)))
     return total / _ROUNDS / scale if scale else None
 
 
-def _apart(one: float, other: float) -> float:
-    """The logarithm of their ratio; infinite where only one is nothing."""
+def same_strength(one: float, other: float) -> bool:
+    """Whether chance explains that two of them differ."""
     if not one or not other:
-        return 0.0 if one == other else math.inf
-    return abs(math.log(one / other))
+        return one == other
+    return abs(math.log(one / other)) <= _CHANCE
+
+
+def many(arrays: Sequence[Array]) -> list[Array]:
+    """The same samples many times, so that shares are not left to chance."""
+    return [_many(one) for one in arrays]
 
 
 def _many(one: Array) -> Array:
-    """The same samples many times, so that shares are not left to chance."""
     times = max(1, min(_SAMPLES // max(1, one.shape[0] if one.ndim else 1), _MOST // max(1, one.size)))
     return np.concatenate([one] * times) if one.ndim else one

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from trueline.adapters.protocol import Share
+from trueline.adapters.randomly_dropping import nothing
 from trueline.pair.child.host import Host
 from trueline.pair.sides.wire import Array
 
@@ -17,11 +19,14 @@ def paths_of(host: Host) -> dict[int, str]:
 
 
 @contextmanager
-def held_still(host: Host, *, train: bool) -> Iterator[None]:
-    """In the block the model is in the given mode and drops nothing at random; afterwards it is as it was."""
+def held_still(host: Host, *, train: bool, share: Share = nothing) -> Iterator[None]:
+    """In the block the model is in the given mode and drops nothing at random; afterwards it is as it was.
+
+    ``share`` hears of each dropout.
+    """
     adapter = host.adapter
     adapter.state.seed(0, deterministic=False)
-    with adapter.build.undisturbed(host.model, train), adapter.steady.without_dropout(host.model):
+    with adapter.build.undisturbed(host.model, train), adapter.steady.without_dropout(host.model, share):
         yield
 
 

@@ -17,8 +17,8 @@ from trueline.pair.sides.wire import Array, Content
 
 def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:
     """The calls in order, and with ``send`` all that was seen, with ``train`` also backward."""
-    with said_for(host.side, "running", arrays), held_still(host, train=content["train"]):
-        taken = _Taking(host, train=content["train"], light=not content["send"])
+    taken = _Taking(host, train=content["train"], light=not content["send"])
+    with said_for(host.side, "running", arrays), held_still(host, train=content["train"], share=taken.dropped):
         outputs, grads = _run(host, taken, arrays, content["train"], content["seed"])
     host.kept["templates"] = taken.templates
     host.kept["outputs"] = taken.outputs
@@ -30,6 +30,7 @@ def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:
         "shapes": taken.shapes,
         "outputs": len(outputs),
         "grads": names,
+        "drops": taken.drops,
     }
     return told, [*outputs, *(grads[name] for name in names), *(taken.arrays if content["send"] else ())]
 
@@ -86,6 +87,7 @@ class _Taking:
         self.gradients: dict[int, int] = {}
         self.templates: dict[tuple[str, int], Template] = {}
         self.outputs: dict[str, tuple[Template, list[Any]]] = {}
+        self.drops: list[tuple[int | None, float]] = []
 
     def around(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], proceed: Callable[..., Any]) -> Any:
         """Record one call."""
@@ -109,6 +111,11 @@ class _Taking:
             for tensor, place in zip(self._tensors(output), told["outs"], strict=True):
                 self._await_gradient(tensor, place)
         return output
+
+    def dropped(self, share: float) -> float:
+        """A dropout, and in which call: it drops nothing here."""
+        self.drops.append((self._counting.open[-1] if self._counting.open else None, share))
+        return 0.0
 
     def _tensors(self, value: Any) -> list[Any]:
         return [one for _, one in leaves(value, self._values.is_tensor)]

@@ -6,7 +6,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -46,9 +46,7 @@ class _Trying:
         module = self._changed()
         train = bool(self.content["train"])
         self.host.adapter.state.seed(self.content["seed"], deterministic=False)
-        dropping = self.content["dropout"]
-        still = nullcontext() if dropping else self.host.adapter.steady.without_dropout(module)
-        with self._set(module), self._assigned(module), self.build.undisturbed(module, train), still:
+        with self._set(module), self._assigned(module), self.build.undisturbed(module, train), self._dropping(module):
             outputs, gin, grads = self._run(module)
             after = {} if not train else self._buffers(module)
         parts = [*outputs, *(one for one in gin if one is not None), *grads.values(), *after.values()]
@@ -60,6 +58,17 @@ class _Trying:
             "dtypes": sorted({self.values.dtype(one.value) for one in self.values.tensors(module)}),
         }
         return told, parts
+
+    def _dropping(self, module: Any) -> AbstractContextManager[None]:
+        """In the block each dropout drops what it does, nothing, or what is wished, in their order."""
+        wished = self.content["dropout"]
+        if wished is True:
+            return nullcontext()
+        steady = self.host.adapter.steady
+        if wished is False:
+            return steady.without_dropout(module)
+        remaining = iter(wished)
+        return steady.without_dropout(module, lambda share: next(remaining, share))
 
     def _changed(self) -> Any:
         """The module, or a new one in its place."""

@@ -12,6 +12,7 @@ from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
 from trueline.pair.forward.causes import Causes
+from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.isolating import Fault, Isolated, isolate, merged
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
@@ -86,6 +87,8 @@ def run_forward(
     blamed = {path for one in found for path in (one.module, *also_in(one))}
     found += [one for one in _causes(sides, aligned, trained, recordings[1], below) if one.module not in blamed]
     tell("latent")
+    dropped = drop_blames(sides, aligned, recordings, trained.reference)
+    found += [one for one in dropped if is_below(one.module, below)]
     causes = Causes(*sides, aligned, ())
     found += [one for one in causes.latent(trained.reference, _known(found)) if is_below(one.module, below)]
     faults = [*evaluated.faults, *(one for each in sizes for one in each.faults), *trained.faults]

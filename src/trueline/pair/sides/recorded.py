@@ -36,7 +36,7 @@ class Recording:
     """All calls of one run; ``arrays`` are there where they were asked for, ``shapes`` (dtype, shape) always.
 
     ``gradients`` gives for the place of an output the place of the gradient that came back to it; ``grads`` are the
-    parameters' by path.
+    parameters' by path. ``drops`` is every dropout in order: the call that it was made in, and how much it would drop.
     """
 
     train: bool
@@ -46,6 +46,7 @@ class Recording:
     gradients: Mapping[int, int] = field(default_factory=dict)
     grads: Mapping[str, Array] = field(default_factory=dict)
     arrays: Sequence[Array] = ()
+    drops: Sequence[tuple[int | None, float]] = ()
 
     @cached_property
     def by_name(self) -> dict[tuple[str, int], Call]:
@@ -92,6 +93,7 @@ def record(side: Side, inputs: Sequence[Array], *, train: bool, arrays: bool, se
         {int(place): int(one) for place, one in told["gradients"].items()},
         dict(zip(names, found[outputs : outputs + len(names)], strict=True)),
         found[outputs + len(names) :],
+        [(place, float(share)) for place, share in told["drops"]],
     )
 
 

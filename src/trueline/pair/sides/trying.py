@@ -67,12 +67,13 @@ def run_module(
     gout: Sequence[Array | None] | None = None,
     change: Change | None = None,
     lacking: Mapping[str, Array] | None = None,
-    dropout: bool = False,
+    dropout: bool | Sequence[float] = False,
     seed: int = 0,
 ) -> Ran:
     """Run the module at ``path``, with ``change`` a changed copy of it; the side's model is afterwards as it was.
 
-    ``lacking`` are tensors for what the changed module has and the side's own has not. With ``dropout`` dropout drops.
+    ``lacking`` are tensors for what the changed module has and the side's own has not. With ``dropout`` dropout drops;
+    numbers are how much each one does, in the order in which they are called.
     """
     change = change or Change()
     lacking = lacking or {}
@@ -91,7 +92,7 @@ def run_module(
         "positional": list(change.positional),
         "given": list(change.tensors),
         "lacking": list(lacking),
-        "dropout": dropout,
+        "dropout": dropout if isinstance(dropout, bool) else list(dropout),
         "seed": seed,
     }
     pulled = [one for one in gout or () if one is not None]

@@ -1,0 +1,183 @@
+"""Dropout that is code and no matched layer: how much each drops, call by call, and whether that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from trueline.apitable.layers import layer_of_class
+from trueline.model.message import Message, message
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.matching import Matched
+from trueline.pair.attributes.difference import alike
+from trueline.pair.attributes.provoking_dropout import many, same_strength, strength
+from trueline.pair.attributes.reference import Reference as TryReference
+from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.forward.causes import built_at
+from trueline.pair.forward.forced import Reference
+from trueline.pair.sides.recorded import Recording
+from trueline.pair.sides.side import Side
+
+
+@dataclass
+class _Drops:
+    """What the code of one matched call drops on both sides, by place in the order of the run; ``at`` began it."""
+
+    bench: dict[int, float] = field(default_factory=dict)
+    port: dict[int, float] = field(default_factory=dict)
+    at: Matched | None = None
+
+    def shares(self) -> tuple[list[float], list[float]]:
+        """The benchmark's and the port's, in order."""
+        found = [[one[place] for place in sorted(one)] for one in (self.bench, self.port)]
+        return found[0], found[1]
+
+
+def drop_blames(
+    sides: tuple[Side, Side], aligned: Aligned, recordings: tuple[Recording, Recording], reference: Reference
+) -> list[Blame]:
+    """Where the port's code drops another share than the benchmark's, or another number of times."""
+    found = []
+    for matched, drops in _differing(aligned, recordings, reference.matched):
+        measured = _measured(sides, matched, reference, _wished(recordings[1], matched, drops))
+        found.append(_blame(aligned, drops.at or matched, drops.shares(), measured))
+    return found
+
+
+def _differing(
+    aligned: Aligned, recordings: tuple[Recording, Recording], matched: Sequence[Matched]
+) -> Iterator[tuple[Matched, _Drops]]:
+    """Innermost calls first; where the numbers of drops differ, the call around is judged: work may be divided."""
+    calls = [{(call.path, call.call): place for place, call in enumerate(one.calls)} for one in recordings]
+    by_place = (
+        {calls[0][one.bench.path, one.bench.call]: one for one in matched},
+        {calls[1][one.port.path, one.port.call]: one for one in matched},
+    )
+    held: dict[int, _Drops] = {}
+    for which, recording in enumerate(recordings):
+        for order, (place, share) in enumerate(recording.drops):
+            holder = _holder(recording, place, by_place[which])
+            if holder is not None and not _compared(aligned, holder):
+                drops = held.setdefault(calls[1][holder.port.path, holder.port.call], _Drops())
+                (drops.bench if which == 0 else drops.port)[order] = share
+    for place in sorted(held, reverse=True):
+        yield from _settled(recordings[1], place, held, by_place[1])
+
+
+def _settled(
+    port: Recording, place: int, held: dict[int, _Drops], by_place: Mapping[int, Matched]
+) -> Iterator[tuple[Matched, _Drops]]:
+    one, drops = by_place[place], held[place]
+    while True:
+        bench, here = drops.shares()
+        if len(bench) == len(here):
+            if not alike(bench, here):
+                yield one, drops
+            return
+        above = port.calls[place].parent
+        while above is not None and (above not in by_place or by_place[above].silent):
+            above = port.calls[above].parent
+        if above is None:
+            yield one, drops
+            return
+        if above in held and above != place:
+            # What is around has drops of its own, and its turn comes later.
+            held[above].bench |= drops.bench
+            held[above].port |= drops.port
+            held[above].at = held[above].at or drops.at or by_place[place]
+            return
+        drops.at = drops.at or one
+        place, one = above, by_place[above]
+
+
+def _holder(recording: Recording, place: int | None, by_place: Mapping[int, Matched]) -> Matched | None:
+    """The innermost matched call that a drop was made in."""
+    while place is not None and place not in by_place:
+        place = recording.calls[place].parent
+    return by_place[place] if place is not None else None
+
+
+def _compared(aligned: Aligned, one: Matched) -> bool:
+    """Whether how much it drops is an argument of a layer, which is compared as one."""
+    if one.silent:
+        return True
+    names = (aligned.bench.classes.get(one.bench.path, ""), aligned.port.classes.get(one.port.path, ""))
+    return all(layer_of_class(name) is not None for name in names)
+
+
+def _wished(recording: Recording, matched: Matched, drops: _Drops) -> list[float] | None:
+    """How much each dropout in the port's call would drop as the benchmark's do; None where one is missing."""
+    bench, port = drops.shares()
+    wanted = bench if len(bench) == len(port) else _without_more(bench, port)
+    if wanted is None:
+        return None
+    changed = dict(zip(sorted(drops.port), wanted, strict=True))
+    return [changed.get(order, share) for order, share in _inside(recording, matched.port.path, matched.port.call)]
+
+
+def _without_more(bench: Sequence[float], port: Sequence[float]) -> list[float] | None:
+    """The port's shares with those that are too many at nothing; None where some of the benchmark's are not there."""
+    remaining = list(bench)
+    found = []
+    for share in port:
+        same = bool(remaining) and alike(share, remaining[0])
+        found.append(remaining.pop(0) if same else 0.0)
+    return None if remaining else found
+
+
+def _inside(recording: Recording, path: str, call: int) -> Iterator[tuple[int, float]]:
+    """The drops of all that a call does, in order."""
+    for order, (place, share) in enumerate(recording.drops):
+        while place is not None and (recording.calls[place].path, recording.calls[place].call) != (path, call):
+            place = recording.calls[place].parent
+        if place is not None:
+            yield order, share
+
+
+def _measured(
+    sides: tuple[Side, Side], matched: Matched, reference: Reference, wished: Sequence[float] | None
+) -> tuple[float | None, float | None, float | None]:
+    """How strongly the benchmark's block drops, the port's, and the port's with the benchmark's shares."""
+    bench, port = sides
+    ins = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
+    given = TryReference(ins, (), call=matched.port.call, train=True)
+    repeated = many(ins)
+    there = strength(bench, matched.bench.path, repeated, TryReference(ins, (), call=matched.bench.call, train=True))
+    here = strength(port, matched.port.path, repeated, given)
+    if wished is None:
+        return there, here, None
+    return there, here, strength(port, matched.port.path, repeated, given, shares=wished)
+
+
+def _blame(
+    aligned: Aligned,
+    matched: Matched,
+    shares: tuple[list[float], list[float]],
+    measured: tuple[float | None, float | None, float | None],
+) -> Blame:
+    bench, port = shares
+    there, here, changed = measured
+    confirmed = there is not None and changed is not None and same_strength(changed, there)
+    module = matched.port.path or "-"
+    words = {"module": module, "port": _shown(port), "bench": _shown(bench)}
+    line = built_at(aligned.port, matched.port.path)
+    return Blame(
+        Stage.FORWARD,
+        Cause.DROPOUT,
+        message("pair_stage.drops", **words),
+        matched.port.path,
+        matched.bench.path,
+        bench,
+        port,
+        confirmed,
+        measured=here,
+        limit=there,
+        left=changed,
+        line=line,
+        other_line=built_at(aligned.bench, matched.bench.path),
+        edit=message("pair_stage.edit_drops", **words),
+    )
+
+
+def _shown(shares: Sequence[float]) -> Message | str:
+    return ", ".join(f"{one:g}" for one in shares) if shares else message("pair_stage.drops_nothing")

@@ -1,0 +1,100 @@
+"""Dropout that is a function, not a layer: identity in comparisons, but how much it drops is compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import trueline
+from trueline.pair.blame import Cause
+
+TORCH = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+class Block(nn.Module):
+    def __init__(self, p=0.1, after=0.0):
+        super().__init__()
+        self.first = nn.Linear(16, 16)
+        self.second = nn.Linear(16, 16)
+        self.p, self.after = p, after
+
+    def forward(self, x):
+        x = F.dropout(torch.relu(self.first(x)), self.p, self.training)
+        return F.dropout(self.second(x), p=self.after, training=self.training)
+
+class Net(nn.Module):
+    def __init__(self, p=0.1, after=0.0):
+        super().__init__()
+        self.stem = nn.Linear(8, 16)
+        self.block = Block(p, after)
+        self.head = nn.Linear(16, 4)
+
+    def forward(self, x):
+        return self.head(self.block(self.stem(x)))
+
+def net(p=0.1, after=0.0):
+    return Net(p, after)
+"""
+MINDSPORE = """
+from mindspore import nn, ops
+
+class Block(nn.Cell):
+    def __init__(self, p=0.1, layer=False):
+        super().__init__()
+        self.first = nn.Dense(16, 16)
+        self.second = nn.Dense(16, 16)
+        self.p = p
+        self.layer = nn.Dropout(p=p) if layer else None
+
+    def construct(self, x):
+        x = ops.relu(self.first(x))
+        x = self.layer(x) if self.layer is not None else ops.dropout(x, p=self.p, training=self.training)
+        return self.second(x)
+
+class Net(nn.Cell):
+    def __init__(self, p=0.1, layer=False):
+        super().__init__()
+        self.stem = nn.Dense(8, 16)
+        self.block = Block(p, layer)
+        self.head = nn.Dense(16, 4)
+
+    def construct(self, x):
+        return self.head(self.block(self.stem(x)))
+
+def net(p=0.1, layer=False):
+    return Net(p, layer)
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dropping")
+    (folder / "net_torch.py").write_text(TORCH, "utf-8")
+    (folder / "net_mindspore.py").write_text(MINDSPORE, "utf-8")
+    return folder
+
+
+def _blames(project: Path, port: str, **kwargs: object) -> list[tuple[str, str, bool]]:
+    found = trueline.pair("net_torch:net", port, "6x8", folder=project, steps=0, port_kwargs=kwargs)
+    return [(one.module, one.cause, one.confirmed) for one in found.blames if one.cause is not Cause.INITIAL]
+
+
+def test_another_share_is_confirmed_by_dropping_the_benchmarks(project: Path) -> None:
+    assert _blames(project, "net_mindspore:net", p=0.5) == [("block", "dropout", True)]
+
+
+@pytest.mark.parametrize("layer", [False, True], ids=["a function", "a layer"])
+def test_the_same_share_is_no_finding_whether_function_or_layer(project: Path, layer: bool) -> None:
+    assert _blames(project, "net_mindspore:net", layer=layer) == []
+
+
+def test_a_dropout_too_many_is_named_and_confirmed_by_leaving_it_out(project: Path) -> None:
+    assert _blames(project, "net_torch:net", after=0.3) == [("block", "dropout", True)]
+
+
+def test_a_missing_dropout_is_named(project: Path) -> None:
+    found = _blames(project, "net_torch:net", p=0.0)
+    assert [(module, cause) for module, cause, _ in found] == [("block", "dropout")]
