@@ -12,6 +12,7 @@ from trueline.adapters.protocol import (
     Adapter,
     Autograd,
     Builds,
+    Compiles,
     Hooks,
     Intercepts,
     Ops,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from adapters import numpy_toy
     from adapters.numpy_toy import autograd as toy_autograd
     from adapters.numpy_toy import build as toy_build
+    from adapters.numpy_toy import compiling as toy_compiling
     from adapters.numpy_toy import hooks as toy_hooks
     from adapters.numpy_toy import intercept as toy_intercept
     from adapters.numpy_toy import ops as toy_ops
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from trueline.adapters import mindspore, torch
     from trueline.adapters.mindspore import autograd as mindspore_autograd
     from trueline.adapters.mindspore import build as mindspore_build
+    from trueline.adapters.mindspore import compiling as mindspore_compiling
     from trueline.adapters.mindspore import hooks as mindspore_hooks
     from trueline.adapters.mindspore import intercept as mindspore_intercept
     from trueline.adapters.mindspore import ops as mindspore_ops
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from trueline.adapters.mindspore import values as mindspore_values
     from trueline.adapters.torch import autograd as torch_autograd
     from trueline.adapters.torch import build as torch_build
+    from trueline.adapters.torch import compiling as torch_compiling
     from trueline.adapters.torch import hooks as torch_hooks
     from trueline.adapters.torch import intercept as torch_intercept
     from trueline.adapters.torch import ops as torch_ops
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     TOY_AUTOGRAD: Autograd = toy_autograd
     TOY_INTERCEPT: Intercepts = toy_intercept
     TOY_STEADY: Steadies = toy_steady
+    TOY_COMPILING: Compiles = toy_compiling
     TORCH: Adapter = torch.ADAPTER
     TORCH_VALUES: Values = torch_values
     TORCH_HOOKS: Hooks = torch_hooks
@@ -73,6 +78,7 @@ if TYPE_CHECKING:
     TORCH_AUTOGRAD: Autograd = torch_autograd
     TORCH_INTERCEPT: Intercepts = torch_intercept
     TORCH_STEADY: Steadies = torch_steady
+    TORCH_COMPILING: Compiles = torch_compiling
     MINDSPORE: Adapter = mindspore.ADAPTER
     MINDSPORE_VALUES: Values = mindspore_values
     MINDSPORE_HOOKS: Hooks = mindspore_hooks
@@ -83,6 +89,7 @@ if TYPE_CHECKING:
     MINDSPORE_AUTOGRAD: Autograd = mindspore_autograd
     MINDSPORE_INTERCEPT: Intercepts = mindspore_intercept
     MINDSPORE_STEADY: Steadies = mindspore_steady
+    MINDSPORE_COMPILING: Compiles = mindspore_compiling
 
 
 @pytest.mark.parametrize(
@@ -97,6 +104,7 @@ if TYPE_CHECKING:
         ("autograd", Autograd),
         ("intercept", Intercepts),
         ("steady", Steadies),
+        ("compiling", Compiles),
     ],
 )
 def test_every_function_of_the_protocol_is_there_with_its_parameters(

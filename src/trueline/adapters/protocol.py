@@ -1,8 +1,8 @@
 """What a framework's folder offers, and what it tells whoever observes a training run.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept`` and ``steady``. The protocols below are what
-the modules' functions must look like.
+``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady`` and ``compiling``. The protocols
+below are what the modules' functions must look like.
 Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
@@ -76,9 +76,9 @@ class Pulled:
 
 # What stands around a module's call: (module, args, kwargs, proceed) to the output.
 Around = Callable[[Any, tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
-# The gradients at floating outputs, or how to make them once the outputs are there.
 # How much of its input a dropout is to drop, of how much it would.
 Share = Callable[[float], float]
+# The gradients at floating outputs, or how to make them once the outputs are there.
 Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | None]]
 
 
@@ -370,6 +370,18 @@ class Steadies(Protocol):
         ...
 
 
+class Compiles(Protocol):
+    """What a compiler makes of a model."""
+
+    def how(self, root: Any) -> str:
+        """By what the model, or a part of it, is compiled; empty where nothing is."""
+        ...
+
+    def run(self, root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
+        """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
+        ...
+
+
 class Perturbing(Installed, Protocol):
     """A perturbation in place."""
 
@@ -425,3 +437,6 @@ class Adapter(Protocol):
 
     @property
     def steady(self) -> Steadies: ...
+
+    @property
+    def compiling(self) -> Compiles: ...

@@ -75,6 +75,7 @@ class Cause(StrEnum):
     EXTRA_OP = "extra_op"
     OTHER_OP = "other_op"
     OTHER_INPUT = "other_input"
+    COMPILED = "compiled"
     # Parameters.
     FROZEN = "frozen"
     NOT_FROZEN = "not_frozen"

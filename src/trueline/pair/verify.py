@@ -92,14 +92,26 @@ class Verified:
 def verify(bench: Side, port: Side, arrays: Sequence[Array], *, rounds: int = 4) -> Verified:
     """Run both in eval mode, and the benchmark ``rounds`` times more with its roundings moved."""
     there, here = _repeated(bench, arrays), _repeated(port, arrays)
-    noise = _noise(bench, arrays, there, rounds)
-    models = (bench.describe(), port.describe())
+    return judge_outputs((bench, port), arrays, there, here, rounds=rounds)
+
+
+def judge_outputs(
+    sides: tuple[Side, Side],
+    arrays: Sequence[Array],
+    there: Sequence[Array],
+    here: Sequence[Array],
+    *,
+    rounds: int,
+) -> Verified:
+    """Outputs of the second side, or the same one run otherwise, against those of the first and its noise."""
+    noise = _noise(sides[0], arrays, there, rounds)
+    models = [side.describe() for side in sides]
     distances = {_key(place): distance(a, b) for place, (a, b) in enumerate(zip(here, there, strict=False))}
     level_of = levels(distances.items())
     floors = Floors(noise)
     reduction = max((_terms(one) for one in models), default=1)
     coarsest = max(_coarsest(one) for one in models)
-    coarse = _Coarse([(one, side) for one, side in zip(models, (bench, port), strict=True)], arrays)
+    coarse = _Coarse(list(zip(models, sides, strict=True)), arrays)
     outputs: list[Output] = []
     for place, (key, found) in enumerate(distances.items()):
         at = Place(key, reduction=reduction, coarsest=coarsest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from adapters.numpy_toy import autograd, build, hooks, intercept, ops, perturb, state, steady, values
+from adapters.numpy_toy import autograd, build, compiling, hooks, intercept, ops, perturb, state, steady, values
 
 
 class NumpyToyAdapter:
@@ -21,6 +21,7 @@ class NumpyToyAdapter:
     autograd: Final[ModuleType] = autograd
     intercept: Final[ModuleType] = intercept
     steady: Final[ModuleType] = steady
+    compiling: Final[ModuleType] = compiling
 
 
 ADAPTER = NumpyToyAdapter()

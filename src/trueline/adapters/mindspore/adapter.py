@@ -5,7 +5,18 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from trueline.adapters.mindspore import autograd, build, hooks, intercept, ops, perturb, state, steady, values
+from trueline.adapters.mindspore import (
+    autograd,
+    build,
+    compiling,
+    hooks,
+    intercept,
+    ops,
+    perturb,
+    state,
+    steady,
+    values,
+)
 
 
 class MindSporeAdapter:
@@ -21,6 +32,7 @@ class MindSporeAdapter:
     autograd: Final[ModuleType] = autograd
     intercept: Final[ModuleType] = intercept
     steady: Final[ModuleType] = steady
+    compiling: Final[ModuleType] = compiling
 
 
 ADAPTER = MindSporeAdapter()

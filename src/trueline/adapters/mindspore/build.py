@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
@@ -92,13 +93,30 @@ def rebuild(module: Any, **changes: Any) -> Any:
 @contextmanager
 def undisturbed(module: Any, train: bool) -> Iterator[None]:
     """Run op by op in the given mode, and leave modes and running statistics as they were."""
-    graph = context.get_context("mode") == ms.GRAPH_MODE
+    mode, jit = context.get_context("mode"), os.environ.get("MS_JIT")
+    # What is decorated to be compiled is run as it was written too.
+    os.environ["MS_JIT"] = "0"
+    if mode == ms.GRAPH_MODE:
+        context.set_context(mode=ms.PYNATIVE_MODE)
+    try:
+        with modes_kept(module, train):
+            yield
+    finally:
+        if jit is None:
+            del os.environ["MS_JIT"]
+        else:
+            os.environ["MS_JIT"] = jit
+        if mode == ms.GRAPH_MODE:
+            context.set_context(mode=mode)
+
+
+@contextmanager
+def modes_kept(module: Any, train: bool) -> Iterator[None]:
+    """Run in the given mode, and leave modes and running statistics as they were."""
     modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
     buffers = [
         (one.value, values.to_numpy(one.value, copy=True)) for one in values.tensors(module) if not one.trainable
     ]
-    if graph:
-        context.set_context(mode=ms.PYNATIVE_MODE)
     module.set_train(train)
     try:
         yield
@@ -107,8 +125,6 @@ def undisturbed(module: Any, train: bool) -> Iterator[None]:
             cell.set_train(mode)
         for tensor, before in buffers:
             values.assign(tensor, before)
-        if graph:
-            context.set_context(mode=ms.GRAPH_MODE)
 
 
 def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from trueline.adapters.torch import autograd, build, hooks, intercept, ops, perturb, state, steady, values
+from trueline.adapters.torch import autograd, build, compiling, hooks, intercept, ops, perturb, state, steady, values
 
 
 class TorchAdapter:
@@ -21,6 +21,7 @@ class TorchAdapter:
     autograd: Final[ModuleType] = autograd
     intercept: Final[ModuleType] = intercept
     steady: Final[ModuleType] = steady
+    compiling: Final[ModuleType] = compiling
 
 
 ADAPTER = TorchAdapter()

@@ -90,6 +90,14 @@ def rebuild(module: Any, **changes: Any) -> Any:
 
 @contextmanager
 def undisturbed(module: Any, train: bool) -> Iterator[None]:
+    """Run op by op in the given mode, and leave modes and buffers as they were."""
+    # What was compiled is run as it was written.
+    with torch.compiler.set_stance("force_eager"), modes_kept(module, train):
+        yield
+
+
+@contextmanager
+def modes_kept(module: Any, train: bool) -> Iterator[None]:
     """Run in the given mode, and leave modes and buffers as they were."""
     modes = [(one, one.training) for one in module.modules()]
     buffers = {name: value.clone() for name, value in module.named_buffers()}
@@ -106,16 +114,21 @@ def undisturbed(module: Any, train: bool) -> Iterator[None]:
 
 def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
     """One module forward, and with ``gout`` backward, leaving its mode, buffers and gradients as they were."""
-    given = [values.from_numpy(one) for one in inputs]
     with undisturbed(module, train):
-        if gout is None:
-            with torch.no_grad():
-                outputs = [one for _, one in leaves(module(*given), torch.is_tensor)]
-            return Passed([values.to_numpy(one, copy=True) for one in outputs])
-        named = [(name, one) for name, one in module.named_parameters() if one.requires_grad]
-        found = vjp(module, given, [one for _, one in named], gout)
-        grads = {name: one for (name, _), one in zip(named, found.grads, strict=True) if one is not None}
-        return Passed(found.outputs, found.gin, grads)
+        return passed(module, inputs, gout)
+
+
+def passed(module: Any, inputs: Sequence[Array], gout: Sequence[Array] | None) -> Passed:
+    """A module as it is, in the mode that it is in."""
+    given = [values.from_numpy(one) for one in inputs]
+    if gout is None:
+        with torch.no_grad():
+            outputs = [one for _, one in leaves(module(*given), torch.is_tensor)]
+        return Passed([values.to_numpy(one, copy=True) for one in outputs])
+    named = [(name, one) for name, one in module.named_parameters() if one.requires_grad]
+    found = vjp(module, given, [one for _, one in named], gout)
+    grads = {name: one for (name, _), one in zip(named, found.grads, strict=True) if one is not None}
+    return Passed(found.outputs, found.gin, grads)
 
 
 def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:

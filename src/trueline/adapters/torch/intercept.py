@@ -26,14 +26,13 @@ def intercept(around: Around) -> Iterator[None]:
 
         return call
 
-    # What was compiled is run as it was written: a graph calls no module.
-    stance = torch.compiler.set_stance("force_eager")
     patches = Patches()
     patches.wrap(nn.Module, "__call__", make)
     fused = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with stance:
+        # What was compiled is run as it was written: a graph calls no module.
+        with torch.compiler.set_stance("force_eager"):
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fused)

@@ -36,6 +36,8 @@ _ROOMS: Final = {
     "batches": "samples",
     "transform": "samples",
     "metric": "metrics",
+    "compiled": "compiled",
+    "run_compiled": "compiled",
 }
 
 

@@ -12,6 +12,7 @@ from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
 from trueline.pair.forward.causes import Causes
+from trueline.pair.forward.compiled import compiled_blames
 from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.isolating import Fault, Isolated, isolate, merged
 from trueline.pair.sides.recorded import Recording, record
@@ -91,6 +92,8 @@ def run_forward(
     found += [one for one in dropped if is_below(one.module, below)]
     causes = Causes(*sides, aligned, ())
     found += [one for one in causes.latent(trained.reference, _known(found)) if is_below(one.module, below)]
+    if not below:
+        found += compiled_blames(sides, inputs)
     faults = [*evaluated.faults, *(one for each in sizes for one in each.faults), *trained.faults]
     whole = None if faults else _whole(bench, port, evaluated, inputs)
     return Forward(evaluated, trained, sizes, recordings, whole, joined(found), faults)

@@ -1,0 +1,60 @@
+"""What a compiler makes of a network: whether there is one, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import mindspore as ms
+from mindspore import context, nn, ops
+
+from trueline.adapters.mindspore import build, values
+from trueline.adapters.protocol import Array, Passed
+from trueline.adapters.tree import leaves
+
+
+def how(root: Any) -> str:
+    """By what the network, or a part of it, is compiled; empty where nothing is."""
+    if context.get_context("mode") == ms.GRAPH_MODE:
+        return "GRAPH_MODE"
+    cells = (cell for _, cell in values.modules(root))
+    return "jit" if any(hasattr(type(one).construct, "__wrapped_by_jit__") for one in cells) else ""
+
+
+def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:  # noqa: ARG001
+    """One cell of the network forward, and with ``gout`` backward, in evaluation, as one graph."""
+    given = [values.from_numpy(one) for one in inputs]
+    with build.modes_kept(module, train=False), _whole_graphs():
+        result = module(*given)
+        outputs = [values.to_numpy(one, copy=True) for _, one in leaves(result, values.is_tensor)]
+        named = {one.name: one.value for one in values.tensors(module) if one.trainable and not one.buffer}
+        if gout is None or not named or not values.is_tensor(result):
+            return Passed(outputs)
+        pulled = _Pulled(module, list(named.values()))(*given, values.from_numpy(gout[0], like=result))
+        grads = dict(zip(named, (values.to_numpy(one) for one in pulled), strict=True))
+    return Passed(outputs, grads=grads)
+
+
+class _Pulled(nn.Cell):  # type: ignore[misc]
+    """Gradients at a cell's parameters: the last input is the gradient at its output."""
+
+    def __init__(self, network: Any, weights: Sequence[Any]) -> None:
+        super().__init__(auto_prefix=False)
+        self.network = network
+        self.weights = ms.ParameterTuple(weights)
+        self.pull = ops.GradOperation(get_by_list=True, sens_param=True)
+
+    def construct(self, *given):  # type: ignore[no-untyped-def]
+        """The gradients, in the order of the parameters."""
+        return self.pull(self.network, self.weights)(*given)
+
+
+@contextmanager
+def _whole_graphs() -> Iterator[None]:
+    before = context.get_context("mode")
+    context.set_context(mode=ms.GRAPH_MODE)
+    try:
+        yield
+    finally:
+        context.set_context(mode=before)

@@ -1,0 +1,36 @@
+"""What a compiler makes of a model: whether there is one, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+
+from trueline.adapters.protocol import Array, Passed
+from trueline.adapters.torch import build
+
+_INNER: Final = "_orig_mod."
+
+
+def how(root: Any) -> str:
+    """By what the model, or a part of it, is compiled; empty where nothing is."""
+    found = any(_is_compiled(one) or one._compiled_call_impl is not None for one in root.modules())
+    return "torch.compile" if found else ""
+
+
+def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
+    """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
+    with build.modes_kept(module, train=False):
+        found = build.passed(module if how(module) else _compiled(root, module), inputs, gout)
+    grads = {name.removeprefix(_INNER): one for name, one in found.grads.items()}
+    return Passed(found.outputs, found.gin, grads if not _is_compiled(module) else found.grads)
+
+
+def _is_compiled(module: Any) -> bool:
+    return type(module).__name__ == "OptimizedModule"
+
+
+def _compiled(root: Any, module: Any) -> Any:
+    above = next((one for one in root.modules() if _is_compiled(one)), None)
+    return above.dynamo_ctx(module) if above is not None else torch.compile(module)

@@ -1,0 +1,20 @@
+"""The toy has no compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from adapters.numpy_toy import build
+
+from trueline.adapters.protocol import Array, Passed
+
+
+def how(root: Any) -> str:
+    """Never."""
+    return ""
+
+
+def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
+    """As it is."""
+    return build.run(module, inputs, gout=gout)
