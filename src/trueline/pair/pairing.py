@@ -132,6 +132,7 @@ class _Pairing:
         tables = table_blames(bench, port, aligned)
         stages.append(self._carried(aligned, tables))
         forward = run_forward(bench, port, aligned, inputs, seen, below=options.module, tell=tell)
+        aligned = forward.aligned
         stages.append(forward_result(forward))
         kept = None
         if options.keep_cases:

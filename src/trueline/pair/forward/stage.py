@@ -10,6 +10,7 @@ import numpy as np
 from trueline.compare.verdict import Verdict
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.nesting import outermost_first
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.compiled import compiled_blames
@@ -33,8 +34,12 @@ def nobody(_: str) -> None:
 
 @dataclass(frozen=True)
 class Forward:
-    """What the forced runs gave: in each mode, and at another input size where the networks take one."""
+    """What the forced runs gave: in each mode, and at another input size where the networks take one.
 
+    ``aligned`` is how both were matched in the end.
+    """
+
+    aligned: Aligned
     evaluated: Isolated
     trained: Isolated
     sizes: Sequence[Isolated]
@@ -71,12 +76,17 @@ def run_forward(
     sides = (bench, port)
     tell("eval")
     evaluated = isolate(sides, aligned, recordings, inputs)
+    nested = outermost_first(aligned) if evaluated.faults else None
+    if nested is not None:
+        other = isolate(sides, nested, recordings, inputs)
+        if len(other.faults) < len(evaluated.faults):
+            aligned, evaluated = nested, other
     found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
     found += _causes(sides, aligned, evaluated, recordings[1], below)
     tell("size")
     sizes = []
-    for other in other_sizes(inputs):
-        again = _at_size(sides, aligned, other, evaluated)
+    for resized in other_sizes(inputs):
+        again = _at_size(sides, aligned, resized, evaluated)
         if again is not None:
             sizes.append(again[0])
             known = _known(found)
@@ -96,7 +106,7 @@ def run_forward(
         found += compiled_blames(sides, inputs)
     faults = [*evaluated.faults, *(one for each in sizes for one in each.faults), *trained.faults]
     whole = None if faults else _whole(bench, port, evaluated, inputs)
-    return Forward(evaluated, trained, sizes, recordings, whole, joined(found), faults)
+    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(found), faults)
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:
