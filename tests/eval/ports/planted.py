@@ -10,7 +10,8 @@ from typing import Any, Final
 
 HERE: Final = Path(__file__).parent
 NETS: Final = HERE / "nets"
-BLIND: Final = HERE / "blind"
+# Written without knowledge of the finder: each folder, and what the names of its ports begin with.
+BLIND: Final = {HERE / "blind": "blind-", HERE / "blind_later": "blind-later-"}
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Written:
 def ports_of(folder: Path, *, every: bool = False) -> list[Port]:
     """The correct ports of a folder, those with one fault (``every`` one, or those that stand alone), with several."""
     table = tomllib.loads((folder / "faults.toml").read_text("utf-8"))
-    blind, before = (True, "blind-") if folder == BLIND else (False, "")
+    blind, before = folder in BLIND, BLIND.get(folder, "")
     nets = {name: _net(name, folder, one) for name, one in table["net"].items()}
     faults = {one["name"]: _fault(one) for one in table["fault"]}
     found = [Port(f"{before}{name}-correct", net, (), blind) for name, net in nets.items()]
@@ -96,7 +97,7 @@ def ports_of(folder: Path, *, every: bool = False) -> list[Port]:
 
 def all_ports() -> list[Port]:
     """Those written with knowledge of the finder, then the blind ones."""
-    return [port for folder in (NETS, BLIND) if (folder / "faults.toml").exists() for port in ports_of(folder)]
+    return [port for folder in (NETS, *BLIND) if (folder / "faults.toml").exists() for port in ports_of(folder)]
 
 
 def write_port(port: Port, place: Path) -> Written:

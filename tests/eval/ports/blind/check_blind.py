@@ -1,13 +1,16 @@
 """Checks the blind pairs: correct ports agree with their benchmark, and every planted fault can be seen.
 
-Run it in this folder's own Python path: `python tests/eval/ports/blind/check_blind.py [NET or FAULT ...]`.
+Run it in this folder's own Python path, for the pairs of this folder or of another one beside it:
+`python tests/eval/ports/blind/check_blind.py [--folder blind_later] [NET or FAULT ...]`.
 """
 
+import argparse
 import importlib.util
 import sys
 import tempfile
 import tomllib
 import warnings
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ import numpy as np
 from observe import Seen, inputs_of, network_seen, parts_seen
 from sides import MindSporeSide, Side, TorchSide
 
-HERE = Path(__file__).parent
+PORTS = Path(__file__).parents[1]
 SAME = 2e-4
 SEEN = 2e-6
 
@@ -76,21 +79,29 @@ def differences(a: Seen, b: Seen) -> dict[str, float]:
 class Pair:
     """A pair of networks and their parts, and what the correct port does."""
 
-    def __init__(self, name: str, about: dict[str, Any], folder: Path) -> None:
-        self.name, self.folder = name, folder
+    def __init__(self, name: str, about: dict[str, Any], home: Path, folder: Path) -> None:
+        self.name, self.home, self.folder = name, home, folder
         self.bench_framework = about.get("bench", "torch")
         self.port_framework = "mindspore" if self.bench_framework == "torch" else "torch"
         self.inputs = inputs_of(about["inputs"])
-        self.texts = {"port": (HERE / f"{name}_{self.port_framework}.py").read_text(encoding="utf-8"), "parts": ""}
-        if about.get("parts"):
-            self.texts["parts"] = (HERE / f"{name}_parts.py").read_text(encoding="utf-8")
+        self.texts = {"port": self.text(self.port_framework), "parts": self.text("parts") if about.get("parts") else ""}
         self.paths: set[str] = set()
         self.correct = self.seen(self.texts, "port", "network") | self.seen(self.texts, "port", "parts")
+
+    def text(self, which: str) -> str:
+        """What stands in a file of the pair."""
+        return (self.home / f"{self.name}_{which}.py").read_text(encoding="utf-8")
+
+    def has(self, wanted: str) -> bool:
+        """Whether the port has such a module; a star stands for any one part of its path."""
+        parts = wanted.split(".")
+        split = (path.split(".") for path in self.paths)
+        return any(len(one) == len(parts) and all(map(fnmatchcase, one, parts)) for one in split)
 
     def seen(self, texts: dict[str, str], who: str, what: str) -> Seen:
         """What the benchmark or the port with these texts does."""
         framework = self.port_framework if who == "port" else self.bench_framework
-        text = texts["port"] if who == "port" else (HERE / f"{self.name}_{framework}.py").read_text(encoding="utf-8")
+        text = texts["port"] if who == "port" else self.text(framework)
         build = loaded(f"{self.name}_{framework}", text, self.folder)["build"]
         side: Side = TorchSide(self.name, build) if framework == "torch" else MindSporeSide(self.name, build)
         if who == "port" and not self.paths:
@@ -130,11 +141,11 @@ def shown(pair: Pair, fault: dict[str, Any]) -> list[str]:
     return [f"{kind} {value:.1e}" for kind, value in found.items() if value > (6.0 if kind == "init" else SEEN)]
 
 
-def main(chosen: set[str]) -> int:
+def main(home: Path, chosen: set[str]) -> int:
     """Prints what was seen; 1 if a correct port differs or a fault cannot be seen."""
     warnings.simplefilter("ignore")
     sys.dont_write_bytecode = True
-    plan = tomllib.loads((HERE / "faults.toml").read_text(encoding="utf-8"))
+    plan = tomllib.loads((home / "faults.toml").read_text(encoding="utf-8"))
     faults = {fault["name"]: fault for fault in plan["fault"]}
     troubles: list[str] = []
     if len(faults) != len(plan["fault"]):
@@ -143,7 +154,7 @@ def main(chosen: set[str]) -> int:
         pairs: dict[str, Pair] = {}
         for name, about in plan["net"].items():
             if not chosen or name in chosen or any(f in chosen and faults[f]["net"] == name for f in faults):
-                pairs[name] = Pair(name, about, Path(folder))
+                pairs[name] = Pair(name, about, home, Path(folder))
             if name in pairs and (not chosen or name in chosen):
                 troubles += pairs[name].check()
         for name, fault in faults.items():
@@ -153,7 +164,7 @@ def main(chosen: set[str]) -> int:
             print(f"  {name}: {', '.join(where) or 'NOT SEEN'}", flush=True)
             if not where or where[0].startswith("STOPS"):
                 troubles.append(f"{name}: not seen")
-            troubles += [f"{name}: no module {p}" for p in fault["modules"] if p not in pairs[fault["net"]].paths]
+            troubles += [f"{name}: no module {p}" for p in fault["modules"] if not pairs[fault["net"]].has(p)]
         for port in plan["port"]:
             nets = {faults[name]["net"] for name in port["faults"]}
             if len(nets) != 1:
@@ -167,4 +178,8 @@ def main(chosen: set[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(set(sys.argv[1:])))
+    parser = argparse.ArgumentParser(description="Checks blind pairs and their faults.")
+    parser.add_argument("--folder", default="blind")
+    parser.add_argument("chosen", nargs="*")
+    options = parser.parse_args()
+    sys.exit(main(PORTS / options.folder, set(options.chosen)))
