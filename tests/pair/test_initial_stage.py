@@ -69,7 +69,7 @@ def test_constants_and_standard_deviations_are_told_apart(started: Started) -> N
 
 def test_a_default_where_the_benchmark_has_its_own_is_found(started: Started) -> None:
     blames = started.found("kaiming", "default").blames
-    assert {one.module for one in blames} == {"", "bn", "fc"}
+    assert {one.module for one in blames} == {"stem", "bn", "fc"}
     weights, biases = (
         [one for one in blames if f"conv {role}" in one.message.text("en")] for role in ("weight", "bias")
     )

@@ -14,7 +14,7 @@ from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.parameters.initial_rules import Drawn, Rule, allowed, differ, log_ratio, pooled_differ, rules
-from trueline.pair.parameters.param_words import common_module, role_of
+from trueline.pair.parameters.param_words import role_of
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.wire import Array
@@ -159,8 +159,8 @@ def _blame(aligned: Aligned, kind: str, members: Sequence[_One], bench: Rule, po
         Stage.INITIAL,
         Cause.INITIAL,
         text,
-        common_module(paths),
-        common_module([one.pair.bench_path for one in members]),
+        paths[0].rpartition(".")[0],
+        first.pair.bench_path.rpartition(".")[0],
         bench=_value(first.bench),
         port=_value(first.port),
         # Both were drawn several times: chance does not explain the difference.
