@@ -12,6 +12,7 @@ from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
 from trueline.pair.forward.causes import Causes
+from trueline.pair.forward.far import far_causes
 from trueline.pair.forward.isolating import Fault, Isolated, isolate, merged
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
@@ -71,6 +72,9 @@ def run_forward(
     evaluated = isolate(sides, aligned, recordings, inputs)
     found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
     found += _causes(sides, aligned, evaluated, recordings[1], below)
+    found += [
+        one for one in far_causes(sides, aligned, evaluated, recordings[1], inputs) if is_below(one.module, below)
+    ]
     tell("size")
     sizes = []
     for other in other_sizes(inputs):
@@ -83,7 +87,7 @@ def run_forward(
     tell("train")
     recordings = _recorded(sides, inputs, train=True)
     trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
-    blamed = {path for one in found for path in (one.module, *also_in(one))}
+    blamed = {path for one in found if not one.latent for path in (one.module, *also_in(one))}
     found += [one for one in _causes(sides, aligned, trained, recordings[1], below) if one.module not in blamed]
     tell("latent")
     causes = Causes(*sides, aligned, ())
