@@ -223,6 +223,60 @@ def test_a_missing_bias_does_not_keep_renamed_layers_apart() -> None:
     assert [one.key.parameter for one in found.only_a] == ["conv1.bias"]
 
 
+def test_the_same_layers_nested_otherwise_are_the_same_part() -> None:
+    """Every layer is found although others of its shape stand outside, in the other part, and under likelier names."""
+    nested = {
+        **_transform("first.", 3, ("a.0", "a.1", "b.0", "b.1", "out", "norm")),
+        **_transform("second.", 8, ("a.0", "a.1", "b.0", "b.1", "out", "norm")),
+        "block.0.weight": (16, 8),
+        "block.1.weight": (16,),
+        "fc.weight": (16, 16),
+        "bn4.weight": (16,),
+    }
+    flat = {
+        **_transform("one.", 3, ("conv1", "bn1", "conv2", "bn2", "fc", "bn3")),
+        **_transform("two.", 8, ("conv1", "bn1", "conv2", "bn2", "fc", "bn3")),
+        "conv2.weight": (16, 8),
+        "bn2.weight": (16,),
+        "classifier.0.weight": (16, 16),
+        "classifier.1.weight": (16,),
+    }
+    found = align(side(nested, calls=_in_turn(nested)), side(flat, calls=_in_turn(flat)))
+    assert paired(found) == dict(zip(nested, flat, strict=True))
+
+
+def _transform(before: str, wide: int, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    shapes: list[tuple[int, ...]] = [(8, wide), (8,), (16, 8), (16,), (16, 16), (16,)]
+    return {f"{before}{name}.weight": shape for name, shape in zip(names, shapes, strict=True)}
+
+
+def _in_turn(shapes: Shapes) -> tuple[CallInfo, ...]:
+    """Each layer is fed by the one before."""
+    paths = [name.rpartition(".")[0] for name in shapes]
+    return tuple(CallInfo(path, 0, "eval", None, [place - 1] if place else []) for place, path in enumerate(paths))
+
+
+def test_a_layer_is_found_in_a_block_of_its_name() -> None:
+    found = align(
+        side({"embed.weight": (8, 3, 2, 2), "embed.bias": (8,), "embed_norm.weight": (8,), "norm.weight": (16,)}),
+        side(
+            {
+                "embed.proj.weight": (8, 3, 2, 2),
+                "embed.proj.bias": (8,),
+                "embed.norm.weight": (8,),
+                "norm.weight": (16,),
+            }
+        ),
+    )
+    assert paired(found) == {
+        "embed.weight": "embed.proj.weight",
+        "embed.bias": "embed.proj.bias",
+        "embed_norm.weight": "embed.norm.weight",
+        "norm.weight": "norm.weight",
+    }
+    assert found.renamed["embed.proj"] == "embed"
+
+
 def test_query_key_and_value_are_not_mixed_up_by_their_order() -> None:
     here = {f"attn.{name}_proj.weight": (8, 8) for name in "kqvo"}
     there = {f"attention.{name}.weight": (8, 8) for name in ("query", "key", "value", "out")}

@@ -45,6 +45,7 @@ class _Settling(Group):
             if not (
                 self._by_label()
                 or self._by_signature()
+                or self._by_content()
                 or self._open_further()
                 or self._by_values()
                 or self._by_order()
@@ -73,7 +74,12 @@ class _Settling(Group):
         candidates = [(stem, stem) for stem in families_a if stem in families_b]
         if max(len(numbered_a), len(numbered_b)) <= _MOST_COMPARED:
             candidates += [(one, other) for one in numbered_a for other in numbered_b if one != other]
-        fitting = [(one, other) for one, other in candidates if self._in_step(families_a[one], families_b[other])]
+        fitting = [
+            (one, other)
+            for one, other in candidates
+            if self._in_step(families_a[one], families_b[other])
+            and (len(families_a[one]) > 1 or self._only(families_a[one], families_b[other]))
+        ]
         found = False
         claims_a, claims_b = (Counter(pair[side] for pair in fitting if pair[0] != pair[1]) for side in (0, 1))
         for one, other in fitting:
@@ -84,6 +90,14 @@ class _Settling(Group):
                 for m, n in zip(sorted(here), sorted(there), strict=True):
                     found |= self.alike(here[m], there[n]) and self.take(here[m], there[n])
         return found
+
+    def _only(self, here: Family, there: Family) -> bool:
+        """Whether no others are like these: a single part with another number is no sequence."""
+        return not any(
+            self._hidden(one, units) or any(self.sign(one) == self.sign(unit) != 0 for unit in units if unit is not one)
+            for family, units in ((here, self.a), (there, self.b))
+            for one in family.values()
+        )
 
     def _in_step(self, here: Family, there: Family) -> bool:
         if len(here) != len(there):
@@ -100,10 +114,26 @@ class _Settling(Group):
         for sign in [sign for sign in classes_a if sign in classes_b]:
             here, there = classes_a[sign], classes_b[sign]
             if len(here) == len(there) == 1:
-                found |= self.take(here[0], there[0])
+                # One that is alone only as long as larger parts stay closed is not the only one.
+                if self.trust.doubles or not (self._hidden(here[0], self.a) or self._hidden(there[0], self.b)):
+                    found |= self.take(here[0], there[0])
             elif self.trust.doubles:
                 found |= self._by_number(here, there) or self._by_likeness(here, there)
         return found
+
+    def _hidden(self, layer: Unit, units: Sequence[Unit]) -> bool:
+        """Whether one like this layer is inside another unit."""
+        if layer.core.children and not layer.own:
+            return False
+        inside = (node for unit in units if unit is not layer and not unit.own for node in unit.node.below())
+        return any(node.leaves and node.own_signature(self.trust.loose) == self.sign(layer) for node in inside)
+
+    def _by_content(self) -> bool:
+        """Parts that hold the same layers, nested otherwise, or all but what their side has too many or too few of."""
+        holding_a, holding_b = (
+            [unit for unit in units if not unit.own and unit.node.owners > 1] for units in (self.a, self.b)
+        )
+        return self._partly_equal(holding_a, holding_b, balanced=True)
 
     def _by_number(self, here: Sequence[Unit], there: Sequence[Unit]) -> bool:
         """Equal parts that are numbered on both sides: by their numbers, equal or all shifted by the same."""
@@ -188,7 +218,8 @@ class _Settling(Group):
         )
         return bool(opened)
 
-    def _partly_equal(self, lone_a: Sequence[Unit], lone_b: Sequence[Unit]) -> bool:
+    def _partly_equal(self, lone_a: Sequence[Unit], lone_b: Sequence[Unit], balanced: bool = False) -> bool:
+        """Each other's clearly likest; ``balanced``: nothing of one lies elsewhere on the other side."""
         if not lone_a or not lone_b or max(len(lone_a), len(lone_b)) > _MOST_COMPARED:
             return False
         bags_a, bags_b = [bag(a.node) for a in lone_a], [bag(b.node) for b in lone_b]
@@ -201,5 +232,7 @@ class _Settling(Group):
             if y is not None and best_a[y] == x:
                 # A wrapper around everything is likest to everything of the other side.
                 spanning = max(shared(bags_a[x], all_b), shared(all_a, bags_b[y]))
+                if balanced and not (bags_a[x] - bags_b[y] <= all_a - all_b and bags_b[y] - bags_a[x] <= all_b - all_a):
+                    continue
                 taken.append(spanning <= table[x][y] and self.take(lone_a[x], lone_b[y]))
         return any(taken)

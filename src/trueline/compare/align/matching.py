@@ -42,6 +42,9 @@ class Matching:
         """Take two nodes for the same, unless one of them is another's already."""
         if a.partner is not None or b.partner is not None:
             return False
+        within = _layer_within(a, b)
+        if within is not None:
+            return self.match(*within, Reason.PREFIX, less_sure(Certainty.LIKELY, certainty or SURE[reason]))
         a.partner, b.partner = b, a
         a.reason = b.reason = reason
         a.certainty = b.certainty = certainty or SURE[reason]
@@ -68,6 +71,17 @@ class Matching:
             _touch(inner)
             inner.reason, inner.certainty = Reason.PREFIX, less_sure(Certainty.LIKELY, a.certainty)
             self.inner.append((outer, inner) if outer is a else (inner, outer))
+
+
+def _layer_within(a: Node, b: Node) -> tuple[Node, Node] | None:
+    """A layer, and its like among several that a block of the same name holds: the block is more than the layer."""
+    layer, block = (a, b) if a.leaves else (b, a)
+    if block.leaves or not layer.leaves or block.owners < 2 or layer.owners > 1:
+        return None
+    alike = [one for one in block.below() if one.leaves and one.own_loose == layer.own_loose != 0 and fits(layer, one)]
+    if len(alike) != 1 or alike[0].partner is not None:
+        return None
+    return (layer, alike[0]) if layer is a else (alike[0], layer)
 
 
 def _touch(node: Node) -> None:

@@ -88,7 +88,14 @@ def align_sides(
         for pair in alignment.pairs
     ]
     paths = {one.path for one in bench.modules}
-    modules = {one.path: alignment.renamed.get(one.path, one.path) for one in port.modules}
+    renamed = alignment.renamed
+    others = set(renamed.values())
+    # A module of the same name is no counterpart where another one is.
+    modules = {
+        one.path: renamed.get(one.path, one.path)
+        for one in port.modules
+        if one.path in renamed or one.path not in others
+    }
     by_params = _by_parameters(pairs)
     return Aligned(
         bench,

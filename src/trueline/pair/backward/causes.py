@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from trueline.compare.noise import tensor_floor
@@ -34,11 +35,13 @@ def backward_causes(
     inputs: Sequence[Array],
     counterparts: Mapping[str, str],
     floor: float | None = None,
+    differing: Collection[str] = (),
 ) -> list[Blame]:
     """What is wrong with the gradients of these blocks, and with every backward that someone wrote.
 
     ``blocks`` are the calls whose gradients may part, with all that both sides have in them as layers; ``inputs`` the
-    model's; ``counterparts`` the benchmark's path of each of the port's modules.
+    model's; ``counterparts`` the benchmark's path of each of the port's modules; ``differing`` are blocks whose values
+    differ already: of them only what can be confirmed is looked for.
     """
     custom = check_custom_backward(port, inputs)
     found: list[Blame] = []
@@ -46,7 +49,8 @@ def backward_causes(
         pairs = zip(some, _asked(bench, some, of_port=False), _asked(port, some, of_port=True), strict=True)
         for block, there, here in pairs:
             if there is not None and here is not None:
-                found += _Searching(bench, port, block, custom, floor).blames(there, here)
+                values_differ = block.path in differing
+                found += _Searching(bench, port, block, custom, floor, values_differ).blames(there, here)
     named = {one.module for one in found}
     return found + [
         one for one in custom_backward_causes(bench, port, inputs, counterparts, custom) if one.module not in named
@@ -84,9 +88,16 @@ class _Searching:
     """One block: compare, try without what stops gradients, and else say what is left."""
 
     def __init__(
-        self, bench: Side, port: Side, block: BlockCall, custom: Sequence[CheckedBackward], floor: float | None
+        self,
+        bench: Side,
+        port: Side,
+        block: BlockCall,
+        custom: Sequence[CheckedBackward],
+        floor: float | None,
+        values_differ: bool,
     ) -> None:
         self._bench, self._port, self._block, self._custom, self._floor = bench, port, block, custom, floor
+        self._values_differ = values_differ
 
     def blames(self, bench: Between, port: Between) -> list[Blame]:
         """All there is to say of the block; nothing where both sides have other layers in it."""
@@ -154,7 +165,7 @@ class _Searching:
         written = next((one for one in self._custom if _inside(one.path, self._block.path)), None)
         line = written.line if written is not None else None
         factor = multiple_of(here, there, self.limit)
-        if factor is None and not self._is_wrong():
+        if factor is None and (self._values_differ or not self._is_wrong):
             # Where several inputs share the largest value, frameworks choose as they like.
             return None
         if factor is None:
@@ -166,6 +177,7 @@ class _Searching:
         cause = Cause.CUSTOM_BACKWARD
         return self._blame(cause, text, bad, line=line, edit=edit, confirmed=True, bench=1.0, port=factor)
 
+    @cached_property
     def _is_wrong(self) -> bool:
         """Whether finite differences tell the two sides apart."""
         sides = ((self._bench, False), (self._port, True))

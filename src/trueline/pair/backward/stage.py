@@ -23,9 +23,11 @@ def backward_stage(
 ) -> StageResult:
     """What the forced run in training showed of gradients, then each block's own code."""
     own = [one for one in forward.blames if one.stage is Stage.BACKWARD]
-    found = backward_causes(bench, port, _blocks(aligned, forward), inputs=inputs, counterparts=aligned.modules)
     # What lies in a block whose values differ already says nothing more, unless a try confirms it.
     known = [one.module for one in forward.blames if one.stage is Stage.FORWARD and not one.latent]
+    blocks = list(_blocks(aligned, forward))
+    differing = [one.path for one in blocks if any(_is_near(one.path, each) for each in known)]
+    found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
     found = [
         one
         for one in found

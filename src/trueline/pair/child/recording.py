@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.tree import leaves
+from trueline.adapters.tree import leaves, replaced
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
@@ -17,7 +17,7 @@ from trueline.pair.sides.wire import Array, Content
 
 def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:
     """The calls in order, and with ``send`` all that was seen, with ``train`` also backward."""
-    taken = _Taking(host, train=content["train"], light=not content["send"])
+    taken = _Taking(host, train=content["train"], light=not content["send"], far=content["far"])
     with said_for(host.side, "running", arrays), held_still(host, train=content["train"], share=taken.dropped):
         outputs, grads = _run(host, taken, arrays, content["train"], content["seed"])
     host.kept["templates"] = taken.templates
@@ -73,11 +73,11 @@ def _gout(seed: int) -> Callable[[Sequence[Array]], Sequence[Array]]:
 class _Taking:
     """Copies what is seen, each tensor once: what is rewritten in place counts as another one.
 
-    ``light`` copies nothing, and only knows which tensor is which.
+    ``light`` copies nothing, and only knows which tensor is which; ``far`` moves what layers give out.
     """
 
-    def __init__(self, host: Host, *, train: bool, light: bool) -> None:
-        self._host, self._train, self.light = host, train, light
+    def __init__(self, host: Host, *, train: bool, light: bool, far: float) -> None:
+        self._host, self._train, self.light, self._far = host, train, light, far
         self._values = host.adapter.values
         self._counting = Counting(paths_of(host))
         self._held: dict[int, tuple[Any, int]] = {}
@@ -105,6 +105,8 @@ class _Taking:
             output = proceed(*args, **kwargs)
         finally:
             open_calls.pop()
+        if self._far != 1 and self._is_layer(module):
+            output = replaced(output, self._values.is_tensor, self._moved)
         told["outs"] = [self._take(one) for one in self._tensors(output)]
         self._keep_structure(begun[0], output)
         if self._train and not self.light:
@@ -116,6 +118,14 @@ class _Taking:
         """A dropout, and in which call: it drops nothing here."""
         self.drops.append((self._counting.open[-1] if self._counting.open else None, share))
         return 0.0
+
+    def _is_layer(self, module: Any) -> bool:
+        """Whether a module has tensors, and none inside it has."""
+        below = (one for path, one in self._values.modules(module) if path)
+        return any(self._values.tensors(module)) and not any(any(self._values.tensors(one)) for one in below)
+
+    def _moved(self, _: str, tensor: Any) -> Any:
+        return tensor * self._far if "float" in self._values.dtype(tensor) else tensor
 
     def _tensors(self, value: Any) -> list[Any]:
         return [one for _, one in leaves(value, self._values.is_tensor)]

@@ -15,6 +15,7 @@ from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, 
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.compiled import compiled_blames
 from trueline.pair.forward.dropping import drop_blames
+from trueline.pair.forward.far import far_causes
 from trueline.pair.forward.isolating import Fault, Isolated, isolate, merged
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
@@ -83,6 +84,9 @@ def run_forward(
             aligned, evaluated = nested, other
     found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
     found += _causes(sides, aligned, evaluated, recordings[1], below)
+    found += [
+        one for one in far_causes(sides, aligned, evaluated, recordings[1], inputs) if is_below(one.module, below)
+    ]
     tell("size")
     sizes = []
     for resized in other_sizes(inputs):
@@ -95,7 +99,7 @@ def run_forward(
     tell("train")
     recordings = _recorded(sides, inputs, train=True)
     trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
-    blamed = {path for one in found for path in (one.module, *also_in(one))}
+    blamed = {path for one in found if not one.latent for path in (one.module, *also_in(one))}
     found += [one for one in _causes(sides, aligned, trained, recordings[1], below) if one.module not in blamed]
     tell("latent")
     dropped = drop_blames(sides, aligned, recordings, trained.reference)

@@ -78,12 +78,15 @@ class Recording:
         return "float" in self.shapes[place][0]
 
 
-def record(side: Side, inputs: Sequence[Array], *, train: bool, arrays: bool, seed: int = 1) -> Recording:
+def record(
+    side: Side, inputs: Sequence[Array], *, train: bool, arrays: bool, seed: int = 1, far: float = 1.0
+) -> Recording:
     """Run a side once, dropout and its kin made identity; in training also backward, from seeded gradients.
 
-    Without ``arrays`` only the calls are wanted, and nothing runs backward.
+    Without ``arrays`` only the calls are wanted, and nothing runs backward. ``far`` is a factor for all that layers
+    with tensors of their own give out.
     """
-    told, found = side.ask({"do": "record", "train": train, "send": arrays, "seed": seed}, inputs)
+    told, found = side.ask({"do": "record", "train": train, "send": arrays, "seed": seed, "far": far}, inputs)
     outputs, names = int(told["outputs"]), list(told["grads"])
     return Recording(
         train,
