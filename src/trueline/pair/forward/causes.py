@@ -27,6 +27,7 @@ from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
+from trueline.pair.verify import COARSE
 
 _ESTIMATE = 1e-5
 # A block as a whole rounds more often than what lies between its layers.
@@ -132,8 +133,11 @@ class Causes:
         except SideTrouble:
             return []
         limit = max((one.floor for one in fault.checks), default=1e-5)
+        frameworks = (self.aligned.bench.framework, self.aligned.port.framework)
+        coarse = dict(COARSE[one] for one in frameworks if one in COARSE)
         return [
-            one.blame(stage, matched.port.path, matched.bench.path, limit) for one in explain_graphs(*graphs, limit)
+            one.blame(stage, matched.port.path, matched.bench.path, limit)
+            for one in explain_graphs(*graphs, limit, coarse)
         ]
 
     def _unknown(self, fault: Fault, stage: Stage) -> Blame:
