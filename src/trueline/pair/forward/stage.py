@@ -12,7 +12,8 @@ from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
 from trueline.pair.forward.causes import Causes
-from trueline.pair.forward.isolating import Fault, Isolated, isolate, merged
+from trueline.pair.forward.faults import Fault, merged
+from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
@@ -116,7 +117,7 @@ def _causes(
     sides: tuple[Side, Side], aligned: Aligned, isolated: Isolated, recording: Recording, below: str
 ) -> list[Blame]:
     faults = [one for one in merged(isolated.faults, aligned.port) if is_below(one.matched.port.path, below)]
-    causes = Causes(*sides, aligned, tuple(isolated.faults))
+    causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together)
     return [blame for one in faults for blame in causes.of(one, recording)]
 
 
