@@ -110,6 +110,15 @@ def test_code_that_needs_its_own_layer_s_size_is_run_with_it(tmp_path: Path) -> 
     assert blamed(tmp_path, TEXT, (3, 6, 12), PADDED, cropped) == []
 
 
+def test_other_numbers_in_a_layer_of_another_size_are_no_other_initialisation(tmp_path: Path) -> None:
+    bench = TEXT.replace("Conv1d(6, 8, 5)", "Conv1d(6, 32, 5, padding=2)").replace("Linear(16, 4)", "Linear(40, 4)")
+    found = blamed(tmp_path, bench, (3, 6, 12), ("32, 5, padding=2", "32, 3, padding=1"))
+    assert {one.cause for one in found} == {Cause.SHAPE, Cause.KERNEL_SIZE, Cause.PADDING}
+    scaled = ("        self.fc = nn", "        nn.init.normal_(self.conv5.weight, std=0.5)\n        self.fc = nn")
+    found = blamed(tmp_path, bench, (3, 6, 12), ("32, 5, padding=2", "32, 3, padding=1"), scaled)
+    assert Cause.INITIAL in {one.cause for one in found}
+
+
 def test_work_divided_otherwise_is_no_fault_beside_one(tmp_path: Path) -> None:
     assert blamed(tmp_path, DIVIDED, (4, 3, 8), *FUSED) == []
     found = blamed(tmp_path, DIVIDED, (4, 3, 8), *FUSED, ("F.gelu(x)", "F.relu(x)"))
