@@ -37,7 +37,7 @@ def test_every_fault_can_be_planted_and_is_looked_for_by_a_cause_that_exists(tmp
         written = planted.write_port(port, place)
         compile((place / port.net.file("port")).read_text("utf-8"), str(written.port), "exec")
         for fault in port.faults:
-            assert set(fault.causes) <= {cause.value for cause in Cause}, fault.name
+            assert {*fault.causes, *fault.also} <= {cause.value for cause in Cause}, fault.name
             assert fault.file == "parts" or fault.modules, fault.name
 
 
@@ -60,6 +60,16 @@ def test_a_finding_of_another_cause_or_place_is_strange():
     judged = judging.judge(port, found, 0.0)
     assert judged.right
     assert judged.strange == tuple(found[1:])
+
+
+def test_what_an_edit_brings_with_it_is_not_strange_and_not_enough():
+    port = next(port for port in PORTS if port.name == "inception-three-for-five")
+    kernel, padding = (
+        judging.Named("forward", cause, "inception3a.b3.1.conv", True, False) for cause in ("kernel_size", "padding")
+    )
+    assert not judging.judge(port, [padding], 0.0).right
+    judged = judging.judge(port, [kernel, padding], 0.0)
+    assert judged.right and not judged.strange
 
 
 @pytest.mark.parametrize("port", table.sample(PORTS, SAMPLE), ids=lambda port: port.name)

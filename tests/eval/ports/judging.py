@@ -76,13 +76,14 @@ def judge(port: Port, findings: Sequence[Named], seconds: float) -> Judged:
     """Put the findings beside the planted faults."""
     named = tuple(fault for fault in port.faults if any(names(one, fault) for one in findings))
     sure = tuple(fault for fault in named if any(names(one, fault) and one.confirmed for one in findings))
-    strange = tuple(one for one in findings if not one.follows and not any(names(one, fault) for fault in port.faults))
+    mine = [one for one in findings if not one.follows]
+    strange = tuple(one for one in mine if not any(names(one, fault, fault.also) for fault in port.faults))
     return Judged(port, tuple(findings), named, sure, strange, seconds)
 
 
-def names(finding: Named, fault: Fault) -> bool:
-    """The right cause at the right module; a fault of the parts lies in no module."""
-    if finding.cause not in fault.causes:
+def names(finding: Named, fault: Fault, also: Sequence[str] = ()) -> bool:
+    """The right cause, or one of ``also``, at the right module; a fault of the parts lies in no module."""
+    if finding.cause not in (*fault.causes, *also):
         return False
     return fault.file == "parts" or any(near(module, finding.module) for module in fault.modules)
 

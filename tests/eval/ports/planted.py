@@ -38,7 +38,8 @@ class Net:
 class Fault:
     """One edit of a correct port, and how a finding may name it; a fault of the parts lies in no module.
 
-    Where it is not ``alone`` it stands only in ports with several.
+    Where it is not ``alone`` it stands only in ports with several. ``also`` are causes that the same edit brings with
+    it: a finding that names one is right, and alone not enough.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Fault:
     file: str = "port"
     count: int = 1
     alone: bool = True
+    also: tuple[str, ...] = ()
 
     def planted(self, text: str) -> str:
         """The file with the fault in it."""
@@ -135,6 +137,7 @@ def _fault(told: Mapping[str, Any]) -> Fault:
         told.get("file", "port"),
         told.get("count", 1),
         told.get("alone", True),
+        tuple(told.get("also", ())),
     )
 
 

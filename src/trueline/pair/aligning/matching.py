@@ -34,6 +34,11 @@ class Matched:
     unit: bool
     silent: bool
 
+    @property
+    def called(self) -> tuple[str, int]:
+        """Which call of the port it is."""
+        return self.port.path, self.port.call
+
 
 def match_calls(
     aligned: Aligned, bench: Recording, port: Recording, without: Collection[tuple[str, int]] = ()

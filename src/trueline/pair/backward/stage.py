@@ -8,7 +8,7 @@ from typing import Final
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.backward.causes import backward_causes
-from trueline.pair.blame import Cause, Stage, StageResult, StageVerdict
+from trueline.pair.blame import Cause, Stage, StageResult, StageVerdict, also_in
 from trueline.pair.forward.causes import block_of
 from trueline.pair.forward.stage import Forward, is_below
 from trueline.pair.ops.op_level import BlockCall
@@ -24,7 +24,8 @@ def backward_stage(
     """What the forced run in training showed of gradients, then each block's own code."""
     own = [one for one in forward.blames if one.stage is Stage.BACKWARD]
     # What lies in a block whose values differ already says nothing more, unless a try confirms it.
-    known = [one.module for one in forward.blames if one.stage is Stage.FORWARD and not one.latent]
+    values = [one for one in forward.blames if one.stage is Stage.FORWARD and not one.latent]
+    known = [path for one in values for path in (one.module, *also_in(one))]
     blocks = list(_blocks(aligned, forward))
     differing = [one.path for one in blocks if any(_is_near(one.path, each) for each in known)]
     found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)

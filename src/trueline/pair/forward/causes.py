@@ -18,8 +18,8 @@ from trueline.pair.attributes.provoking import latent_causes
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.attributes.reference import by_port_leaf
 from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
-from trueline.pair.forward.isolating import Fault
 from trueline.pair.ops.explaining import explain_graphs
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
 from trueline.pair.sides.described import Described
@@ -27,6 +27,7 @@ from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
+from trueline.pair.verify import COARSE
 
 _ESTIMATE = 1e-5
 # A block as a whole rounds more often than what lies between its layers.
@@ -36,12 +37,16 @@ _KINDS = {"in": Kind.IN, "out": Kind.OUT, "gin": Kind.GIN, "grad": Kind.GRAD, "b
 
 @dataclass(frozen=True)
 class Causes:
-    """Finds causes on two live sides whose last recordings were made in the mode of the faults."""
+    """Finds causes on two live sides whose last recordings were made in the mode of the faults.
+
+    ``together`` are calls that only together with the code around them are the benchmark's: they are looked into.
+    """
 
     bench: Side
     port: Side
     aligned: Aligned
     faults: tuple[Fault, ...]
+    together: frozenset[Called] = frozenset()
 
     def of(self, fault: Fault, recording: Recording) -> list[Blame]:
         """The causes of one fault, confirmed ones first; one that says so where nothing explains it."""
@@ -126,14 +131,17 @@ class Causes:
     def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         matched = fault.matched
         wrong = {(one.matched.port.path, one.matched.port.call) for one in self.faults if not one.between}
-        block = block_of(matched, fault.reference, recording, wrong)
+        block = block_of(matched, fault.reference, recording, wrong, self.together)
         try:
             graphs = op_graphs(self.bench, self.port, block)
         except SideTrouble:
             return []
         limit = max((one.floor for one in fault.checks), default=1e-5)
+        frameworks = (self.aligned.bench.framework, self.aligned.port.framework)
+        coarse = dict(COARSE[one] for one in frameworks if one in COARSE)
         return [
-            one.blame(stage, matched.port.path, matched.bench.path, limit) for one in explain_graphs(*graphs, limit)
+            one.blame(stage, matched.port.path, matched.bench.path, limit)
+            for one in explain_graphs(*graphs, limit, coarse)
         ]
 
     def _unknown(self, fault: Fault, stage: Stage) -> Blame:
@@ -160,18 +168,23 @@ class Causes:
 
 
 def block_of(
-    matched: Matched, reference: Reference, recording: Recording, silent: Collection[Called] | None = None
+    matched: Matched,
+    reference: Reference,
+    recording: Recording,
+    silent: Collection[Called] | None = None,
+    without: Collection[Called] = (),
 ) -> BlockCall:
     """A call with the calls inside it that both sides have: of layers with weights, and of ``silent`` ones.
 
-    None stands for all that have none; ``recording`` is the port's.
+    None stands for all that have none; ``without`` are calls that are part of the code around them; ``recording`` is
+    the port's.
     """
-    by_call = {(one.port.path, one.port.call): one for one in reference.matched}
+    inside = [one for one in reference.matched if one is matched or one.called not in without]
+    by_call = {one.called: one for one in inside}
     inner = [
         InnerCall(one.port.path, one.bench.path, list(reference.all(one.bench.path, one.bench.call, "out").values()))
-        for one in ([] if matched.unit else reference.matched)
-        if (not one.silent or silent is None or (one.port.path, one.port.call) in silent)
-        and _holder(recording, one, by_call) is matched
+        for one in ([] if matched.unit else inside)
+        if (not one.silent or silent is None or one.called in silent) and _holder(recording, one, by_call) is matched
     ]
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train

@@ -10,8 +10,9 @@ from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import match_calls
 from trueline.pair.blame import Blame
 from trueline.pair.forward.causes import Causes
+from trueline.pair.forward.faults import Fault, faults_of, merged
 from trueline.pair.forward.forced import force, reference_of
-from trueline.pair.forward.isolating import Coarse, Fault, Isolated, faults_of, merged
+from trueline.pair.forward.isolating import Coarse, Isolated
 from trueline.pair.forward.shorter import allowed
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
@@ -12,6 +12,7 @@ from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
 
 # Measured noise is the furthest of a few tries, each moved by one rounding unit; another library rounds elsewhere too.
@@ -98,7 +99,7 @@ def reference_of(
     found = Reference(recording, matched, list(recording.arrays))
     for one in matched:
         _place(found, one)
-    asked = {"do": "force", "own": True, "inputs": len(inputs), "train": recording.train}
+    asked = {"do": "force", "own": True, "inputs": len(inputs), "train": recording.train, "reshaped": False}
     if recording.train:
         specs = [_spec(found, one, one.bench.path, one.bench.call) for one in matched]
         told, arrays = bench.ask({**asked, "collect": True, "perturbed": None, "calls": specs}, inputs)
@@ -116,12 +117,26 @@ def reference_of(
     return found
 
 
-def force(port: Side, aligned: Aligned, reference: Reference, inputs: Sequence[Array]) -> list[Checked]:
-    """Run the port once, each matched call on the benchmark's inputs; what was compared, in the order it ran."""
+def force(
+    port: Side, aligned: Aligned, reference: Reference, inputs: Sequence[Array], free: Collection[Called] = ()
+) -> list[Checked]:
+    """Run the port once, each matched call on the benchmark's inputs; what was compared, in the order it ran.
+
+    ``free`` calls get the benchmark's inputs and pass on what they make of them themselves.
+    """
     sending = _Sending(reference)
     specs = [_sent(reference, aligned, one, sending) for one in reference.matched]
+    specs = [{**one, "free": (one["path"], one["call"]) in free} for one in specs]
     content = {"do": "force", "own": False, "inputs": len(inputs), "train": reference.recording.train}
-    told, _ = port.ask({**content, "collect": False, "perturbed": None, "calls": specs}, [*inputs, *sending.arrays])
+    content |= {"collect": False, "perturbed": None, "calls": specs}
+    given = [*inputs, *sending.arrays]
+    try:
+        told, _ = port.ask({**content, "reshaped": True}, given)
+    except SideTrouble as trouble:
+        if trouble.message.id != "side.raised_running":
+            raise
+        # Code that was written for its own layer's size may not run on the benchmark's.
+        told, _ = port.ask({**content, "reshaped": False}, given)
     by_call = {(one.port.path, one.port.call): one for one in reference.matched}
     order = [by_call[one["path"], one["call"]] for one in told["calls"]]
     return [
@@ -130,7 +145,7 @@ def force(port: Side, aligned: Aligned, reference: Reference, inputs: Sequence[A
             order[one["parent"]] if one["parent"] is not None else None,
             [_check(reference, aligned, here, *each) for each in one["checks"]],
             one["forced"],
-            {name: one[name] for name in ("unfit", "shapes", "counts") if name in one},
+            {name: one[name] for name in ("unfit", "shapes", "counts", "loose") if name in one},
         )
         for one, here in zip(told["calls"], order, strict=True)
     ]
@@ -159,6 +174,7 @@ def _spec(reference: Reference, one: Matched, path: str, call: int) -> dict[str,
         "unit": one.unit,
         "silent": one.silent,
         "floor": _WIDEST,
+        "free": False,
         **{kind: gathered.get(kind, {}) for kind in ("gin", "grad", "buffer")},
     }
 

@@ -16,7 +16,8 @@ from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.compiled import compiled_blames
 from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.far import far_causes
-from trueline.pair.forward.isolating import Fault, Isolated, isolate, merged
+from trueline.pair.forward.faults import Fault, merged
+from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
@@ -84,11 +85,9 @@ def run_forward(
             aligned, evaluated = nested, other
     found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
     found += _causes(sides, aligned, evaluated, recordings[1], below)
-    found += [
-        one for one in far_causes(sides, aligned, evaluated, recordings[1], inputs) if is_below(one.module, below)
-    ]
     tell("size")
     sizes = []
+    smallest = (evaluated, recordings[1], inputs)
     for resized in other_sizes(inputs):
         again = _at_size(sides, aligned, resized, evaluated)
         if again is not None:
@@ -96,6 +95,8 @@ def run_forward(
             known = _known(found)
             more = _causes(sides, aligned, again[0], again[1], below)
             found += [one for one in more if (one.module, one.cause) not in known]
+            smallest = min(smallest, (*again, resized), key=lambda one: sum(each.size for each in one[2]))
+    found += [one for one in far_causes(sides, aligned, *smallest) if is_below(one.module, below)]
     tell("train")
     recordings = _recorded(sides, inputs, train=True)
     trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
@@ -136,7 +137,7 @@ def _causes(
     sides: tuple[Side, Side], aligned: Aligned, isolated: Isolated, recording: Recording, below: str
 ) -> list[Blame]:
     faults = [one for one in merged(isolated.faults, aligned.port) if is_below(one.matched.port.path, below)]
-    causes = Causes(*sides, aligned, tuple(isolated.faults))
+    causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together)
     return [blame for one in faults for blame in causes.of(one, recording)]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from trueline.pair.ops.edits import Edit, EditKind, Way
 from trueline.pair.ops.op_graph import Op
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import Array, Turn, equal, reordered, sampled
+from trueline.pair.ops.same_values import Array, Turn, equal, level, reordered, sampled
 
 _MOST_STEPS: Final = 3000
 _DEEPEST: Final = 80
@@ -19,18 +21,24 @@ _UNCHECKED: Final = 0.05
 _LAYOUT: Final = 0.1
 _TURNED: Final = 0.9
 _SPARE_INPUT: Final = 0.3
+_COARSE: Final = 0.01
 _NOT_AKIN: Final = 0.2
 _FAR: Final = 2.6
 _MOST_PERMUTED: Final = 4
+_NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 class Beside:
-    """Both sides; what is found out about two values is kept."""
+    """Both sides; what is found out about two values is kept.
 
-    def __init__(self, bench: Reading, port: Reading, floor: float) -> None:
+    ``coarse`` says how far off a kind of operator may be that a framework computes more coarsely than its format.
+    """
+
+    def __init__(self, bench: Reading, port: Reading, floor: float, coarse: Mapping[str, float] = _NOTHING) -> None:
         self.bench = bench
         self.port = port
         self._floor = floor
+        self._coarse = coarse
         self._same: dict[tuple[int, int], bool] = {}
         self._ways: dict[tuple[int, int], Way] = {}
         self._turns: dict[tuple[int, int], Turn | None] = {}
@@ -91,11 +99,11 @@ class Beside:
         for bench_op in bench_ways:
             for port_op in port_ways:
                 yield from self._paired(here, there, bench_op, port_op, depth)
-        for op in bench_ways:
+        for op in (*bench_ways, *self.bench.fused(here)):
             for one in self._varying(self.bench, op):
                 below = self.align(one, there, depth).used(None, op)
                 yield below.under(1.0, Edit(EditKind.MISSING, here, there, bench_op=op))
-        for op in port_ways:
+        for op in (*port_ways, *self.port.fused(there)):
             for one in self._varying(self.port, op):
                 below = self.align(here, one, depth).used(op, None)
                 yield below.under(1.0, Edit(EditKind.EXTRA, here, there, port_op=op))
@@ -119,12 +127,23 @@ class Beside:
             real = [one for one in way.edits if one.kind is not EditKind.LAYOUT]
             if carried and way.edits:
                 yield way
+            elif not way.edits and not spare and self._is_coarse(bench_op, port_op, here, there):
+                yield Way(_COARSE, (Edit(EditKind.COARSE, here, there, bench_op, port_op),))
             elif carried is None and real and bench_op.kind == port_op.kind and not spare:
                 yield way.under(_UNCHECKED, checked=False)
-            if way.edits and not real and self._carries(bench_op, port_op, places, turned=False):
-                yield Way(_TURNED, tuple(self._turned(one) for one in way.edits))
+            laid = [one for one in way.edits if one.kind is EditKind.LAYOUT]
+            if laid and self._carries(bench_op, port_op, places, turned=False):
+                edits = (*real, *(self._turned(one) for one in laid))
+                yield replace(way, cost=way.cost - _LAYOUT * len(laid) + _TURNED, edits=edits)
             cost = 1.0 + spare + (0.0 if self._akin(bench_op, port_op) else _NOT_AKIN)
             yield way.under(cost, Edit(EditKind.OTHER, here, there, bench_op, port_op))
+
+    def _is_coarse(self, bench_op: Op, port_op: Op, here: int, there: int) -> bool:
+        """Whether one operator, on the same inputs, differs only by how coarsely it is computed."""
+        off, first, second = self._coarse.get(port_op.kind), self.bench.array(here), self.port.array(there)
+        if off is None or bench_op.kind != port_op.kind or first is None or second is None:
+            return False
+        return level(second, first) <= off
 
     def _akin(self, bench_op: Op, port_op: Op) -> bool:
         """Whether two operators may be meant for each other."""

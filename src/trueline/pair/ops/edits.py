@@ -17,6 +17,7 @@ class EditKind(StrEnum):
     INPUT = "input"
     LAYOUT = "layout"
     TURNED = "turned"
+    COARSE = "coarse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import Array, level
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
 
+_NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 _OPERANDS: Final = {"add": "sum", "sub": "sum", "mul": "product", "div": "product"}
 
 
@@ -62,11 +64,16 @@ class Explanation:
         )
 
 
-def explain_graphs(bench: Graph, port: Graph, floor: float) -> list[Explanation]:
-    """All reasons why the two blocks part; none where they do the same."""
+def explain_graphs(
+    bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING
+) -> list[Explanation]:
+    """All reasons why the two blocks part; none where they do the same.
+
+    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
+    """
     known = None
     found = []
-    for parting in part(bench, port, floor):
+    for parting in part(bench, port, floor, coarse):
         if known is None:
             known = known_values(bench, floor)
         found.append(explain(parting, known, floor))
@@ -161,7 +168,7 @@ def _left(parting: Parting) -> float | None:
 
 def _confirmed(parting: Parting) -> bool:
     if parting.kind in (PartingKind.MISSING_OP, PartingKind.OTHER_OP):
-        return parting.checked and (parting.bench_done is not None or parting.swapped)
+        return parting.checked and (parting.bench_done is not None or parting.swapped or parting.tried)
     return parting.checked
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 from trueline.model.run import Line
 from trueline.pair.ops.beside import Beside
 from trueline.pair.ops.edits import Edit, EditKind
+from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.reading import Reading
@@ -17,6 +19,7 @@ from trueline.pair.ops.same_values import Array, level
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4
+_NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 class PartingKind(StrEnum):
@@ -49,8 +52,9 @@ class Parting:
     from there, where it is one value. ``user`` is the port's operator that takes it. ``swapped``: both operators take
     the same values in another order. ``operand`` is what an operator of two values takes besides the value that goes
     on. ``sink`` is the inner layer that gets the wrong value ("": the block's output), ``measured`` how far apart it is
-    there. ``sizes`` are those of the block's axes. ``checked``: with the benchmark's value put in here (and at the
-    other places), the port's own operators lead to the benchmark's value.
+    there. ``sizes`` are those of the block's axes. ``masks``: the benchmark makes a mask of the value. ``tried``: the
+    benchmark's operator took the value that the port has. ``checked``: with the benchmark's value put in here (and at
+    the other places), the port's own operators lead to the benchmark's value.
     """
 
     kind: PartingKind
@@ -72,6 +76,8 @@ class Parting:
     swapped: bool = False
     operand: Named | None = None
     sizes: tuple[int, ...] = ()
+    masks: bool = False
+    tried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,12 @@ class _Sink:
     other_line: Line | None = None
 
 
-def part(bench: Graph, port: Graph, floor: float) -> list[Parting]:
-    """All places where the port parts from the benchmark, in the port's order; none where both do the same."""
-    sides = Beside(Reading(bench, floor), Reading(port, floor), floor)
+def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING) -> list[Parting]:
+    """All places where the port parts from the benchmark, in the port's order; none where both do the same.
+
+    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
+    """
+    sides = Beside(Reading(bench, floor), Reading(port, floor), floor, coarse)
     found: dict[object, Parting] = {}
     for sink in _sinks(sides.bench.graph, sides.port.graph):
         for one in _partings(sides, sink):
@@ -117,12 +126,12 @@ def _calls(graph: Graph) -> dict[tuple[str, int], Op]:
 def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
     here, there = sides.bench.base(sink.bench), sides.port.base(sink.port)
     beside = sides.align(here, there)
-    if not beside.edits:
+    found = [one for one in beside.edits if one.kind is not EditKind.COARSE]
+    if not found:
         return
     bench_value, port_value = sides.bench.array(here), sides.port.array(there)
     measured = level(port_value, bench_value) if bench_value is not None and port_value is not None else float("inf")
-    real = [one for one in beside.edits if one.kind is not EditKind.LAYOUT]
-    edits = real or list(beside.edits)
+    edits = [one for one in found if one.kind is not EditKind.LAYOUT] or found
     if len(edits) > _MOST_EDITS or beside.given_up:
         yield Parting(
             PartingKind.UNTOLD,
@@ -161,6 +170,8 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _swapped(sides, edit),
         _operand(sides, edit),
         bench.sizes,
+        makes_mask(bench, edit.bench),
+        _tried(sides, edit),
     )
 
 
@@ -175,8 +186,20 @@ def _operand(sides: Beside, edit: Edit) -> Named | None:
     return None
 
 
+def _tried(sides: Beside, edit: Edit) -> bool:
+    """Whether the benchmark itself shows what a missing operator makes of the port's value."""
+    op = edit.bench_op
+    if edit.kind is not EditKind.MISSING or op is None:
+        return False
+    varying = [one for one in sides.bench.inputs(op) if not sides.bench.is_constant(one)]
+    return len(varying) == 1 and sides.same(varying[0], edit.port)
+
+
 def _swapped(sides: Beside, edit: Edit) -> bool:
     if edit.bench_op is None or edit.port_op is None or len(edit.bench_op.inputs) != len(edit.port_op.inputs):
+        return False
+    # Another operator is the fault itself, in whatever order it takes the values.
+    if edit.bench_op.kind != edit.port_op.kind:
         return False
     given, taken = sides.bench.inputs(edit.bench_op), sides.port.inputs(edit.port_op)
 

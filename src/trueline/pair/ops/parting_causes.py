@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from trueline.pair.blame import Cause
 from trueline.pair.ops.form_words import cause_of, cause_of_two
+from trueline.pair.ops.masks import MASKED
 from trueline.pair.ops.parting import Parting, PartingKind
-
-_MASKED: Final = -1e4
 
 
 def parting_cause(parting: Parting) -> Cause:
     """Why two blocks part here."""
     bench, port = parting.bench_done, parting.port_done
+    if parting.masks and parting.kind in (PartingKind.MISSING_OP, PartingKind.EXTRA_OP, PartingKind.OTHER_OP):
+        return Cause.MASK
     match parting.kind:
         case PartingKind.MISSING_OP:
             return _added(parting) or cause_of(bench, parting.bench_op, Cause.MISSING_OP)
@@ -46,7 +45,7 @@ def _added(parting: Parting) -> Cause | None:
     if op is None or (done is not None and done.form is not None) or op.kind not in ("add", "sub", "mul"):
         return None
     both = (parting.bench_value, parting.port_value)
-    if any(one is not None and one.size and float(np.min(one)) <= _MASKED for one in both):
+    if any(one is not None and one.size and float(np.min(one)) <= MASKED for one in both):
         return Cause.MASK
     if parting.given is not None:
         return Cause.SCALE if op.kind == "mul" else Cause.OFFSET

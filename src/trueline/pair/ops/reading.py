@@ -30,6 +30,7 @@ class Reading:
 
     def __init__(self, graph: Graph, floor: float) -> None:
         self.graph = split(graph, floor)
+        self._whole = graph.maker
         self.floor = floor
         self.is_known: Callable[[int], bool] = lambda _: False
         self._base: dict[int, int] = {}
@@ -109,6 +110,14 @@ class Reading:
         op = self.op(value)
         if op is not None:
             yield op
+
+    def fused(self, value: int) -> Iterator[Op]:
+        """The operator that made a value in one piece, where it is taken in several and goes on from one value."""
+        whole, last = self._whole.get(value), self.op(value)
+        if whole is None or last is None or last is whole or self.is_known(value):
+            return
+        if sum(not self.is_constant(one) for one in self.inputs(whole)) == 1:
+            yield whole
 
     def _compose(self, value: int) -> Op | None:
         """The last operators as one function of one earlier value, the earliest first."""

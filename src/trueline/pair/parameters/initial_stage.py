@@ -103,6 +103,7 @@ class _Fans:
 
 def _apart(all_of: Sequence[_One]) -> list[_One]:
     """Parameters that differ, by themselves or together with others of their kind."""
+    all_of = [one for one in all_of if not _follows_from_size(one)]
     apart = {id(one) for one in all_of if differ(one.bench, one.port)}
     small: dict[tuple[str, str], list[_One]] = {}
     for one in all_of:
@@ -112,6 +113,14 @@ def _apart(all_of: Sequence[_One]) -> list[_One]:
         if pooled_differ([(one.bench, one.port) for one in members]):
             apart |= {id(one) for one in members}
     return [one for one in all_of if id(one) in apart]
+
+
+def _follows_from_size(one: _One) -> bool:
+    """Whether both draw by one rule, and other numbers come only from a layer of another size."""
+    if one.fans[0] == one.fans[1]:
+        return False
+    ours = [rule for rule in _rules(one, 1) if rule.name != _ANY]
+    return any(rule.same(other) or other.same(rule) for rule in _rules(one, 0) for other in ours)
 
 
 def _blames(aligned: Aligned, apart: Sequence[_One]) -> Iterator[Blame]:

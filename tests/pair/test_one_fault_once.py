@@ -1,0 +1,143 @@
+"""One fault is told once, beside others too; and what only follows from it, or is divided otherwise, is not told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from trueline.pair.blame import Blame, Cause
+from trueline.pair.pairing import Options, Wish, pair_sides
+from trueline.pair.sides.entry import Entry
+
+HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
+TEXT = HEAD + (
+    """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv3 = nn.Conv1d(6, 8, 3)
+        self.conv5 = nn.Conv1d(6, 8, 5)
+        self.fc = nn.Linear(16, 4)
+
+    def forward(self, x):
+        three = self.conv3(x)
+        five = self.conv5(x)
+        three, five = three.relu().amax(2), five.relu().amax(2)
+        return self.fc(torch.cat((three, five), 1))
+"""
+)
+PADDED = ("Conv1d(6, 8, 5)", "Conv1d(6, 8, 5, padding=2)")
+DIVIDED = HEAD + (
+    """
+class Dense(nn.Linear):
+    pass
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.pooler = Dense(8, 8)
+        self.head = nn.Linear(8, 3)
+        self.words = nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = self.first(x)
+        words = self.words(F.gelu(x))
+        return words, self.head(torch.tanh(self.pooler(x[:, 0])))
+"""
+)
+FUSED = (
+    ("    pass\n", "    def forward(self, x):\n        return torch.tanh(super().forward(x))\n"),
+    ("self.head(torch.tanh(self.pooler(x[:, 0])))", "self.head(self.pooler(x[:, 0]))"),
+)
+BLOCKS = HEAD + (
+    """
+class Block(nn.Module):
+    def __init__(self, inp, out):
+        super().__init__()
+        self.conv = nn.Conv2d(inp, out, 3, padding=1, bias=False)
+        self.bn = nn.BatchNorm2d(out)
+        self.down = nn.Conv2d(inp, out, 1) if inp != out else None
+
+    def forward(self, x):
+        out = self.bn(self.conv(x))
+        if self.down is not None:
+            x = self.down(x)
+        return F.relu(out + x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = Block(4, 4), Block(4, 8)
+
+    def forward(self, x):
+        return self.two(self.one(x))
+"""
+)
+
+
+def blamed(folder: Path, bench: str, shape: tuple[int, ...], *edits: tuple[str, str]) -> list[Blame]:
+    port = bench
+    for old, new in edits:
+        assert old in port
+        port = port.replace(old, new)
+    (folder / "bench_net.py").write_text(bench)
+    (folder / "port_net.py").write_text(port)
+    inputs = [np.random.default_rng(0).standard_normal(shape).astype(np.float32)]
+    wishes = [Wish(Entry.parse(f"{name}:Net")) for name in ("bench_net", "port_net")]
+    return pair_sides(*wishes, Options(inputs, steps=0, folder=folder)).blames
+
+
+def told(found: list[Blame]) -> set[tuple[str, Cause, bool]]:
+    return {(one.module, one.cause, one.confirmed) for one in found}
+
+
+def test_what_reaches_the_layers_behind_an_output_of_another_size_is_no_fault_of_its_own(tmp_path: Path) -> None:
+    found = blamed(tmp_path, TEXT, (3, 6, 12), PADDED)
+    assert told(found) == {("conv5", Cause.PADDING, True)}
+
+
+def test_a_fault_behind_an_output_of_another_size_is_told_too(tmp_path: Path) -> None:
+    found = blamed(tmp_path, TEXT, (3, 6, 12), PADDED, ("(three, five)", "(five, three)"))
+    assert told(found) == {("conv5", Cause.PADDING, True), ("", Cause.CONCAT_ORDER, True)}
+
+
+def test_code_that_needs_its_own_layer_s_size_is_run_with_it(tmp_path: Path) -> None:
+    cropped = ("five = self.conv5(x)", "five = self.conv5(x)[..., 2:-2].reshape(-1, 8, 8)")
+    assert blamed(tmp_path, TEXT, (3, 6, 12), PADDED, cropped) == []
+
+
+def test_other_numbers_in_a_layer_of_another_size_are_no_other_initialisation(tmp_path: Path) -> None:
+    bench = TEXT.replace("Conv1d(6, 8, 5)", "Conv1d(6, 32, 5, padding=2)").replace("Linear(16, 4)", "Linear(40, 4)")
+    found = blamed(tmp_path, bench, (3, 6, 12), ("32, 5, padding=2", "32, 3, padding=1"))
+    assert {one.cause for one in found} == {Cause.SHAPE, Cause.KERNEL_SIZE, Cause.PADDING}
+    scaled = ("        self.fc = nn", "        nn.init.normal_(self.conv5.weight, std=0.5)\n        self.fc = nn")
+    found = blamed(tmp_path, bench, (3, 6, 12), ("32, 5, padding=2", "32, 3, padding=1"), scaled)
+    assert Cause.INITIAL in {one.cause for one in found}
+
+
+def test_work_divided_otherwise_is_no_fault_beside_one(tmp_path: Path) -> None:
+    assert blamed(tmp_path, DIVIDED, (4, 3, 8), *FUSED) == []
+    found = blamed(tmp_path, DIVIDED, (4, 3, 8), *FUSED, ("F.gelu(x)", "F.relu(x)"))
+    assert told(found) == {("", Cause.ACTIVATION, True)}
+    (one,) = found
+    assert one.bench == "gelu"
+
+
+def test_work_divided_otherwise_hides_no_fault_before_it(tmp_path: Path) -> None:
+    last = ("self.head(torch.tanh(self.pooler(x[:, 0])))", "self.head(self.pooler(x[:, -1]))")
+    found = blamed(tmp_path, DIVIDED, (4, 3, 8), FUSED[0], last)
+    assert told(found) == {("", Cause.SLICE, True)}
+
+
+def test_an_activation_too_many_in_a_layer_stays_a_fault_beside_another(tmp_path: Path) -> None:
+    found = blamed(tmp_path, DIVIDED, (4, 3, 8), FUSED[0], ("F.gelu(x)", "F.relu(x)"))
+    assert {one.module for one in found} == {"", "pooler"}
+
+
+def test_a_gradient_that_a_lacking_sum_takes_away_is_not_told_again(tmp_path: Path) -> None:
+    found = blamed(tmp_path, BLOCKS, (2, 4, 8, 8), ("F.relu(out + x)", "F.relu(out)"))
+    assert told(found) == {("one", Cause.RESIDUAL, True)}
