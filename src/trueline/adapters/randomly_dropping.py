@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -58,7 +59,8 @@ class Dropping:
                 own = _share_of(module) if module.training else 0.0
 
                 def drop(tensor: Any, share: float, _: bool) -> Any:
-                    return original(module, tensor, *args, **kwargs) if share == own else plain(tensor, share, True)
+                    unchanged = share == own or math.isnan(share)
+                    return original(module, tensor, *args, **kwargs) if unchanged else plain(tensor, share, True)
 
                 return self.drop(value, own, drop)
 
@@ -96,11 +98,14 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def _share_of(module: Any) -> float:
+    """How much a module drops, or one inside it; not a number where nothing says so."""
     for name in (*_SHARES, "keep_prob"):
         value = getattr(module, name, None)
         if _is_number(value):
             return 1.0 - float(value) if name == "keep_prob" else float(value)
-    return 0.0
+    inside = getattr(module, "_modules", None) or getattr(module, "_cells", None) or {}
+    found = (_share_of(one) for one in inside.values() if one is not None)
+    return next((share for share in found if not math.isnan(share)), math.nan)
 
 
 _looked: set[str] = set()

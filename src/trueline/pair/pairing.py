@@ -14,6 +14,7 @@ from typing import Any
 from trueline.compare.align import Rules
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
+from trueline.pair.aligning.by_values import align_by_values
 from trueline.pair.aligning.moving import move_weights
 from trueline.pair.backward.stage import backward_stage
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
@@ -127,6 +128,7 @@ class _Pairing:
         self._give_weights(inputs)
         seen = (record(bench, inputs, train=False, arrays=True), record(port, inputs, train=False, arrays=False))
         aligned = align_sides(*self.described, seen, options.rules)
+        aligned = align_by_values(port, aligned, seen, inputs) or aligned
         stages.append(parameter_stage(aligned))
         tell("weights")
         tables = table_blames(bench, port, aligned)

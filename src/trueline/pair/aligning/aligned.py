@@ -101,8 +101,8 @@ def align_sides(
         bench,
         port,
         pairs,
-        [here[one.key] for one in alignment.only_a if _counts(bench, here[one.key])],
-        [there[one.key] for one in alignment.only_b if _counts(port, there[one.key])],
+        [here[one.key] for one in alignment.only_a if says_something(bench, here[one.key])],
+        [there[one.key] for one in alignment.only_b if says_something(port, there[one.key])],
         {port_path: by_params.get(port_path, there) for port_path, there in modules.items() if there in paths},
     )
 
@@ -121,7 +121,7 @@ def _by_key(described: Described) -> dict[Key, ParamInfo]:
     return {
         Key.of_parameter(described.paths.get(one.name, one.name), Kind.PARAM): one
         for one in described.parameters
-        if not one.name.endswith(_COUNTER)
+        if is_tensor(one)
     }
 
 
@@ -133,7 +133,12 @@ def _by_parameters(pairs: Sequence[ParamPair]) -> dict[str, str]:
     return found
 
 
-def _counts(described: Described, one: ParamInfo) -> bool:
+def is_tensor(one: ParamInfo) -> bool:
+    """Whether it is more than a counter."""
+    return not one.name.endswith(_COUNTER)
+
+
+def says_something(described: Described, one: ParamInfo) -> bool:
     """Whether a tensor without a counterpart says anything: another's second name, or what a framework always has."""
     if one.shared_with is not None:
         return False

@@ -2,38 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.recorded import Recording
+
+Shapes = tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
 
 
-def outermost_first(aligned: Aligned) -> Aligned | None:
-    """Of modules that hold the same tensors, the outermost matched with the outermost; None where that is so already.
-
-    A layer that has the tensors itself stays matched with the one that has them.
-    """
-    holders = (
-        _holders((one.bench_path for one in aligned.pairs), {one.path for one in aligned.bench.modules}),
-        _holders((one.port_path for one in aligned.pairs), {one.path for one in aligned.port.modules}),
-    )
-    owners = {one.port_path.rpartition(".")[0] for one in aligned.pairs}
-    modules = dict(aligned.modules)
-    for held, here in holders[1].items():
-        there = holders[0].get(held, [])
-        if len(here) == len(there) == 1 or not there:
-            continue
-        fixed = {path: modules[path] for path in here if path in owners and path in modules}
-        for path in here:
-            modules.pop(path, None)
-        loose = zip(_without(here, fixed), _without(there, fixed.values()), strict=False)
-        modules |= {**dict(loose), **fixed}
+def outermost_first(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned | None:
+    """Of modules that hold the same tensors the outermost matched with the outermost; None where they are already."""
+    several = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, several=True)
+    modules = {path: other for path, other in aligned.modules.items() if path not in several} | {
+        path: other for path, other in several.items() if other is not None
+    }
     return replace(aligned, modules=modules) if modules != dict(aligned.modules) else None
 
 
-def _without(paths: Sequence[str], fixed: Iterable[str]) -> list[str]:
-    known = set(fixed)
-    return [path for path in paths if path not in known]
+def same_holders(
+    bench: Described,
+    port: Described,
+    pairs: Sequence[ParamPair],
+    recordings: tuple[Recording, Recording],
+    *,
+    several: bool = False,
+) -> dict[str, str | None]:
+    """The benchmark's module of each of the port's that holds the same tensors; None for one that has none left.
+
+    Where several hold them, those that take and give the same shapes, the outermost first; else those that have the
+    tensors themselves. ``several`` leaves out modules of which there is just one on either side.
+    """
+    there = _holders((one.bench_path for one in pairs), {one.path for one in bench.modules})
+    here = _holders((one.port_path for one in pairs), {one.path for one in port.modules})
+    owners = {one.port_path.rpartition(".")[0]: one.bench_path.rpartition(".")[0] for one in pairs}
+    shapes = (_shapes(recordings[0]), _shapes(recordings[1]))
+    found: dict[str, str | None] = {}
+    for held, paths in here.items():
+        others = there.get(held, [])
+        if not others or (several and len(paths) == len(others) == 1):
+            continue
+        found |= dict.fromkeys(paths)
+        found |= _alike(paths, others, shapes) or _owning(paths, others, owners)
+    return found
+
+
+def _alike(here: Sequence[str], there: Sequence[str], shapes: tuple[Mapping[str, Shapes], ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    begin = 0
+    for path in here:
+        for place in range(begin, len(there)):
+            given = shapes[0].get(there[place])
+            if given is not None and given == shapes[1].get(path):
+                found[path], begin = there[place], place + 1
+                break
+    return found
+
+
+def _owning(here: Sequence[str], there: Sequence[str], owners: Mapping[str, str]) -> dict[str, str]:
+    own = {path: owners[path] for path in here if owners.get(path) in there}
+    rest = [one for one in here if one not in own], [one for one in there if one not in own.values()]
+    return {**dict(zip(*rest, strict=False)), **own}
+
+
+def _shapes(recording: Recording) -> dict[str, Shapes]:
+    """What each module takes and gives in its first call."""
+    found: dict[str, Shapes] = {}
+    for one in recording.calls:
+        ins, outs = (tuple(recording.shapes[place][1] for place in places) for places in (one.ins, one.outs))
+        found.setdefault(one.path, (ins, outs))
+    return found
 
 
 def _holders(names: Iterable[str], paths: set[str]) -> dict[frozenset[int], list[str]]:

@@ -24,6 +24,7 @@ _ROOMS: Final = {
     "put": "weights",
     "settle": "settling",
     "record": "recording",
+    "trace": "tracing",
     "force": "forcing",
     "run_module": "trying",
     "watch_ops": "op_level",

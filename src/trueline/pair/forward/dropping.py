@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from trueline.apitable.layers import layer_of_class
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
-from trueline.pair.attributes.difference import alike
 from trueline.pair.attributes.provoking_dropout import many, same_strength, strength
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.blame import Blame, Cause, Stage
@@ -17,6 +18,8 @@ from trueline.pair.forward.causes import built_at
 from trueline.pair.forward.forced import Reference
 from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
+
+_ROUNDED: Final = 1e-6
 
 
 @dataclass
@@ -70,8 +73,11 @@ def _settled(
     one, drops = by_place[place], held[place]
     while True:
         bench, here = drops.shares()
+        if any(math.isnan(one) for one in (*bench, *here)):
+            # What drops does not say how much.
+            return
         if len(bench) == len(here):
-            if not alike(bench, here):
+            if not all(map(_same, bench, here)):
                 yield one, drops
             return
         above = port.calls[place].parent
@@ -120,7 +126,7 @@ def _without_more(bench: Sequence[float], port: Sequence[float]) -> list[float] 
     remaining = list(bench)
     found = []
     for share in port:
-        same = bool(remaining) and alike(share, remaining[0])
+        same = bool(remaining) and _same(share, remaining[0])
         found.append(remaining.pop(0) if same else 0.0)
     return None if remaining else found
 
@@ -177,6 +183,11 @@ def _blame(
         other_line=built_at(aligned.bench, matched.bench.path),
         edit=message("pair_stage.edit_drops", **words),
     )
+
+
+def _same(one: float, other: float) -> bool:
+    """But for how a framework rounds what is kept."""
+    return math.isclose(one, other, abs_tol=_ROUNDED)
 
 
 def _shown(shares: Sequence[float]) -> Message | str:

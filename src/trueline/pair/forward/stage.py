@@ -78,7 +78,7 @@ def run_forward(
     sides = (bench, port)
     tell("eval")
     evaluated = isolate(sides, aligned, recordings, inputs)
-    nested = outermost_first(aligned) if evaluated.faults else None
+    nested = outermost_first(aligned, recordings) if evaluated.faults else None
     if nested is not None:
         other = isolate(sides, nested, recordings, inputs)
         if len(other.faults) < len(evaluated.faults):

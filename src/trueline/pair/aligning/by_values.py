@@ -1,0 +1,175 @@
+"""Aligned by what goes into each layer, where names and structure leave parameters over on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from trueline.apitable.layers import layer_of_class
+from trueline.compare.align.shapes import layout, untransposed
+from trueline.model.finding import Certainty
+from trueline.model.run import ParamInfo
+from trueline.pair.aligning.aligned import Aligned, ParamPair, is_tensor, says_something
+from trueline.pair.aligning.nesting import same_holders
+from trueline.pair.sides.described import Described
+from trueline.pair.sides.recorded import Recording
+from trueline.pair.sides.side import Side
+from trueline.pair.sides.wire import Array
+
+
+def align_by_values(
+    port: Side, aligned: Aligned, recordings: tuple[Recording, Recording], inputs: Sequence[Array]
+) -> Aligned | None:
+    """One run of the port; None where it leaves no fewer parameters over than the names did."""
+    if not aligned.only_bench or not aligned.only_port:
+        return None
+    sides = (_Owned(aligned.bench), _Owned(aligned.port))
+    found = _traced(port, aligned, sides, recordings, inputs)
+    tensors = dict(_tensors(sides, found))
+    tensors |= dict(_loose(sides, found, tensors))
+    made = _made(aligned, sides, tensors, recordings)
+    left = [len(one.only_bench) + len(one.only_port) for one in (made, aligned)]
+    return made if left[0] < left[1] else None
+
+
+@dataclass
+class _Owned:
+    """The tensors of a side by the module that has them: paths to what a checkpoint says of each."""
+
+    described: Described
+
+    def __post_init__(self) -> None:
+        self.tensors: dict[str, ParamInfo] = {
+            self.described.paths.get(one.name, one.name): one for one in self.described.parameters if is_tensor(one)
+        }
+        self.modules: dict[str, list[str]] = {}
+        for path in self.tensors:
+            self.modules.setdefault(path.rpartition(".")[0], []).append(path)
+
+    def leaf(self, path: str) -> str:
+        """What a tensor is in its layer, in torch's word where the layer is known."""
+        module, _, leaf = path.rpartition(".")
+        layer = layer_of_class(self.described.classes.get(module, ""))
+        return (layer.torch_leaf(leaf) if layer is not None else None) or leaf
+
+    def kind(self, module: str) -> str:
+        """The kind of a layer; empty for one of the user's own."""
+        layer = layer_of_class(self.described.classes.get(module, ""))
+        return layer.kind if layer is not None else ""
+
+    def shapes(self, module: str) -> list[tuple[int, ...]]:
+        """Shapes of a module's own tensors, whichever way round; of one with matrices without its biases."""
+        found = sorted(untransposed(self.tensors[path].shape) for path in self.modules[module])
+        return [one for one in found if len(one) > 1] or found
+
+
+def _traced(
+    port: Side,
+    aligned: Aligned,
+    sides: tuple[_Owned, _Owned],
+    recordings: tuple[Recording, Recording],
+    inputs: Sequence[Array],
+) -> dict[str, str]:
+    """The benchmark's layer of each of the port's, by path."""
+    bench = recordings[0]
+    calls: dict[str, list[list[int]]] = {}
+    arrays: list[Array] = []
+    for one in bench.calls:
+        if one.path in sides[0].modules and one.ins and one.outs:
+            calls.setdefault(one.path, []).append([len(arrays), len(arrays) + 1])
+            arrays += [bench.arrays[one.ins[0]], bench.arrays[one.outs[0]]]
+    may = {
+        path: fitting
+        for path in {one.path for one in recordings[1].calls} & sides[1].modules.keys()
+        if (fitting := [other for other in calls if _fits(sides, other, path)])
+    }
+    asked = {"do": "trace", "inputs": len(inputs), "may": may, "likely": _likely(aligned), "layers": calls}
+    told, _ = port.ask(asked, [*inputs, *arrays])
+    return dict(told["found"])
+
+
+def _likely(aligned: Aligned) -> dict[str, str]:
+    owners = [(one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0]) for one in aligned.pairs]
+    return dict(owners)
+
+
+def _fits(sides: tuple[_Owned, _Owned], bench: str, port: str) -> bool:
+    kinds = {sides[0].kind(bench), sides[1].kind(port)} - {""}
+    # A convolution over one place is a linear layer.
+    linear = all(one.startswith(("conv", "linear", "dense")) for one in kinds)
+    return (len(kinds) < 2 or linear) and sides[0].shapes(bench) == sides[1].shapes(port)
+
+
+def _tensors(sides: tuple[_Owned, _Owned], found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The benchmark's tensor of each of the port's, in layers that were found."""
+    for here, there in found.items():
+        others = {sides[0].leaf(path): path for path in sides[0].modules[there]}
+        for path in sides[1].modules[here]:
+            other = others.pop(sides[1].leaf(path), None)
+            if other is not None:
+                yield path, other
+            elif len(sides[1].modules[here]) == len(sides[0].modules[there]) == 1:
+                yield path, sides[0].modules[there][0]
+
+
+def _loose(
+    sides: tuple[_Owned, _Owned], found: Mapping[str, str], tensors: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Tensors that no layer's call shows: of one shape, near the same layers, in their order."""
+    taken = set(tensors.values())
+    free = [path for path in sides[0].tensors if path not in taken]
+    layers = ({other: other for other in found.values()}, found)
+    for path in [one for one in sides[1].tensors if one not in tensors]:
+        near = _near(path, layers[1])
+        shape = sides[1].tensors[path].shape
+        fitting = [one for one in free if layout(sides[0].tensors[one].shape, shape) is not None]
+        shares = {one: _share(near, _near(one, layers[0])) for one in fitting}
+        best = max(shares.values(), default=0.0)
+        if best > 0:
+            fitting = [one for one in fitting if shares[one] == best]
+            same = [one for one in fitting if sides[0].leaf(one) == sides[1].leaf(path)]
+            other = (same or fitting)[0]
+            free.remove(other)
+            yield path, other
+
+
+def _near(path: str, layers: Mapping[str, str]) -> frozenset[str]:
+    """The layers, by the benchmark's paths, of the innermost module around a tensor that has any."""
+    while path:
+        path = path.rpartition(".")[0]
+        inside = frozenset(other for one, other in layers.items() if not path or one.startswith(f"{path}."))
+        if inside:
+            return inside
+    return frozenset()
+
+
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _made(
+    aligned: Aligned,
+    sides: tuple[_Owned, _Owned],
+    tensors: Mapping[str, str],
+    recordings: tuple[Recording, Recording],
+) -> Aligned:
+    pairs = []
+    for path, other in tensors.items():
+        bench, port = sides[0].tensors[other], sides[1].tensors[path]
+        pairs.append(ParamPair(bench, port, other, path, layout(bench.shape, port.shape), Certainty.LIKELY))
+    modules = same_holders(aligned.bench, aligned.port, pairs, recordings)
+    return Aligned(
+        aligned.bench,
+        aligned.port,
+        pairs,
+        list(_left(sides[0], tensors.values())),
+        list(_left(sides[1], tensors)),
+        {path: other for path, other in modules.items() if other is not None},
+    )
+
+
+def _left(side: _Owned, taken: Iterable[str]) -> Iterator[ParamInfo]:
+    known = set(taken)
+    for path, one in side.tensors.items():
+        if path not in known and says_something(side.described, one):
+            yield one
