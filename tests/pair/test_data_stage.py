@@ -181,6 +181,20 @@ def test_one_sample_that_differs_is_enough(sides: Sides, tmp_path: Path) -> None
     assert [(one.cause, one.confirmed) for one in found.blames] == [(Cause.DATA, False)]
 
 
+def test_a_last_batch_that_is_left_out(sides: Sides, tmp_path: Path) -> None:
+    text = "def {}_dataset(): return [(np.ones((size, 3)), np.arange(size)) for size in {}]\n"
+    parts = parts_of(sides, tmp_path, COMMON + text.format("bench", (4, 4, 2)) + text.format("port", (4, 4)))
+    found = data_stage(*sides, parts)
+    assert _causes(found) == [Cause.DATA]
+    assert (found.blames[0].bench, found.blames[0].port) == ("4, 4, 2", "4, 4")
+
+
+def test_points_the_other_way_round_are_another_layout(sides: Sides, tmp_path: Path) -> None:
+    text = "def {}_dataset(): return [(np.random.default_rng(3).random((2, 40, 3)){}, np.arange(2))]\n"
+    there, here = text.format("bench", ""), text.format("port", ".transpose(0, 2, 1)")
+    assert _causes(data_stage(*sides, parts_of(sides, tmp_path, COMMON + there + here))) == [Cause.DATA_LAYOUT]
+
+
 def test_samples_of_different_lengths(sides: Sides, tmp_path: Path) -> None:
     text = "def {}_dataset(): return [(one[None], np.array([0])) for one in sentences(4)]\n"
     parts = parts_of(sides, tmp_path, COMMON + text.format("bench") + text.format("port"))

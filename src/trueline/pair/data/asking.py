@@ -26,11 +26,16 @@ class Chance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """The first batches of a dataset, sample by sample: the arrays of each of its fields."""
+    """The first batches of a dataset, sample by sample: the arrays of each of its fields; ``sizes`` of the batches."""
 
     fields: Sequence[Sequence[Array]]
-    batch: int | None
+    sizes: Sequence[int] | None
     chance: Chance
+
+    @property
+    def batch(self) -> int | None:
+        """How many samples a batch has; None where the dataset gives them one by one."""
+        return self.sizes[0] if self.sizes else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,8 @@ def ask_batches(side: Side, count: int) -> Batches:
     batched = not single and all(one.ndim for one in rows[0])
     split = [[list(one) if batched else [one] for one in row] for row in rows]
     by_field = [[np.asarray(sample) for row in split for sample in row[place]] for place in range(fields)]
-    size = len(rows[0][0]) if batched else None
-    return Batches(by_field, size, _chance([one for _, one, _ in runs]))
+    lengths = [len(row[0]) for row in rows] if batched else None
+    return Batches(by_field, lengths, _chance([one for _, one, _ in runs]))
 
 
 def ask_transforms(side: Side, count: int) -> Passage:

@@ -17,6 +17,7 @@ Wide = npt.NDArray[np.float64]
 
 _EXACT: Final = 2e-5
 _CHANNELS: Final = (1, 3, 4)
+_MOST_AXES: Final = 4
 _PATCH: Final = 8
 # A relation that holds for every pixel of so many samples is no accident.
 _FEW: Final = 3
@@ -96,10 +97,10 @@ def _layouts(port: list[Wide], bench: list[Wide]) -> Iterator[tuple[tuple[Relati
     shape, wanted = port[0].shape, bench[0].shape
     if len(shape) == len(wanted):
         yield (), port
-    if len(shape) != 3 or len(wanted) != 3:
+    if len(shape) != len(wanted) or not 2 <= len(shape) <= _MOST_AXES:
         return
-    for axes in permutations(range(3)):
-        if axes != (0, 1, 2) and tuple(shape[axis] for axis in axes) == wanted:
+    for axes in permutations(range(len(shape))):
+        if axes != tuple(range(len(shape))) and tuple(shape[axis] for axis in axes) == wanted:
             relation = Relation(Cause.DATA_LAYOUT, _sizes(wanted), _sizes(shape))
             yield (relation,), [one.transpose(axes) for one in port]
 

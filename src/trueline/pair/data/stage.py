@@ -77,6 +77,9 @@ class _Compared:
         there, here = self.there, self.here
         if there.batch != here.batch and there.batch is not None and here.batch is not None:
             self._say(Cause.DATA, message("pair_parts.data_batch", bench=there.batch, port=here.batch))
+        elif there.sizes and here.sizes and there.sizes != here.sizes:
+            sizes = {"bench": _listed(there.sizes), "port": _listed(here.sizes)}
+            self._say(Cause.DATA, message("pair_parts.data_sizes", **sizes))
         pairs = self._paired()
         if pairs is None:
             return _Judged(self.blames, message("pair_parts.data_other_samples"), None)
@@ -123,3 +126,7 @@ class _Compared:
                 other_line=self.lines.bench,
             )
         )
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ", ".join(map(str, sizes))

@@ -20,10 +20,11 @@ from trueline.pair.attributes.reference import by_port_leaf
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
+from trueline.pair.forward.lacking import lacking_input
 from trueline.pair.ops.explaining import explain_graphs
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
 from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.sides.recorded import Call, Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
@@ -76,16 +77,48 @@ class Causes:
         modules = Modules.of(self.aligned.bench, self.aligned.port, (bench.path, port.path))
         shapes = [fault.reference.recording.shapes[place][1] for place in bench.ins]
         found: list[Blame] = []
-        if not fault.between or differences(modules, shapes[0] if shapes else None):
+        fewer = fault.forward and len(port.ins) < len(bench.ins)
+        if fewer or not fault.between or differences(modules, shapes[0] if shapes else None):
             floors = {kind: _DEEPER * one for kind, one in fault.floors.items()} if fault.between else fault.floors
             reference = self._reference(fault.matched, fault.reference, floors, modules)
             found = find_causes(self.port, modules, reference, stage=stage)
+            if fewer:
+                found += self._lacking(fault, recording, reference, stage, found)
         alone = not fault.between and self._is_known(fault.matched)
         if any(one.confirmed for one in found) or not fault.forward or alone:
             return found
         # A module of the user's own, or code between layers: what it does inside.
         inside = self._between(fault, recording, stage)
         return [*(one for one in inside if one.confirmed), *found, *(one for one in inside if not one.confirmed)]
+
+    def _lacking(
+        self, fault: Fault, recording: Recording, reference: TryReference, stage: Stage, found: Collection[Blame]
+    ) -> list[Blame]:
+        """An input that the code around leaves out, where the module is the benchmark's once it has it."""
+        one = lacking_input(self.port, fault, reference, recording)
+        if one is None or not (one.left.within or any(each.confirmed for each in found)):
+            return []
+        here, there = (
+            _caller(calls, call)
+            for calls, call in ((recording, fault.matched.port), (fault.reference.recording, fault.matched.bench))
+        )
+        told = {"module": here or "-", "at": fault.matched.port.path, "place": one.place + 1}
+        return [
+            Blame(
+                stage,
+                one.cause,
+                message("pair_stage.lacking_input", shape="x".join(map(str, one.shape)), **told),
+                here,
+                there,
+                confirmed=True,
+                measured=one.effect,
+                limit=reference.limit(Kind.OUT),
+                left=one.left.level,
+                line=built_at(self.aligned.port, here),
+                other_line=built_at(self.aligned.bench, there),
+                edit=message("pair_stage.lacking_input_edit", other=there or "-", **told),
+            )
+        ]
 
     def _is_known(self, matched: Matched) -> bool:
         names = (
@@ -189,6 +222,11 @@ def block_of(
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
     return BlockCall(matched.port.path, matched.bench.path, inputs, inner, matched.port.call, matched.bench.call, train)
+
+
+def _caller(recording: Recording, call: Call) -> str:
+    """The module whose code makes a call."""
+    return recording.calls[call.parent].path if call.parent is not None else ""
 
 
 def built_at(described: Described, path: str) -> Line | None:

@@ -96,7 +96,8 @@ def merged(found: Iterable[Fault], port: Described) -> list[Fault]:
         where = one.at.port.path.removeprefix(path) if one.at is not None else None
         line = lines.get(path)
         if one.between:
-            key: object = ("between", types.get(path, path), where, one.forward)
+            fewer = len(one.matched.port.ins) < len(one.matched.bench.ins)
+            key: object = ("between", types.get(path, path), where, one.forward, fewer)
         else:
             key = ("unit", (line.file, line.line) if line is not None else path, types.get(path), one.forward)
         if key not in first:
