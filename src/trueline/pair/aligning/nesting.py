@@ -49,15 +49,31 @@ def same_holders(
 
 
 def _alike(here: Sequence[str], there: Sequence[str], shapes: tuple[Mapping[str, Shapes], ...]) -> dict[str, str]:
+    """In their order, those whose shapes are likest: a fault may have changed some sides."""
+    likeness = {
+        (path, other): _likeness(shapes[1][path], shapes[0][other])
+        for path in here
+        for other in there
+        if path in shapes[1] and other in shapes[0]
+    }
+    best = max(likeness.values(), default=0.0)
     found: dict[str, str] = {}
     begin = 0
     for path in here:
         for place in range(begin, len(there)):
-            given = shapes[0].get(there[place])
-            if given is not None and given == shapes[1].get(path):
+            if best and likeness.get((path, there[place])) == best:
                 found[path], begin = there[place], place + 1
                 break
     return found
+
+
+def _likeness(one: Shapes, other: Shapes) -> float:
+    """The share of sides that are the same; nothing where not even the number of arrays or axes is."""
+    pairs = [pair for a, b in zip(one, other, strict=True) for pair in zip(a, b, strict=False)]
+    if any(len(a) != len(b) for a, b in zip(one, other, strict=True)) or any(len(a) != len(b) for a, b in pairs):
+        return 0.0
+    sides = [x == y for a, b in pairs for x, y in zip(a, b, strict=True)]
+    return sum(sides) / len(sides) if sides else 1.0
 
 
 def _owning(here: Sequence[str], there: Sequence[str], owners: Mapping[str, str]) -> dict[str, str]:

@@ -26,7 +26,10 @@ Lay = Callable[[Array], Array]
 
 
 def answer_trace(host: Host, content: Content, arrays: list[Array]) -> Answer:
-    """Which of the benchmark's ``layers`` each of this side's is; ``may`` are those that could be, ``likely`` first."""
+    """Which of the benchmark's ``layers`` each of this side's is; ``may`` are those that could be, in their order.
+
+    ``likely`` says which, of several that are given the same.
+    """
     inputs, known = arrays[: content["inputs"]], arrays[content["inputs"] :]
     tracing = _Tracing(host, content, known)
     with (
@@ -97,10 +100,11 @@ class _Tracing:
             return None
         levels = {one: _apart(array, self._known[self._calls[one][0][0]])[0] for one in free}
         best = min(levels.values())
-        if best <= _SAME:
-            free = [one for one in free if levels[one] <= max(_TIED * best, 1e-5)]
-        # Of several that are given the same, and where nothing is the same, the likeliest, else the first to run.
-        return self._likely[path] if self._likely.get(path) in free else free[0]
+        if best > _SAME:
+            # The first to run: names have failed already, and after a fault nothing is given the same.
+            return free[0]
+        same = [one for one in free if levels[one] <= max(_TIED * best, 1e-5)]
+        return self._likely[path] if self._likely.get(path) in same else same[0]
 
 
 def _apart(array: Array, ref: Array) -> tuple[float, Lay | None]:
