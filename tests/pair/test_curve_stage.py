@@ -11,7 +11,7 @@ from pair.optimizer_parts import Sides, both_sides, optimizers
 
 from trueline.model.report import Curves
 from trueline.pair.blame import StageResult, StageVerdict
-from trueline.pair.curve_stage import curve_stage
+from trueline.pair.curve_stage import _within, curve_stage
 from trueline.pair.sides.parts import Parts
 
 IMAGES = [np.random.default_rng(1).standard_normal((4, 3, 12, 12)).astype(np.float32)]
@@ -100,3 +100,10 @@ def test_the_models_are_afterwards_as_they_were(sides: Sides) -> None:
     before = weights()
     curve_stage(sides.bench, sides.port, Parts(), IMAGES, steps=3, tries=1)
     assert all(np.array_equal(one, other) for one, other in zip(before, weights(), strict=True))
+
+
+def test_a_training_that_leaves_its_own_line_by_roundings_is_no_measure_of_the_ports() -> None:
+    there, tried = [1.0, 0.9, 0.8], {(1, 1): [1.0, 0.9 + 1e-4, 0.83], (1, 2): [1.0 + 1e-6, 0.9, 0.7]}
+    assert _within([1.0 + 2e-6, 0.9 - 2e-4, 1.0], there, tried)
+    assert not _within([1.0 + 1e-5, 0.9, 0.8], there, tried)
+    assert not _within([1.0, 0.9 + 1e-3, 0.8], there, tried)
