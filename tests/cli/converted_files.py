@@ -11,14 +11,20 @@ from typing import Any
 import numpy as np
 from cli.calling import call
 from cli.made_files import Arrays
+from docs.json_schema import faults
+
+SCHEMA = json.loads(
+    (Path(__file__).resolve().parent.parent.parent / "docs" / "schema" / "trueline-1.schema.json").read_text("utf-8")
+)
 
 
 def convert(*arguments: str | Path, exit: int = 0) -> dict[str, Any]:
-    """The JSON of a conversion, which is all that is on stdout."""
+    """The JSON of a conversion, which is all that is on stdout, and as the schema says."""
     ended = call("convert", *arguments, "--json")
     assert ended.exit_code == exit, ended.output
     told: dict[str, Any] = json.loads(ended.stdout)
     assert (told["schema"], told["verb"], told["exit"]) == ("trueline/1", "convert", exit)
+    assert list(faults(told, SCHEMA, SCHEMA)) == []
     return told
 
 

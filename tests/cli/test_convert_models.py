@@ -114,6 +114,7 @@ def test_a_model_that_cannot_be_built_is_one_line(here: Path) -> None:
 def test_a_right_conversion_is_verified(here: Path) -> None:
     told = convert("bench.pth", "port.ckpt", "--verify", "bench:net", "port:net", *FED)
     assert told["verified"]["verdict"] in ("equal", "noise")
+    assert told["verified"]["outputs"][0]["distance"]["count"] == 5 * 6
     assert told["findings"] == []
     assert renamed(told) == IN_MINDSPORE
     state = torch.load("bench.pth", weights_only=True)

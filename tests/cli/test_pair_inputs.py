@@ -132,10 +132,10 @@ def test_a_place_that_may_not_be_written_to(option: str, name: str, rights: int)
 @pytest.mark.parametrize(
     ("bench", "words"),
     [
+        ("broken_sides:raises", ("broken_sides:raises: ", "ValueError: no such depth (broken_sides.py:")),
         ("absent:net", ("absent:net: ", "there is no module absent")),
         ("absent.py:net", ("absent.py:net: ", "there is no file absent.py")),
         ("broken_sides:raise", ("broken_sides:raise: ", "did you mean raises")),
-        ("broken_sides:raises", ("broken_sides:raises: ", "ValueError: no such depth (broken_sides.py:")),
         ("broken_sides:gives_no_model", ("broken_sides:gives_no_model: ", "dict", "torch.nn.Module")),
     ],
 )
@@ -164,9 +164,9 @@ def test_a_side_that_hangs_is_given_up_where_asked(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("port", "options", "words"),
     [
+        ("broken_sides:crashes_in_its_forward", (), ("SIGABRT",)),
         ("absent:net", (), ("there is no module absent",)),
         ("broken_sides:raises", (), ("ValueError: no such depth (broken_sides.py:",)),
-        ("broken_sides:crashes_in_its_forward", (), ("SIGABRT",)),
         ("broken_sides:too_much_in_its_forward", (), ("allocate memory", "(broken_sides.py:")),
         ("broken_sides:lacks_a_kernel", (), ("no kernel", "geqrf", "(broken_sides.py:")),
         ("net_torch:net", ("--input", "2x4"), ("2x4", "(net_torch.py:")),
@@ -189,8 +189,8 @@ def test_two_sides_of_one_name_are_told_apart(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (None, ("bad_parts.py",)),
         ("def bench_loss(:", ("SyntaxError", "bad_parts.py:1")),
+        (None, ("bad_parts.py",)),
         ("epochs = 1 / 0", ("ZeroDivisionError", "bad_parts.py:1")),
         ("def bench_los(): ...", ("bench_los", "did you mean bench_loss")),
         ("def helper(): ...", ("bad_parts.py", "loss")),
@@ -205,8 +205,8 @@ def test_a_file_with_parts_that_is_no_good(folder: Path, text: str | None, words
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("nowhere.pth", None, ("nowhere.pth", "No such file")),
         ("text.pth", b"not weights", ("text.pth",)),
+        ("nowhere.pth", None, ("nowhere.pth", "No such file")),
         ("empty.pth", b"", ("empty.pth",)),
         (".", None, ("mine", "folder")),
     ],
@@ -218,11 +218,10 @@ def test_a_weight_file_that_is_none(folder: Path, name: str, content: bytes | No
 
 
 def test_weights_of_another_network(folder: Path) -> None:
-    make = (
-        "import torch; torch.save({'weight': torch.ones(4, 9), 'bias': torch.ones(4)}, 'other.pth');"
-        "torch.save({'strange': torch.ones(4, 9)}, 'strange.pth')"
-    )
-    subprocess.run([sys.executable, "-c", make], cwd=folder, check=True)
+    import torch
+
+    torch.save({"weight": torch.ones(4, 9), "bias": torch.ones(4)}, folder / "other.pth")
+    torch.save({"strange": torch.ones(4, 9)}, folder / "strange.pth")
     is_refused(folder, LINEAR, LINEAR, ("--weights", "other.pth"), LINEAR, "other.pth", "weight")
     is_refused(folder, LINEAR, LINEAR, ("--weights", "strange.pth"), LINEAR, "strange.pth")
 

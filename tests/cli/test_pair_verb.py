@@ -18,7 +18,9 @@ from cli.calling import call, environment, process
 from docs.json_schema import faults
 
 PROJECT = Path(__file__).parent / "pair_project"
-SCHEMA = Path(__file__).resolve().parent.parent.parent / "docs" / "schema" / "trueline-1.schema.json"
+SCHEMA = json.loads(
+    (Path(__file__).resolve().parent.parent.parent / "docs" / "schema" / "trueline-1.schema.json").read_text("utf-8")
+)
 IMAGES = ("--input", "2x3x16x16")
 STAGES = ["data", "parameters", "weights", "forward", "initial", "loss", "backward", "update", "curve", "metrics"]
 
@@ -38,12 +40,15 @@ def new_folder(tmp_path_factory: pytest.TempPathFactory) -> MakeFolder:
 
 
 def paired(folder: Path, *arguments: str | Path) -> tuple[int, dict[str, Any]]:
-    """The exit code and the JSON of a run in this folder."""
+    """The exit code and the JSON of a run in this folder, which is as the schema says."""
     with contextlib.chdir(folder):
-        answer = call("pair", *arguments, "--json")
-    assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exception
-    assert answer.exit_code in (0, 1), answer.output
-    return answer.exit_code, json.loads(answer.stdout)
+        ended = call("pair", *arguments, "--json")
+    assert ended.exception is None or isinstance(ended.exception, SystemExit), ended.exception
+    assert ended.exit_code in (0, 1), ended.output
+    answer = json.loads(ended.stdout)
+    assert answer["exit"] == ended.exit_code
+    assert list(faults(answer, SCHEMA, SCHEMA)) == []
+    return ended.exit_code, answer
 
 
 def line_with(folder: Path, name: str, text: str) -> int:
@@ -169,9 +174,7 @@ def test_json_has_the_contract_s_fields(backwards: tuple[Path, int, dict[str, An
         assert more <= one.keys()
         assert one["code"].startswith("pr.")
         assert one["where"]["side"] == "port"
-    schema = json.loads(SCHEMA.read_text("utf-8"))
-    assert list(faults(answer, schema, schema)) == []
-    assert "pair" in schema["$defs"]
+    assert "pair" in SCHEMA["$defs"]
 
 
 def test_what_follows_from_a_cause_is_no_cause_of_its_own(backwards: tuple[Path, int, dict[str, Any]]) -> None:
@@ -243,7 +246,7 @@ def test_arguments_real_weights_and_another_interpreter(
     assert "curve" not in told
 
 
-@pytest.mark.parametrize(("module", "wanted"), [("head", {}), ("block.norm", {"block.norm": "eps"})])
+@pytest.mark.parametrize(("module", "wanted"), [("block.norm", {"block.norm": "eps"}), ("head", {})])
 def test_one_module_is_looked_at_alone(new_folder: MakeFolder, module: str, wanted: dict[str, str]) -> None:
     options = ("--bench", "net_torch:net", "--port", "net_torch:faulty", *IMAGES, "--module", module)
     code, answer = paired(new_folder(), *options)

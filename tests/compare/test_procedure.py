@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,20 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return train(tmp_path_factory.mktemp("bench") / "bench")
 
 
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
+    """A training with what is changed in it, done once for all that ask for it."""
+    done: dict[str, Run] = {}
+
+    def port(**change: Any) -> Run:
+        name = repr(sorted(change.items()))
+        if name not in done:
+            done[name] = train(tmp_path_factory.mktemp("changed") / "port", **change)
+        return done[name]
+
+    return port
+
+
 CHANGED: list[tuple[str, dict[str, Any], str, str]] = [
     ("weights", {"model_seed": 1}, "cmp.01", "weights"),
     ("data", {"data_seed": 1}, "cmp.07", "data"),
@@ -40,9 +55,9 @@ CHANGED: list[tuple[str, dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("change", "code", "stage"), [one[1:] for one in CHANGED], ids=[one[0] for one in CHANGED])
 def test_the_procedure_stops_at_what_was_changed(
-    change: dict[str, Any], code: str, stage: str, bench: Run, tmp_path: Path
+    change: dict[str, Any], code: str, stage: str, bench: Run, changed: Callable[..., Run]
 ) -> None:
-    found = result(compare_runs(train(tmp_path / "port", **change), bench)).to_json("en")
+    found = result(compare_runs(changed(**change), bench)).to_json("en")
     assert (found["verdict"], found["exit"]) == ("differs", 1)
     assert (found["findings"][0]["code"], found["stopped_at"]) == (code, stage)
     assert found["findings"][0]["advice"]
@@ -79,19 +94,25 @@ def test_an_equal_run_is_equal_in_every_question(bench: Run, tmp_path: Path) -> 
         ({"width": 16}, "[16, 144]"),
     ],
 )
-def test_what_was_changed_is_in_the_sentence(change: dict[str, Any], word: str, bench: Run, tmp_path: Path) -> None:
-    page = report(compare_runs(train(tmp_path / "port", **change), bench))
+def test_what_was_changed_is_in_the_sentence(
+    change: dict[str, Any], word: str, bench: Run, changed: Callable[..., Run]
+) -> None:
+    page = report(compare_runs(changed(**change), bench))
     sentences = [page.conclusion.text("en"), *(one.message.text("en") for one in page.findings)]
     assert any(word in one for one in sentences), sentences
 
 
-def test_samples_in_another_order_within_the_batch_are_told_from_other_samples(bench: Run, tmp_path: Path) -> None:
-    found = compare_runs(train(tmp_path / "port", shuffle_seed=1), bench).batches
+def test_samples_in_another_order_within_the_batch_are_told_from_other_samples(
+    bench: Run, changed: Callable[..., Run]
+) -> None:
+    found = compare_runs(changed(shuffle_seed=1), bench).batches
     assert (found.step, found.field) == (0, "0")
 
 
-def test_the_layer_at_fault_is_named_with_its_line_and_its_inputs_agree(bench: Run, tmp_path: Path) -> None:
-    found = result(compare_runs(train(tmp_path / "port", eps=1e-2), bench)).to_json("en")
+def test_the_layer_at_fault_is_named_with_its_line_and_its_inputs_agree(
+    bench: Run, changed: Callable[..., Run]
+) -> None:
+    found = result(compare_runs(changed(eps=1e-2), bench)).to_json("en")
     assert found["first"]["key"] == "train/bn#0/out/0" and found["first"]["inputs_agree"] is True
     where = found["findings"][0]["where"]
     assert where["file"].endswith("small_trainings.py") and where["module"] == "bn"
@@ -139,8 +160,8 @@ def test_a_user_s_tolerance_decides_where_it_is_given(bench: Run, tmp_path: Path
     assert narrow["verdict"] == "differs" and narrow["floor"]["basis"] == "given"
 
 
-def test_python_can_ask_too(bench: Run, tmp_path: Path) -> None:
-    found = trueline.compare(train(tmp_path / "port", lr=0.2).path, bench.path)
+def test_python_can_ask_too(bench: Run, changed: Callable[..., Run]) -> None:
+    found = trueline.compare(changed(lr=0.2).path, bench.path)
     assert found.verdict == "differs"
     assert found.result.to_json()["stopped_at"] == "hyper"
     assert found.report().findings

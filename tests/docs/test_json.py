@@ -7,12 +7,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cli.calling import environment
+from cli.calling import call, environment
 from docs.json_schema import faults
 
 from trueline.cli.verbs import VERBS
@@ -52,6 +53,15 @@ def trueline(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, encoding="utf-8")
 
 
+def answered(*arguments: str, cwd: Path) -> dict[str, Any]:
+    """What a verb prints that needs no process of its own; its exit code is the answer's."""
+    with chdir(cwd):
+        ended = call(*arguments, "--json")
+    answer: dict[str, Any] = json.loads(ended.stdout)
+    assert ended.exit_code == answer["exit"], ended.stderr
+    return answer
+
+
 def wrong_with(answer: dict[str, Any]) -> list[str]:
     return list(faults(answer, THE_SCHEMA, THE_SCHEMA))
 
@@ -86,7 +96,7 @@ def test_runs_with_one_that_cannot_be_read(recorded: tuple[Path, dict[str, Any]]
     broken = folder / "runs" / "two" / "rank-00000"
     broken.mkdir(parents=True, exist_ok=True)
     (broken.parent / "run.json").write_text("{", "utf-8")
-    answer = json.loads(trueline("runs", "--json", cwd=folder).stdout)
+    answer = answered("runs", cwd=folder)
     assert wrong_with(answer) == []
     assert {one["name"]: one["state"] for one in answer["runs"]} == {"one": "finished", "two": "unreadable"}
 
@@ -103,7 +113,7 @@ def test_runs_with_one_that_cannot_be_read(recorded: tuple[Path, dict[str, Any]]
 )
 def test_show(recorded: tuple[Path, dict[str, Any]], options: tuple[str, ...], fields: set[str]) -> None:
     folder, _ = recorded
-    answer = json.loads(trueline("show", "runs/one", "--json", *options, cwd=folder).stdout)
+    answer = answered("show", "runs/one", *options, cwd=folder)
     assert wrong_with(answer) == []
     assert fields <= answer.keys()
     for name in fields:
@@ -145,11 +155,10 @@ def compared(recorded: tuple[Path, dict[str, Any]]) -> Path:
     ],
 )
 def test_compare(compared: Path, a: str | Path, b: str | Path, kind: str, stopped: str | None) -> None:
-    done = trueline("compare", str(a), str(b), "--json", cwd=compared)
-    answer = json.loads(done.stdout)
+    answer = answered("compare", str(a), str(b), cwd=compared)
     assert wrong_with(answer) == []
     assert (answer["kind"], answer["stopped_at"]) == (kind, stopped)
-    assert done.returncode == answer["exit"] == (0 if stopped is None else 1)
+    assert answer["exit"] == (0 if stopped is None else 1)
     named = set(THE_SCHEMA["$defs"]["compared_tensors"]["properties"]) | set(
         THE_SCHEMA["$defs"]["distance"]["required"]
     )
@@ -173,7 +182,7 @@ def places(schema: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def test_an_answer_that_lacks_any_required_field_is_refused(recorded: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = recorded
-    answer = json.loads(trueline("show", "runs/one", "--json", cwd=folder).stdout)
+    answer = answered("show", "runs/one", cwd=folder)
     for name in (*THE_SCHEMA["required"], *THE_SCHEMA["$defs"]["show_overview"]["required"]):
         lacking = copy.deepcopy(answer)
         del lacking[name]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
-from pair.gradient_sides import INPUT, NAMES, PORTS, block_call, marked_line, side
+from pair.gradient_sides import INPUT, NAMES, PORTS, block_call, marked_line
 
 from trueline.locale import LANGUAGES
 from trueline.pair.backward.between import gradients_between
@@ -21,9 +21,8 @@ SAME = {name: name for name in NAMES}
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Side]:
-    with side("torch_nets:bench") as found:
-        yield found.ready()
+def bench(gradient_side: Callable[[str], Side]) -> Side:
+    return gradient_side("torch_nets:bench")
 
 
 @pytest.fixture(scope="module", params=PORTS)
@@ -32,9 +31,8 @@ def entry(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def port(entry: str) -> Iterator[Side]:
-    with side(entry) as found:
-        yield found.ready()
+def port(gradient_side: Callable[[str], Side], entry: str) -> Side:
+    return gradient_side(entry)
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pair.optimizer_parts import Sides, both_sides, optimizers
+from pair.optimizer_parts import Sides, optimizers
 
 from trueline.model.report import Curves
 from trueline.pair.blame import StageResult, StageVerdict
@@ -32,10 +31,9 @@ def batches():
 """
 
 
-@pytest.fixture(scope="module")
-def sides() -> Iterator[Sides]:
-    with both_sides() as found:
-        yield found
+@pytest.fixture
+def sides(trained_sides: Sides) -> Sides:
+    return trained_sides
 
 
 def _found(sides: Sides, folder: Path, text: str) -> StageResult:

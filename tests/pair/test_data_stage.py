@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pair.parts_project.asking import PROJECT, Sides, both_sides, parts_of
+from pair.parts_project.asking import PROJECT, Sides, parts_of
 
 from trueline.pair.blame import Cause, StageResult, StageVerdict
 from trueline.pair.data.stage import data_stage
@@ -43,10 +42,9 @@ def port_dataset():
 """
 
 
-@pytest.fixture(scope="module")
-def sides() -> Iterator[Sides]:
-    with both_sides() as found:
-        yield found
+@pytest.fixture
+def sides(part_sides: Sides) -> Sides:
+    return part_sides
 
 
 def _steps(sides: Sides, folder: Path, port: str) -> StageResult:

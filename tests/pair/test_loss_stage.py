@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pair.parts_project.asking import PROJECT, Sides, both_sides, functions, parts_of
+from pair.parts_project.asking import PROJECT, Sides, functions, parts_of
 
 from trueline.pair.blame import Blame, Cause, StageResult, StageVerdict
 from trueline.pair.loss.stage import loss_stage
@@ -15,10 +14,9 @@ from trueline.pair.loss.stage import loss_stage
 CE = "torch.nn.CrossEntropyLoss"
 
 
-@pytest.fixture(scope="module")
-def sides() -> Iterator[Sides]:
-    with both_sides() as found:
-        yield found
+@pytest.fixture
+def sides(part_sides: Sides) -> Sides:
+    return part_sides
 
 
 def _stage(sides: Sides, folder: Path, bench: str, port: str, more: str = "", **options: object) -> StageResult:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from pair.gradient_sides import INPUT, block_call, side
+from pair.gradient_sides import INPUT, block_call
 
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, op_graph, op_graphs
@@ -14,15 +14,13 @@ from trueline.pair.sides.side import Side
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Side]:
-    with side("torch_nets:bench") as found:
-        yield found.ready()
+def bench(gradient_side: Callable[[str], Side]) -> Side:
+    return gradient_side("torch_nets:bench")
 
 
 @pytest.fixture(scope="module")
-def port() -> Iterator[Side]:
-    with side("mindspore_nets:port") as found:
-        yield found.ready()
+def port(gradient_side: Callable[[str], Side]) -> Side:
+    return gradient_side("mindspore_nets:port")
 
 
 @pytest.fixture(scope="module")

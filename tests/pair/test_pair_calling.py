@@ -28,9 +28,10 @@ def test_arrays_in_and_causes_out(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_same_seed_gives_the_same_answer() -> None:
-    options = {"input": "2x4", "folder": PROJECT, "steps": 2}
-    first, again = (trueline.pair("broken_sides:linear", "broken_sides:linear", **options, seed=7) for _ in range(2))
+def test_the_same_seed_gives_the_same_answer_and_each_side_may_have_arguments_of_its_own() -> None:
+    options = {"input": "2x3x12x12", "folder": PROJECT, "steps": 2}
+    own = {"bench_kwargs": {"width": 4}, "port_kwargs": {"width": 4, "classes": 5}}
+    first, again = (trueline.pair("net_torch:net", "net_torch:net", **options, **own, seed=7) for _ in range(2))
     assert np.array_equal(first.inputs[0], again.inputs[0])
     assert [one.message for one in first.stages] == [one.message for one in again.stages]
     assert first.blames == []
@@ -54,16 +55,3 @@ def test_what_cannot_be_done_is_one_sentence(
     assert "\n" not in str(caught.value)
     for word in words:
         assert word in str(caught.value)
-
-
-def test_each_side_may_have_arguments_of_its_own() -> None:
-    found = trueline.pair(
-        "net_torch:net",
-        "net_torch:net",
-        "2x3x12x12",
-        bench_kwargs={"width": 4},
-        port_kwargs={"width": 4, "classes": 5},
-        folder=PROJECT,
-        steps=0,
-    )
-    assert found.blames == []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pair.optimizer_parts import Sides, both_sides, optimizers
+from pair.optimizer_parts import Sides, optimizers
 
 from trueline.model.report import Curves
 from trueline.pair.blame import Cause, StageResult, StageVerdict
@@ -60,10 +59,9 @@ FAULTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def sides() -> Iterator[Sides]:
-    with both_sides() as found:
-        yield found
+@pytest.fixture
+def sides(trained_sides: Sides) -> Sides:
+    return trained_sides
 
 
 def _found(sides: Sides, folder: Path, bench: str, rate: str, port: str = "return None", per: str = "") -> StageResult:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pair.optimizer_parts import Sides, both_sides, optimizers
+from pair.optimizer_parts import Sides, optimizers
 
 from trueline.pair.blame import Cause, StageResult, StageVerdict
 from trueline.pair.update.stage import update_stage
@@ -81,10 +80,9 @@ FAULTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def sides() -> Iterator[Sides]:
-    with both_sides() as found:
-        yield found
+@pytest.fixture
+def sides(trained_sides: Sides) -> Sides:
+    return trained_sides
 
 
 def _found(sides: Sides, folder: Path, bench: str, port: str) -> StageResult:

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from launching import python, script, trueline
 
 from trueline.formats.run_folder.reader import open_run
@@ -117,16 +118,25 @@ if __name__ == "__main__":
 """
 
 
-def test_losses_are_bitwise_equal_with_and_without_recording(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the seeded training prints under ``python``, which is the same each time."""
+    folder = tmp_path_factory.mktemp("plain")
+    name = script(folder, TRAIN)
+    first, again = (python(name, "--seed", cwd=folder) for _ in range(2))
+    assert (first.returncode, first.stdout) == (0, again.stdout), first.stderr
+    assert len(first.stdout.splitlines()) == 12
+    return first.stdout
+
+
+def test_losses_are_bitwise_equal_with_and_without_recording(tmp_path: Path, plain: str) -> None:
     name = script(tmp_path, TRAIN)
-    plain = python(name, "--seed", cwd=tmp_path)
-    assert plain.stdout == python(name, "--seed", cwd=tmp_path).stdout
     everything = ("--stats", "--inputs", "--grads", "--weights", "--tensors")
     for options in ((), everything):
         recorded = trueline("run", "-o", f"run{len(options)}", *options, name, "--seed", cwd=tmp_path)
-        assert recorded.stdout == plain.stdout
+        assert recorded.stdout == plain
         rank = open_run(tmp_path / f"run{len(options)}").rank(0)
-        assert [float(line) for line in plain.stdout.split()] == list(rank.curve("loss").values)
+        assert [float(line) for line in plain.split()] == list(rank.curve("loss").values)
 
 
 def test_deterministic_fixes_everything_down_to_the_hash_order(tmp_path: Path) -> None:
@@ -198,33 +208,32 @@ def test_a_killed_training_opens_up_to_its_last_finished_step(tmp_path: Path) ->
     assert rank.stats(3)
 
 
-def test_a_full_disk_turns_recording_off_with_one_warning_and_training_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk_turns_recording_off_with_one_warning_and_training_goes_on(tmp_path: Path, plain: str) -> None:
     limited = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
     name = script(tmp_path, limited + TRAIN)
-    plain = python(name, "--seed", cwd=tmp_path)
     recorded = trueline("run", "--stats", "--tensors", "-o", "run", name, "--seed", cwd=tmp_path)
-    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    assert (recorded.returncode, recorded.stdout) == (0, plain)
     assert recorded.stderr.count("recording is off") == 1
     open_run(tmp_path / "run")
 
 
-def test_an_unwritable_folder_turns_recording_off_with_one_warning_and_training_goes_on(tmp_path: Path) -> None:
+def test_an_unwritable_folder_turns_recording_off_with_one_warning_and_training_goes_on(
+    tmp_path: Path, plain: str
+) -> None:
     name = script(tmp_path, TRAIN)
     script(tmp_path, "", "file")
-    plain = python(name, "--seed", cwd=tmp_path)
     recorded = trueline("run", "-o", "file/run", name, "--seed", cwd=tmp_path)
-    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    assert (recorded.returncode, recorded.stdout) == (0, plain)
     assert recorded.stderr.count("recording is off") == 1
 
 
-def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path) -> None:
+def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path, plain: str) -> None:
     broken = "import trueline.record.feed as feed\n"
     broken += "def broken(*args): raise RuntimeError('planted')\nfeed.describe_batch = broken\n"
     name = script(tmp_path, "import torch\n" + broken + TRAIN)
-    plain = python(name, "--seed", cwd=tmp_path)
     recorded = trueline("run", "-o", "run", name, "--seed", cwd=tmp_path)
-    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    assert (recorded.returncode, recorded.stdout) == (0, plain)
     assert recorded.stderr.count("recording is off") == 1
     assert "planted" in recorded.stderr
     assert "nothing was recorded" in recorded.stderr

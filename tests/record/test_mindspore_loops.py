@@ -1,10 +1,11 @@
 """Every usual way of writing a training loop in MindSpore, unchanged, becomes the steps and events of the contract.
 
-Each style runs in a process of its own, once plainly and once recorded: the losses it prints must not change.
+Each style runs plainly, all in one process, and recorded in a process of its own: the losses it prints must not change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,24 +17,51 @@ from trueline.model.key import Key
 from trueline.model.sample import Batch
 
 SCRIPT = str(Path(__file__).with_name("mindspore_loops.py"))
+# Those in graph mode last: a process stays in it.
+STYLES = (
+    *("value_and_grad", "scaled", "model", "one_step_cell", "two_optimizers", "jitted", "jitted_without_data"),
+    *("scheduled", "model_graph", "one_step_cell_graph"),
+)
+ALL = """
+import runpy, sys
+script, *styles = sys.argv[1:]
+for style in styles:
+    print("#", style, flush=True)
+    sys.argv = [script, style]
+    runpy.run_path(script, run_name="__main__")
+"""
+Recorded = Callable[..., tuple[list[float], RankFolder]]
 
 
-def recorded(style: str, folder: Path, *options: str) -> tuple[list[float], RankFolder]:
-    plain = python(SCRIPT, style, cwd=folder)
-    assert plain.returncode == 0, plain.stderr[-2000:]
-    run = trueline("run", "-o", "run", *options, SCRIPT, style, cwd=folder)
-    assert run.returncode == 0, run.stderr[-2000:]
-    assert run.stdout == plain.stdout
-    assert "recording is off" not in run.stderr
-    return [float(line) for line in plain.stdout.split()], open_run(folder / "run").rank(0)
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What each style prints where nothing is recorded."""
+    done = python("-c", ALL, SCRIPT, *STYLES, cwd=tmp_path_factory.mktemp("plain"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    printed = [part.partition("\n") for part in done.stdout.split("# ")[1:]]
+    return {style: losses for style, _, losses in printed}
+
+
+@pytest.fixture
+def recorded(plain: dict[str, str], tmp_path: Path) -> Recorded:
+    """Record a style: the losses that it prints, and its run."""
+
+    def found(style: str, *options: str) -> tuple[list[float], RankFolder]:
+        run = trueline("run", "-o", "run", *options, SCRIPT, style, cwd=tmp_path)
+        assert run.returncode == 0, run.stderr[-2000:]
+        assert run.stdout == plain[style]
+        assert "recording is off" not in run.stderr
+        return [float(line) for line in run.stdout.split()], open_run(tmp_path / "run").rank(0)
+
+    return found
 
 
 def names(rank: RankFolder, step: int, phase: str = "train") -> list[str]:
     return [one["event"] for one in rank.events(step=step, phase=phase)]
 
 
-def test_a_value_and_grad_loop(tmp_path: Path) -> None:
-    seen, rank = recorded("value_and_grad", tmp_path, "--tensors", "--inputs", "--grads", "--weights", "--steps", "0:2")
+def test_a_value_and_grad_loop(recorded: Recorded) -> None:
+    seen, rank = recorded("value_and_grad", "--tensors", "--inputs", "--grads", "--weights", "--steps", "0:2")
     assert list(rank.curve("loss").values) == seen
     assert names(rank, 1) == ["batch", "loss", "backward", "clip", "step", "end"]
     assert list(rank.curve("lr").values) == [pytest.approx(0.05)] * 4
@@ -57,8 +85,8 @@ def test_a_value_and_grad_loop(tmp_path: Path) -> None:
     assert (batch.size, [one.shape for one in batch.fields]) == (8, [(1, 8, 8), ()])
 
 
-def test_a_scaled_loss_is_told_unscaled_and_a_skipped_step_is_marked(tmp_path: Path) -> None:
-    seen, rank = recorded("scaled", tmp_path)
+def test_a_scaled_loss_is_told_unscaled_and_a_skipped_step_is_marked(recorded: Recorded) -> None:
+    seen, rank = recorded("scaled")
     found = list(rank.curve("loss").values)
     assert found[:2] == seen[:2]
     assert not np.isfinite(found[2])
@@ -69,8 +97,8 @@ def test_a_scaled_loss_is_told_unscaled_and_a_skipped_step_is_marked(tmp_path: P
 
 
 @pytest.mark.parametrize("style", ["model", "one_step_cell"])
-def test_the_frameworks_own_training_cells(tmp_path: Path, style: str) -> None:
-    seen, rank = recorded(style, tmp_path, "--stats")
+def test_the_frameworks_own_training_cells(recorded: Recorded, style: str) -> None:
+    seen, rank = recorded(style, "--stats")
     assert list(rank.curve("loss").values) == seen
     assert names(rank, 1) == ["batch", "loss", "backward", "step", "end"]
     assert Key.of("conv", "out") in rank.keys
@@ -78,8 +106,8 @@ def test_the_frameworks_own_training_cells(tmp_path: Path, style: str) -> None:
 
 
 @pytest.mark.parametrize("style", ["model_graph", "one_step_cell_graph"])
-def test_graph_mode_keeps_the_losses_and_says_what_it_could_not_see(tmp_path: Path, style: str) -> None:
-    seen, rank = recorded(style, tmp_path, "--stats")
+def test_graph_mode_keeps_the_losses_and_says_what_it_could_not_see(recorded: Recorded, style: str) -> None:
+    seen, rank = recorded(style, "--stats")
     assert list(rank.curve("loss").values) == seen
     assert [one["message_id"] for one in rank.events() if one["event"] == "notice"] == ["mindspore.graph_mode"]
     assert {one.path for one in rank.modules} >= {"", "conv", "bn", "relu", "fc"}
@@ -97,8 +125,8 @@ def test_graph_mode_tensors_come_from_the_frameworks_dump(tmp_path: Path) -> Non
     assert not (tmp_path / "run" / "graph-dump").exists()
 
 
-def test_two_optimizers_are_told_apart(tmp_path: Path) -> None:
-    seen, rank = recorded("two_optimizers", tmp_path)
+def test_two_optimizers_are_told_apart(recorded: Recorded) -> None:
+    seen, rank = recorded("two_optimizers")
     assert list(rank.curve("loss").values) == seen
     assert [(one["optimizer"], one["kind"]) for one in rank.events(step=0) if one["event"] == "step"] == [
         (0, "SGD"),
@@ -109,14 +137,14 @@ def test_two_optimizers_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("style", ["jitted", "jitted_without_data"])
-def test_a_jitted_step_keeps_its_loss_and_says_what_it_could_not_see(tmp_path: Path, style: str) -> None:
-    seen, rank = recorded(style, tmp_path)
+def test_a_jitted_step_keeps_its_loss_and_says_what_it_could_not_see(recorded: Recorded, style: str) -> None:
+    seen, rank = recorded(style)
     assert list(rank.curve("loss").values) == seen
     assert "mindspore.jit" in [one["message_id"] for one in rank.events() if one["event"] == "notice"]
 
 
-def test_learning_rates_and_scales_of_the_optimizer_are_its_own_matter(tmp_path: Path) -> None:
-    seen, rank = recorded("scheduled", tmp_path)
+def test_learning_rates_and_scales_of_the_optimizer_are_its_own_matter(recorded: Recorded) -> None:
+    seen, rank = recorded("scheduled")
     assert list(rank.curve("loss").values) == seen
     assert {one.path for one in rank.modules} == {"", "conv", "bn", "relu", "fc", "loss_fn"}
     assert all(one.optimizer == 0 for one in rank.params if not one.buffer)

@@ -92,7 +92,8 @@ def test_two_torch_ranks(tmp_path: Path, inside: bool) -> None:
     two_good_ranks(tmp_path / "run", "torch")
 
 
-@pytest.mark.parametrize("inside", [False, True], ids=["trueline run msrun", "msrun python -m trueline run"])
+# The other way round first: of each framework's two ways the tests take the first, make eval both.
+@pytest.mark.parametrize("inside", [True, False], ids=["msrun python -m trueline run", "trueline run msrun"])
 def test_two_mindspore_ranks(tmp_path: Path, inside: bool) -> None:
     name = script(tmp_path, MINDSPORE)
     bin_folder = str(Path(sys.executable).parent)

@@ -1,0 +1,39 @@
+"""Sides that are started once for all stages that ask them, as ``pair`` itself does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+
+import pytest
+from pair import gradient_sides, optimizer_parts
+from pair.parts_project import asking
+
+from trueline.pair.sides.side import Side
+
+
+@pytest.fixture(scope="session")
+def trained_sides() -> Iterator[optimizer_parts.Sides]:
+    """The network of ``update_project`` in both frameworks, aligned, with the same weights."""
+    with optimizer_parts.both_sides() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def part_sides() -> Iterator[asking.Sides]:
+    """The network of ``parts_project`` in both frameworks."""
+    with asking.both_sides() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def gradient_side() -> Iterator[Callable[[str], Side]]:
+    """The sides of ``gradient_project`` by their entries."""
+    with ExitStack() as stack:
+
+        @cache
+        def started(entry: str) -> Side:
+            return stack.enter_context(gradient_sides.side(entry)).ready()
+
+        yield started
