@@ -27,8 +27,9 @@ from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
-from trueline.pair.verify import COARSE
+from trueline.pair.verify import coarse_kinds
 
+_CONTAINERS = ("Sequential", "SequentialCell", "ModuleList", "CellList")
 _ESTIMATE = 1e-5
 # A block as a whole rounds more often than what lies between its layers.
 _DEEPER = 5.0
@@ -137,8 +138,7 @@ class Causes:
         except SideTrouble:
             return []
         limit = max((one.floor for one in fault.checks), default=1e-5)
-        frameworks = (self.aligned.bench.framework, self.aligned.port.framework)
-        coarse = dict(COARSE[one] for one in frameworks if one in COARSE)
+        coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
         return [
             one.blame(stage, matched.port.path, matched.bench.path, limit)
             for one in explain_graphs(*graphs, limit, coarse)
@@ -189,6 +189,22 @@ def block_of(
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
     return BlockCall(matched.port.path, matched.bench.path, inputs, inner, matched.port.call, matched.bench.call, train)
+
+
+def block_kinds(
+    aligned: Aligned, reference: Reference, recording: Recording, silent: Collection[Called] | None = None
+) -> Iterator[BlockCall]:
+    """Calls that call others, one of each kind, but for those that only hand on from one to the next."""
+    seen: set[object] = set()
+    for one in reference.matched:
+        if one.unit or aligned.port.types.get(one.port.path) in _CONTAINERS:
+            continue
+        block = block_of(one, reference, recording, silent)
+        inside = tuple(each.path.removeprefix(one.port.path) for each in block.inner)
+        kind = (aligned.port.classes.get(one.port.path), aligned.bench.classes.get(one.bench.path), inside)
+        if kind not in seen:
+            seen.add(kind)
+            yield block
 
 
 def built_at(described: Described, path: str) -> Line | None:

@@ -14,6 +14,7 @@ from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, 
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.faults import Fault, merged
 from trueline.pair.forward.isolating import Isolated, isolate
+from trueline.pair.forward.latent_code import LatentCode
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
@@ -89,6 +90,8 @@ def run_forward(
     tell("latent")
     causes = Causes(*sides, aligned, ())
     found += [one for one in causes.latent(trained.reference, _known(found)) if is_below(one.module, below)]
+    code = LatentCode(*sides, aligned, recordings[1])
+    found += [one for one in code.of(trained.reference, _known(found)) if is_below(one.module, below)]
     faults = [*evaluated.faults, *(one for each in sizes for one in each.faults), *trained.faults]
     whole = None if faults else _whole(bench, port, evaluated, inputs)
     return Forward(evaluated, trained, sizes, recordings, whole, joined(found), faults)

@@ -103,6 +103,16 @@ def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = 
     return _moved(list(found.values()))
 
 
+def sinks_apart(bench: Graph, port: Graph, floor: float) -> set[str]:
+    """The inner layers that get other values, whatever the reason; "" is the block's output."""
+    found = set()
+    for sink in _sinks(bench, port):
+        here, there = bench.values[sink.bench], port.values[sink.port]
+        if here is not None and there is not None and not level(there, here) <= floor:
+            found.add(sink.name)
+    return found
+
+
 def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
     """What inner layers are given, and the outputs, on both sides."""
     port_calls = _calls(port)
