@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from trueline.apitable.layers import layer_of_class
 from trueline.model.key import Kind
@@ -20,7 +20,7 @@ from trueline.pair.attributes.reference import by_port_leaf
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
-from trueline.pair.ops.explaining import explain_graphs
+from trueline.pair.ops.explaining import Explanation, explain_graphs
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.recorded import Recording
@@ -48,6 +48,7 @@ class Causes:
     aligned: Aligned
     faults: tuple[Fault, ...]
     together: frozenset[Called] = frozenset()
+    _explained: dict[tuple[Called, float], list[Explanation]] = field(default_factory=dict, init=False)
 
     def of(self, fault: Fault, recording: Recording) -> list[Blame]:
         """The causes of one fault, confirmed ones first; one that says so where nothing explains it."""
@@ -131,18 +132,22 @@ class Causes:
 
     def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         matched = fault.matched
-        wrong = {(one.matched.port.path, one.matched.port.call) for one in self.faults if not one.between}
-        block = block_of(matched, fault.reference, recording, wrong, self.together)
+        limit = max((one.floor for one in fault.checks), default=1e-5)
+        # A block with faults at several of its layers is looked into once.
+        found = self._explained.get((fault.called, limit))
+        if found is None:
+            found = self._explained[fault.called, limit] = self._looked_into(fault, recording, limit)
+        return [one.blame(stage, matched.port.path, matched.bench.path, limit) for one in found]
+
+    def _looked_into(self, fault: Fault, recording: Recording, limit: float) -> list[Explanation]:
+        wrong = {one.called for one in self.faults if not one.between}
+        block = block_of(fault.matched, fault.reference, recording, wrong, self.together)
         try:
             graphs = op_graphs(self.bench, self.port, block)
         except SideTrouble:
             return []
-        limit = max((one.floor for one in fault.checks), default=1e-5)
         coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
-        return [
-            one.blame(stage, matched.port.path, matched.bench.path, limit)
-            for one in explain_graphs(*graphs, limit, coarse)
-        ]
+        return explain_graphs(*graphs, limit, coarse)
 
     def _unknown(self, fault: Fault, stage: Stage) -> Blame:
         matched, worst = fault.matched, fault.worst
