@@ -138,6 +138,19 @@ def test_an_activation_too_many_in_a_layer_stays_a_fault_beside_another(tmp_path
     assert {one.module for one in found} == {"", "pooler"}
 
 
+def test_an_activation_that_no_ordinary_value_needs_is_latent(tmp_path: Path) -> None:
+    bench = TEXT.replace("Conv1d(6, 8, 3)", "Conv1d(6, 8, 3, padding=20)")
+    found = blamed(tmp_path, bench, (3, 6, 64), ("three.relu()", "three"))
+    assert told(found) == {("", Cause.ACTIVATION, True)}
+    assert found[0].latent
+
+
+def test_an_activation_of_what_is_never_negative_may_be_left_out(tmp_path: Path) -> None:
+    inside = ("    pass\n", "    def forward(self, x):\n        return super().forward(x).relu()\n")
+    bench = DIVIDED.replace(*inside).replace("torch.tanh(self.pooler(x[:, 0]))", "self.pooler(x[:, 0]).relu()")
+    assert blamed(tmp_path, bench, (4, 3, 8), ("self.pooler(x[:, 0]).relu()", "self.pooler(x[:, 0])")) == []
+
+
 def test_a_gradient_that_a_lacking_sum_takes_away_is_not_told_again(tmp_path: Path) -> None:
     found = blamed(tmp_path, BLOCKS, (2, 4, 8, 8), ("F.relu(out + x)", "F.relu(out)"))
     assert told(found) == {("one", Cause.RESIDUAL, True)}

@@ -29,6 +29,11 @@ _LEAST_SHARE: Final = 0.01
 COARSE: Final = {"mindspore": ("tanh", 3e-4)}
 
 
+def coarse_kinds(*frameworks: str) -> dict[str, float]:
+    """The operators that one of these computes more coarsely than its format, and how far off they may be."""
+    return dict(COARSE[one] for one in frameworks if one in COARSE)
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """One output of both sides: how far apart, relative to the benchmark's scale, and how far noise explains.

@@ -6,7 +6,7 @@ import functools
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +91,17 @@ def rebuild(module: Any, **changes: Any) -> Any:
 @contextmanager
 def undisturbed(module: Any, train: bool) -> Iterator[None]:
     """Run op by op in the given mode, and leave modes and buffers as they were."""
-    # What was compiled is run as it was written.
-    with torch.compiler.set_stance("force_eager"), modes_kept(module, train):
+    with as_written(), modes_kept(module, train):
         yield
+
+
+def as_written() -> AbstractContextManager[None]:
+    """In this block what was compiled is run as it was written."""
+    # Without the compiler in this process nothing is; asking would load it, which takes as long as torch itself.
+    if "torch._dynamo" not in sys.modules:
+        return nullcontext()
+    stance: AbstractContextManager[None] = torch.compiler.set_stance("force_eager")
+    return stance
 
 
 @contextmanager

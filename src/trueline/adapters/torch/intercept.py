@@ -11,6 +11,7 @@ from torch import nn
 
 from trueline.adapters.patching import Patches
 from trueline.adapters.protocol import Around
+from trueline.adapters.torch.build import as_written
 
 
 @contextmanager
@@ -31,8 +32,8 @@ def intercept(around: Around) -> Iterator[None]:
     fused = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        # What was compiled is run as it was written: a graph calls no module.
-        with torch.compiler.set_stance("force_eager"):
+        # A graph calls no module.
+        with as_written():
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fused)

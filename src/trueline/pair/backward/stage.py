@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.backward.causes import backward_causes
 from trueline.pair.blame import Cause, Stage, StageResult, StageVerdict, also_in
-from trueline.pair.forward.causes import block_of
+from trueline.pair.forward.causes import block_kinds
 from trueline.pair.forward.stage import Forward, is_below
-from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.wire import Array
-
-_CONTAINERS: Final = ("Sequential", "SequentialCell", "ModuleList", "CellList")
 
 
 def backward_stage(
@@ -26,7 +22,7 @@ def backward_stage(
     # What lies in a block whose values differ already says nothing more, unless a try confirms it.
     values = [one for one in forward.blames if one.stage is Stage.FORWARD and not one.latent]
     known = [path for one in values for path in (one.module, *also_in(one))]
-    blocks = list(_blocks(aligned, forward))
+    blocks = list(block_kinds(aligned, forward.trained.reference, forward.recordings[1]))
     differing = [one.path for one in blocks if any(_is_near(one.path, each) for each in known)]
     found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
     found = [
@@ -42,21 +38,6 @@ def backward_stage(
     text = message("pair_stage.backward", units=units, grads=len(forward.recordings[0].grads))
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
     return StageResult(Stage.BACKWARD, verdict, text, blames, message("pair_stage.backward_rules_out"))
-
-
-def _blocks(aligned: Aligned, forward: Forward) -> Iterator[BlockCall]:
-    """Calls that call others, one of each kind, but for those that only hand on from one to the next."""
-    reference, recording = forward.trained.reference, forward.recordings[1]
-    seen: set[object] = set()
-    for one in reference.matched:
-        if one.unit or aligned.port.types.get(one.port.path) in _CONTAINERS:
-            continue
-        block = block_of(one, reference, recording)
-        inside = tuple(each.path.removeprefix(one.port.path) for each in block.inner)
-        kind = (aligned.port.classes.get(one.port.path), aligned.bench.classes.get(one.bench.path), inside)
-        if kind not in seen:
-            seen.add(kind)
-            yield block
 
 
 def _is_near(path: str, other: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from trueline.apitable.layers import layer_of_class
 from trueline.model.key import Kind
@@ -21,15 +21,16 @@ from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.lacking import lacking_input
-from trueline.pair.ops.explaining import explain_graphs
+from trueline.pair.ops.explaining import Explanation, explain_graphs
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.recorded import Call, Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
-from trueline.pair.verify import COARSE
+from trueline.pair.verify import coarse_kinds
 
+_CONTAINERS = ("Sequential", "SequentialCell", "ModuleList", "CellList")
 _ESTIMATE = 1e-5
 # A block as a whole rounds more often than what lies between its layers.
 _DEEPER = 5.0
@@ -48,6 +49,7 @@ class Causes:
     aligned: Aligned
     faults: tuple[Fault, ...]
     together: frozenset[Called] = frozenset()
+    _explained: dict[tuple[Called, float], list[Explanation]] = field(default_factory=dict, init=False)
 
     def of(self, fault: Fault, recording: Recording) -> list[Blame]:
         """The causes of one fault, confirmed ones first; one that says so where nothing explains it."""
@@ -163,19 +165,22 @@ class Causes:
 
     def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         matched = fault.matched
-        wrong = {(one.matched.port.path, one.matched.port.call) for one in self.faults if not one.between}
-        block = block_of(matched, fault.reference, recording, wrong, self.together)
+        limit = max((one.floor for one in fault.checks), default=1e-5)
+        # A block with faults at several of its layers is looked into once.
+        found = self._explained.get((fault.called, limit))
+        if found is None:
+            found = self._explained[fault.called, limit] = self._looked_into(fault, recording, limit)
+        return [one.blame(stage, matched.port.path, matched.bench.path, limit) for one in found]
+
+    def _looked_into(self, fault: Fault, recording: Recording, limit: float) -> list[Explanation]:
+        wrong = {one.called for one in self.faults if not one.between}
+        block = block_of(fault.matched, fault.reference, recording, wrong, self.together)
         try:
             graphs = op_graphs(self.bench, self.port, block)
         except SideTrouble:
             return []
-        limit = max((one.floor for one in fault.checks), default=1e-5)
-        frameworks = (self.aligned.bench.framework, self.aligned.port.framework)
-        coarse = dict(COARSE[one] for one in frameworks if one in COARSE)
-        return [
-            one.blame(stage, matched.port.path, matched.bench.path, limit)
-            for one in explain_graphs(*graphs, limit, coarse)
-        ]
+        coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
+        return explain_graphs(*graphs, limit, coarse)
 
     def _unknown(self, fault: Fault, stage: Stage) -> Blame:
         matched, worst = fault.matched, fault.worst
@@ -227,6 +232,22 @@ def block_of(
 def _caller(recording: Recording, call: Call) -> str:
     """The module whose code makes a call."""
     return recording.calls[call.parent].path if call.parent is not None else ""
+
+
+def block_kinds(
+    aligned: Aligned, reference: Reference, recording: Recording, silent: Collection[Called] | None = None
+) -> Iterator[BlockCall]:
+    """Calls that call others, one of each kind, but for those that only hand on from one to the next."""
+    seen: set[object] = set()
+    for one in reference.matched:
+        if one.unit or aligned.port.types.get(one.port.path) in _CONTAINERS:
+            continue
+        block = block_of(one, reference, recording, silent)
+        inside = tuple(each.path.removeprefix(one.port.path) for each in block.inner)
+        kind = (aligned.port.classes.get(one.port.path), aligned.bench.classes.get(one.bench.path), inside)
+        if kind not in seen:
+            seen.add(kind)
+            yield block
 
 
 def built_at(described: Described, path: str) -> Line | None:
