@@ -8,6 +8,7 @@ import pytest
 from trueline.pair.blame import Cause
 from trueline.pair.ops.explaining import explain_values
 from trueline.pair.ops.forms import ACTIVATIONS
+from trueline.pair.ops.same_values import level
 
 RANDOM = np.random.default_rng(0)
 X, U, Z = (1.5 * RANDOM.standard_normal((3, 2, 8, 6, 6))).astype(np.float32)
@@ -82,3 +83,10 @@ def test_interpolation_is_told_by_its_mode(mode: str, corners: bool) -> None:
     found = explain_values(bench, port, KNOWN, 1e-5)
     assert found.cause is Cause.INTERPOLATION
     assert found.confirmed
+
+
+def test_what_is_masked_away_is_no_scale_for_what_is_not() -> None:
+    scores = np.array([0.5, -1e9, 2.0, -1e9])
+    assert level(scores, scores) == 0.0
+    assert level(np.array([0.25, -1e9, 1.0, -1e9]), scores) == 0.5
+    assert level(np.array([0.5, 0.1, 2.0, -1e9]), scores) > 0.9

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from trueline.apitable.layers import layer_of_class
 from trueline.model.key import Kind
@@ -226,7 +228,29 @@ def block_of(
     ]
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
-    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, matched.port.call, matched.bench.call, train)
+    taken = _taken(inputs, [recording.shapes[place] for place in matched.port.ins])
+    calls = (matched.port.call, matched.bench.call)
+    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, *calls, train, taken)
+
+
+def _taken(inputs: Sequence[Array], shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[int] | None:
+    """Which of the benchmark's inputs a block of the port takes that takes fewer, by type and shape, in their order."""
+    if len(shapes) >= len(inputs):
+        return None
+    found: list[int] = []
+    for dtype, shape in shapes:
+        begin = found[-1] + 1 if found else 0
+        kind = np.dtype(dtype).kind if dtype != "bfloat16" else "f"
+        fitting = (
+            place
+            for place in range(begin, len(inputs))
+            if (inputs[place].dtype.kind, inputs[place].shape) == (kind, shape)
+        )
+        place = next(fitting, None)
+        if place is None:
+            return None
+        found.append(place)
+    return found
 
 
 def _caller(recording: Recording, call: Call) -> str:

@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import Array
+from trueline.pair.ops.same_values import MASKED, Array
 
-MASKED: Final = -1e4
 _MOST_OPS: Final = 4
 
 

@@ -25,6 +25,7 @@ class BlockCall:
     """One call of a block that both sides have: ``path`` is the port's, ``other_path`` the benchmark's.
 
     ``inputs`` are what the benchmark's was given; ``inner`` are the calls of layers in it, those of one layer in order.
+    ``taken`` are the places of those inputs that the port's takes, where it does not take them all.
     """
 
     path: str
@@ -34,19 +35,21 @@ class BlockCall:
     call: int = 0
     other_call: int = 0
     train: bool = False
+    taken: Sequence[int] | None = None
 
     def asked(self, want: str, *, of_port: bool) -> tuple[Content, list[Array]]:
         """The question to one side, and the arrays that go with it."""
+        inputs = self.inputs if self.taken is None or not of_port else [self.inputs[place] for place in self.taken]
         content: Content = {
             "do": "watch_ops",
             "want": want,
             "path": self.path if of_port else self.other_path,
             "call": self.call if of_port else self.other_call,
             "train": self.train,
-            "inputs": len(self.inputs),
+            "inputs": len(inputs),
             "opaque": [_opaque(one, of_port) for one in self.inner],
         }
-        return content, [*self.inputs, *(array for one in self.inner for array in one.outs or ())]
+        return content, [*inputs, *(array for one in self.inner for array in one.outs or ())]
 
 
 def _opaque(inner: InnerCall, of_port: bool) -> dict[str, Any]:

@@ -6,13 +6,15 @@ import numpy as np
 
 from trueline.pair.blame import Cause
 from trueline.pair.ops.form_words import cause_of, cause_of_two
-from trueline.pair.ops.masks import MASKED
 from trueline.pair.ops.parting import Parting, PartingKind
+from trueline.pair.ops.same_values import MASKED, Array
 
 
 def parting_cause(parting: Parting) -> Cause:
     """Why two blocks part here."""
     bench, port = parting.bench_done, parting.port_done
+    if _is_truth(parting.bench_value) and _is_truth(parting.port_value):
+        return Cause.MASK
     if parting.masks and parting.kind in (PartingKind.MISSING_OP, PartingKind.EXTRA_OP, PartingKind.OTHER_OP):
         return Cause.MASK
     match parting.kind:
@@ -36,6 +38,10 @@ def parting_cause(parting: Parting) -> Cause:
         return cause_of_two(bench.form, port.form)
     either = cause_of(bench, parting.bench_op, Cause.OTHER_OP)
     return either if either is not Cause.CONCAT_ORDER else Cause.OTHER_OP
+
+
+def _is_truth(value: Array | None) -> bool:
+    return value is not None and value.dtype.kind == "b"
 
 
 def _added(parting: Parting) -> Cause | None:

@@ -15,6 +15,9 @@ Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 SAMPLE: Final = 4096
+# What is added to scores that are not to be seen.
+MASKED: Final = -1e4
+_FAR: Final = 100.0
 _MOST_AXES: Final = 5
 
 
@@ -50,11 +53,27 @@ def level(value: Array, reference: Array) -> float:
         here, there = here[finite], there[finite]
         if not here.size:
             return 0.0
+    masked = _masked(there)
+    if masked is not None:
+        # What is masked away is no scale for what is not.
+        return max(_gap(here[masked], there[masked]), _gap(here[~masked], there[~masked]))
+    return _gap(here, there)
+
+
+def _gap(here: Floats, there: Floats) -> float:
     gap = float(np.max(np.abs(here - there)))
     if math.isnan(gap):
         return math.inf
     scale = float(np.max(np.abs(there)))
     return gap / scale if scale else (0.0 if gap == 0.0 else math.inf)
+
+
+def _masked(value: Floats) -> npt.NDArray[np.bool_] | None:
+    """Where large negative numbers stand that are far from all others; None where there are none."""
+    found = value <= MASKED
+    if not found.any() or found.all():
+        return None
+    return found if float(np.max(np.abs(value[~found]))) * _FAR <= -float(np.max(value[found])) else None
 
 
 def equal(value: Array, reference: Array, floor: float) -> bool:
