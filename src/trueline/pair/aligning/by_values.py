@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align.shapes import layout, untransposed
 from trueline.model.finding import Certainty
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair, is_tensor, says_something
+from trueline.pair.aligning.in_order import in_order
 from trueline.pair.aligning.nesting import same_holders
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.recorded import Recording
@@ -78,12 +81,21 @@ def _traced(
         if one.path in sides[0].modules and one.ins and one.outs:
             calls.setdefault(one.path, []).append([len(arrays), len(arrays) + 1])
             arrays += [bench.arrays[one.ins[0]], bench.arrays[one.outs[0]]]
-    may = {
-        path: fitting
-        for path in {one.path for one in recordings[1].calls} & sides[1].modules.keys()
-        if (fitting := [other for other in calls if _fits(sides, other, path)])
+    here = [path for path in dict.fromkeys(one.path for one in recordings[1].calls) if path in sides[1].modules]
+
+    @cache
+    def fits(other: str, path: str) -> bool:
+        return _fits(sides, other, path)
+
+    may = {path: fitting for path in here if (fitting := [other for other in calls if fits(other, path)])}
+    asked: dict[str, Any] = {
+        "do": "trace",
+        "inputs": len(inputs),
+        "may": may,
+        "likely": _likely(aligned),
+        "layers": calls,
     }
-    asked = {"do": "trace", "inputs": len(inputs), "may": may, "likely": _likely(aligned), "layers": calls}
+    asked["ordered"] = in_order(here, list(calls), fits)
     told, _ = port.ask(asked, [*inputs, *arrays])
     return dict(told["found"])
 

@@ -28,7 +28,7 @@ Lay = Callable[[Array], Array]
 def answer_trace(host: Host, content: Content, arrays: list[Array]) -> Answer:
     """Which of the benchmark's ``layers`` each of this side's is; ``may`` are those that could be, in their order.
 
-    ``likely`` says which, of several that are given the same.
+    ``likely`` says which, of several that are given the same, ``ordered`` which it is where none is.
     """
     inputs, known = arrays[: content["inputs"]], arrays[content["inputs"] :]
     tracing = _Tracing(host, content, known)
@@ -47,6 +47,7 @@ class _Tracing:
         self._values, self._paths, self._known = host.adapter.values, paths_of(host), known
         self._may: Mapping[str, list[str]] = content["may"]
         self._likely: Mapping[str, str] = content["likely"]
+        self._ordered: Mapping[str, str] = content["ordered"]
         self._calls: Mapping[str, list[list[int]]] = content["layers"]
         self._taken: dict[str, str] = {}
         self._counts: dict[str, int] = {}
@@ -101,8 +102,8 @@ class _Tracing:
         levels = {one: _apart(array, self._known[self._calls[one][0][0]])[0] for one in free}
         best = min(levels.values())
         if best > _SAME:
-            # The first to run: names have failed already, and after a fault nothing is given the same.
-            return free[0]
+            # Names have failed already, and after a fault nothing is given the same.
+            return self._ordered[path] if self._ordered.get(path) in free else None
         same = [one for one in free if levels[one] <= max(_TIED * best, 1e-5)]
         return self._likely[path] if self._likely.get(path) in same else same[0]
 
