@@ -140,7 +140,7 @@ class _Pairing:
         if options.keep_cases:
             kept = keep_cases(port, aligned, forward.evaluated.reference, options.module)
         tell("backward")
-        backward = backward_stage(bench, port, aligned, forward, inputs, below=options.module)
+        backward = backward_stage(bench, port, aligned, forward, forward.inputs, below=options.module)
         if options.module:
             # The other stages are about the whole.
             stages.append(backward)

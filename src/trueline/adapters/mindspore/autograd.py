@@ -34,7 +34,7 @@ class _WithGradient:
 
 def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
     """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
-    copies: list[Array] = []
+    arrays: list[Array] = []
     results: list[Any] = []
 
     # The gradient of sum(output * gout) at an output is exactly its gout.
@@ -42,9 +42,9 @@ def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequenc
         result = function(*tensors)
         results.append(result)
         found = [one for _, one in leaves(result, values.is_tensor)]
-        copies.extend(values.to_numpy(one, copy=True) for one in found)
+        arrays.extend(values.to_numpy(one) for one in found)
         floating = [place for place, one in enumerate(found) if _is_float(one)]
-        wished = gout([copies[place] for place in floating]) if callable(gout) else gout
+        wished = gout([arrays[place] for place in floating]) if callable(gout) else gout
         parts = [
             (found[place] * values.from_numpy(grad, like=found[place])).sum()
             for place, grad in zip(floating, wished, strict=False)
@@ -61,7 +61,7 @@ def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequenc
     weights = list({id(one): one for one in parameters if one.requires_grad}.values())
     if not places and not weights:
         weighted(*inputs)
-        return Pulled(copies, [None] * len(inputs), [None] * len(parameters), results[0])
+        return Pulled(arrays, [None] * len(inputs), [None] * len(parameters), results[0])
     with _WithGradient(), ExitStack() as undoing:
         # What a function that raised has begun to record would spoil whatever runs next.
         undoing.callback(pynative.clear_res)
@@ -71,7 +71,7 @@ def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequenc
     by_place = dict(zip(places, at_inputs, strict=True))
     by_weight = {id(one): values.to_numpy(grad) for one, grad in zip(weights, at_weights, strict=True)}
     gin = [values.to_numpy(by_place[place]) if place in by_place else None for place in range(len(inputs))]
-    return Pulled(copies, gin, [by_weight.get(id(one)) for one in parameters], results[0])
+    return Pulled(arrays, gin, [by_weight.get(id(one)) for one in parameters], results[0])
 
 
 def _is_float(tensor: Any) -> bool:

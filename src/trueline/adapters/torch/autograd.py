@@ -22,16 +22,16 @@ def without_gradient() -> AbstractContextManager[None]:
 def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
     """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
     with torch.enable_grad():
-        given = [one.detach().clone() for one in inputs]
+        given = [one.detach() for one in inputs]
         for one in given:
             if one.is_floating_point():
                 one.requires_grad_()
-        # A copy: what is rewritten in place must not be a leaf.
+        # A copy: what is rewritten in place must not be a leaf, nor what was given.
         result = function(*[one.clone() if one.requires_grad else one for one in given])
         outputs = [one for _, one in leaves(result, torch.is_tensor)]
-        copies = [values.to_numpy(one, copy=True) for one in outputs]
+        arrays = [values.to_numpy(one) for one in outputs]
         floating = [place for place, one in enumerate(outputs) if one.is_floating_point()]
-        wished = gout([copies[place] for place in floating]) if callable(gout) else gout
+        wished = gout([arrays[place] for place in floating]) if callable(gout) else gout
         pulled = [
             (outputs[place], values.from_numpy(grad, like=outputs[place]))
             for place, grad in zip(floating, wished, strict=False)
@@ -44,8 +44,8 @@ def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequenc
                 [one for one, _ in pulled], wanted, [grad for _, grad in pulled], allow_unused=True
             )
     by_id = {id(one): grad for one, grad in zip(wanted, found, strict=False)}
-    arrays = [_array(by_id.get(id(one))) for one in (*given, *parameters)]
-    return Pulled(copies, arrays[: len(given)], arrays[len(given) :], result)
+    gradients = [_array(by_id.get(id(one))) for one in (*given, *parameters)]
+    return Pulled(arrays, gradients[: len(given)], gradients[len(given) :], result)
 
 
 def _array(tensor: Any) -> Array | None:

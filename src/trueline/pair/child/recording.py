@@ -129,7 +129,7 @@ class _Taking:
         if "float" not in self._values.dtype(tensor):
             return tensor
         array = self._values.to_numpy(tensor, copy=True)
-        if array.ndim > 1:
+        if array.ndim > 1 and float(array.min(initial=0)) < 0 < float(array.max(initial=0)):
             array[1::2] = -np.abs(array[1::2])
         return self._values.from_numpy(array * array.dtype.type(self._far), like=tensor)
 

@@ -38,7 +38,7 @@ def nobody(_: str) -> None:
 class Forward:
     """What the forced runs gave: in each mode, and at another input size where the networks take one.
 
-    ``aligned`` is how both were matched in the end.
+    ``aligned`` is how both were matched in the end, ``inputs`` what the runs in training were given.
     """
 
     aligned: Aligned
@@ -49,6 +49,7 @@ class Forward:
     verified: Verified | None
     blames: Sequence[Blame]
     faults: Sequence[Fault]
+    inputs: Sequence[Array]
 
     @property
     def checks(self) -> int:
@@ -75,7 +76,7 @@ def run_forward(
 
     ``recordings`` are both sides' in evaluation, the benchmark's with its arrays.
     """
-    sides = (bench, port)
+    sides, given = (bench, port), inputs
     tell("eval")
     evaluated = isolate(sides, aligned, recordings, inputs)
     nested = outermost_first(aligned, recordings) if evaluated.faults else None
@@ -98,6 +99,8 @@ def run_forward(
             smallest = min(smallest, (*again, resized), key=lambda one: sum(each.size for each in one[2]))
     found += [one for one in far_causes(sides, aligned, *smallest) if is_below(one.module, below)]
     tell("train")
+    # The size that costs less: both have been looked at.
+    inputs = smallest[2]
     recordings = _recorded(sides, inputs, train=True)
     trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
     blamed = {path for one in found if not one.latent for path in (one.module, *also_in(one))}
@@ -110,8 +113,8 @@ def run_forward(
     if not below:
         found += compiled_blames(sides, inputs)
     faults = [*evaluated.faults, *(one for each in sizes for one in each.faults), *trained.faults]
-    whole = None if faults else _whole(bench, port, evaluated, inputs)
-    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(found), faults)
+    whole = None if faults else _whole(bench, port, evaluated, given)
+    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(found), faults, inputs)
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:

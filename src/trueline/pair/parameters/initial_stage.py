@@ -20,7 +20,7 @@ from trueline.pair.sides.side import Side
 from trueline.pair.sides.wire import Array
 
 _SEEDS: Final = 5
-_FEW: Final = 2
+_FEW: Final = 1
 _LARGE: Final = 10_000_000
 _MOST_NAMES: Final = 3
 _MOST_SHOWN: Final = 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -39,12 +40,21 @@ class Died(Exception):  # noqa: N818
         self.code = code
 
 
+def _widen(pipe: int) -> None:
+    """Room for a whole block: each time a pipe is full or empty both processes are woken."""
+    # Where users have used up what they may have, a pipe stays as it is.
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BLOCK)
+
+
 class Process:
     """An interpreter that runs ``child/start.py``; an OSError where there is no such interpreter."""
 
     def __init__(self, python: str, folder: Path) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
+        for one in (self._requests, self._replies):
+            _widen(one)
         self._deadline: float | None = None
         self._waiting = bytearray()
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
