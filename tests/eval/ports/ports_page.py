@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from judging import Judged
+from planted import BLIND, HERE
 
 _KINDS: tuple[tuple[str, Callable[[Judged], bool]], ...] = (
     ("correct ports without a finding", lambda one: not one.port.faults),
@@ -27,6 +28,11 @@ def page(judged: Sequence[Judged]) -> str:
     """The page in Markdown: rates first, the blind ones apart, then every port."""
     lines = ["# Ports with planted faults", ""]
     lines += ["Written by `make eval`. A fault counts as named when a finding has its module and its cause.", ""]
+    lines += [
+        "Blind: written by somebody who had read nothing of what finds them, the first batch before that existed, the"
+        " second after it. What the first look at either batch showed has since been put right where it was general.",
+        "",
+    ]
     groups = _groups(judged)
     lines += ["| | " + " | ".join(who for who, _ in groups) + " |", "|---|" + "---|" * len(groups)]
     for kind, belongs in _KINDS:
@@ -47,8 +53,13 @@ def _groups(judged: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
     return [
         ("all", list(judged)),
         ("known", [one for one in judged if not one.port.blind]),
-        ("blind", [one for one in judged if one.port.blind]),
+        ("blind", [one for one in judged if one.port.blind and not _is_later(one)]),
+        ("blind, second batch", [one for one in judged if _is_later(one)]),
     ]
+
+
+def _is_later(one: Judged) -> bool:
+    return one.port.name.startswith(BLIND[HERE / "blind_later"])
 
 
 def _rates(rows: Sequence[Judged]) -> dict[str, Any]:
