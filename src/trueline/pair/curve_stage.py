@@ -59,6 +59,10 @@ def curve_stage(
     """
     if not inputs and not parts.both("batches"):
         return StageResult(Stage.CURVE, StageVerdict.SKIPPED, message("pair_update.curve_no_inputs"))
+    for side in (bench, port):
+        if not any(one.trainable for one in side.describe().parameters):
+            text = message("pair_update.curve_no_parameters", side=str(side.entry))
+            return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
     batches = _batches(bench, port, parts, inputs, steps, seed)
     asked: Content = {
         "do": "train",

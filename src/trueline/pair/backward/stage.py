@@ -19,7 +19,8 @@ def backward_stage(
 ) -> StageResult:
     """What the forced run in training showed of gradients, then each block's own code."""
     own = [one for one in forward.blames if one.stage is Stage.BACKWARD]
-    # What lies in a block whose values differ already says nothing more, unless a try confirms it.
+    # What lies in a block whose values differ already says nothing more: other values have other gradients. A gradient
+    # that ends there does, where a try confirms it.
     values = [one for one in forward.blames if one.stage is Stage.FORWARD and not one.latent]
     known = [path for one in values for path in (one.module, *also_in(one))]
     blocks = list(block_kinds(aligned, forward.trained.reference, forward.recordings[1]))
@@ -28,7 +29,8 @@ def backward_stage(
     found = [
         one
         for one in found
-        if is_below(one.module, below) and (one.confirmed or not any(_is_near(one.module, each) for each in known))
+        if is_below(one.module, below)
+        and ((one.cause is Cause.DETACHED and one.confirmed) or not any(_is_near(one.module, each) for each in known))
     ]
     explained = {one.module for one in found}
     own = [one for one in own if one.cause is not Cause.UNKNOWN or one.module not in explained]

@@ -49,7 +49,9 @@ def _blame(side: Side, how: str, inputs: Sequence[Array]) -> Blame | None:
     ran = _run(side, "", inputs, seed=1)
     words: dict[str, object] = {"how": how, "side": side.name}
     if ran.failed:
-        return Blame(Stage.FORWARD, Cause.COMPILED, message("pair_stage.compiled_not", reason=ran.failed, **words))
+        text = message("pair_stage.compiled_not", reason=ran.failed, **words)
+        # That it cannot be run like that was tried.
+        return Blame(Stage.FORWARD, Cause.COMPILED, text, confirmed=True)
     judged = judge_outputs((side, side), inputs, ran.plain, ran.compiled, rounds=_ROUNDS)
     worst = judged.worst
     if worst is None:
