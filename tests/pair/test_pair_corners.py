@@ -25,6 +25,11 @@ class Twice(Net):
     def forward(self, x):
         return super().forward(x) * 2.0
 
+class Odd(Net):
+    def forward(self, x):
+        x = torch.relu(self.norm(self.conv(x))).mean((2, 3))
+        return self.head(torch.sin(5 * x) * x.flip(1).cumsum(1))
+
 class Bare(nn.Module):
     def forward(self, x):
         return torch.relu(x)
@@ -67,6 +72,13 @@ def test_short_floats_and_networks_without_parameters_are_judged(project: Path, 
 def test_a_factor_on_the_output_is_one_cause_and_not_its_gradient_too(project: Path) -> None:
     found = trueline.pair("net:Net", "net:Twice", "2x3x8x8", folder=project, steps=0)
     assert [(one.stage, one.cause, one.confirmed) for one in found.blames] == [("forward", "scale", True)]
+
+
+def test_the_whole_network_is_named_as_such(project: Path) -> None:
+    found = trueline.pair("net:Net", "net:Odd", "2x3x8x8", folder=project, steps=0)
+    (unknown,) = [one for one in found.blames if one.cause == "unknown"]
+    assert "Between the layers of the whole network something differs from the benchmark: head" in str(unknown.message)
+    assert unknown.message.text("zh").startswith("整个网络 的各层之间与 基准网络 有所不同：head")
 
 
 def test_a_port_that_its_compiler_refuses_is_a_problem(project: Path) -> None:

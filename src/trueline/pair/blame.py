@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from trueline.model.message import Message
+from trueline.model.message import Message, message
 from trueline.model.run import Line
 
 
@@ -152,6 +152,16 @@ class Blame:
     other_line: Line | None = None
     edit: Message | None = None
     evidence: Sequence[Any] = field(default_factory=tuple)
+
+
+def module_name(path: str) -> str | Message:
+    """A module by its path, and the whole network, which has none, by its name."""
+    return path or message("pair_ops.network")
+
+
+def counterpart_name(path: str) -> str | Message:
+    """A module of the benchmark, where the port's was named before it."""
+    return path or message("pair_ops.benchmark")
 
 
 def also_in(one: Blame) -> list[str]:

@@ -11,7 +11,7 @@ from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Folded, Report, Source, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.model.run import Line
-from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, module_name
 from trueline.pair.pairing import Paired
 
 CODES: Final = {
@@ -82,7 +82,9 @@ def _near(a: str, b: str) -> bool:
 def _finding(one: Blame, because: str | None) -> Finding:
     sure = one.confirmed or one.cause is Cause.UNKNOWN
     also = also_in(one)
-    text = message("pair.also", sentence=one.message, count=len(also), first=also[0]) if also else one.message
+    text = one.message
+    if also:
+        text = message("pair.also", sentence=text, count=len(also), first=module_name(also[0]))
     return Finding(
         CODES[one.stage],
         Conclusion.FOUND if sure else Conclusion.SUSPECT,

@@ -10,10 +10,10 @@ from trueline.compare.noise import tensor_floor
 from trueline.model.message import Message, message
 from trueline.pair.backward.between import Between, Undo, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
-from trueline.pair.backward.gradient_words import line_text, module_name, number_text, value_name
+from trueline.pair.backward.gradient_words import line_text, number_text, value_name
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
 from trueline.pair.backward.stops import without_stops
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble

@@ -22,11 +22,6 @@ def value_name(key: str) -> Message:
     return message("pair_ops.value_of_layer" if way == "out" else "pair_ops.value_to_layer", name=name)
 
 
-def module_name(path: str) -> str | Message:
-    """A module by its path, and the whole network, which has none, by its name."""
-    return path or message("pair_ops.network")
-
-
 def number_text(factor: float) -> str:
     """A factor, short."""
     return f"{factor:.4g}"

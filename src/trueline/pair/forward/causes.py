@@ -19,7 +19,7 @@ from trueline.pair.attributes.differences import differences
 from trueline.pair.attributes.provoking import latent_causes
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.attributes.reference import by_port_leaf
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Stage, counterpart_name, module_name
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.lacking import lacking_input
@@ -106,7 +106,7 @@ class Causes:
             _caller(calls, call)
             for calls, call in ((recording, fault.matched.port), (fault.reference.recording, fault.matched.bench))
         )
-        told = {"module": here or "-", "at": fault.matched.port.path, "place": one.place + 1}
+        told = {"module": module_name(here), "at": fault.matched.port.path, "place": one.place + 1}
         return [
             Blame(
                 stage,
@@ -120,7 +120,7 @@ class Causes:
                 left=one.left.level,
                 line=built_at(self.aligned.port, here),
                 other_line=built_at(self.aligned.bench, there),
-                edit=message("pair_stage.lacking_input_edit", other=there or "-", **told),
+                edit=message("pair_stage.lacking_input_edit", other=counterpart_name(there), **told),
             )
         ]
 
@@ -186,7 +186,10 @@ class Causes:
 
     def _unknown(self, fault: Fault, stage: Stage) -> Blame:
         matched, worst = fault.matched, fault.worst
-        told: dict[str, object] = {"module": matched.port.path or "-", "other": matched.bench.path or "-"}
+        told: dict[str, object] = {
+            "module": module_name(matched.port.path),
+            "other": counterpart_name(matched.bench.path),
+        }
         text: Message
         if not fault.between:
             text = message("pair_stage.unknown_unit", **told)

@@ -9,7 +9,7 @@ from typing import Final
 from trueline.compare.verdict import Verdict
 from trueline.kernel import distance
 from trueline.model.message import message
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
@@ -60,7 +60,7 @@ def _blame(side: Side, how: str, inputs: Sequence[Array]) -> Blame | None:
     if judged.verdict is not Verdict.DIFFERS:
         return _gradients(ran, max(_GRADIENT, _DEEPER * limit), words)
     path = _smallest(side, inputs, limit)
-    where = {"module": path or "-"}
+    where = {"module": module_name(path)}
     line = built_at(side.describe(), path)
     return Blame(
         Stage.FORWARD,

@@ -13,7 +13,7 @@ from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.attributes.provoking_dropout import many, same_strength, strength
 from trueline.pair.attributes.reference import Reference as TryReference
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at
 from trueline.pair.forward.forced import Reference
 from trueline.pair.sides.recorded import Recording
@@ -164,8 +164,7 @@ def _blame(
     bench, port = shares
     there, here, changed = measured
     confirmed = there is not None and changed is not None and same_strength(changed, there)
-    module = matched.port.path or "-"
-    words = {"module": module, "port": _shown(port), "bench": _shown(bench)}
+    words = {"module": module_name(matched.port.path), "port": _shown(port), "bench": _shown(bench)}
     line = built_at(aligned.port, matched.port.path)
     return Blame(
         Stage.FORWARD,

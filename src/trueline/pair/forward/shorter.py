@@ -9,7 +9,7 @@ from typing import Final
 from trueline.compare.noise import epsilon, tensor_floor
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.forced import Checked, Reference
 
 # One module with a cast of its own is a fault of that module.
@@ -29,7 +29,7 @@ class Shorter:
     def blame(self) -> Blame:
         """The difference as the one cause it is."""
         first = self.paths[0]
-        told = {"count": len(self.paths), "module": first, "port": self.port, "bench": self.bench}
+        told = {"count": len(self.paths), "module": module_name(first), "port": self.port, "bench": self.bench}
         text = message("pair_stage.shorter", **told)
         return Blame(Stage.FORWARD, Cause.DTYPE, text, "", "", self.bench, self.port, confirmed=True)
 
