@@ -164,6 +164,15 @@ def test_a_message_is_shown_even_where_a_parameter_or_the_sentence_is_missing() 
     assert render("trouble.bad_file", {"path": "{reason}", "reason": "b"}, "en") == "{reason}: b"
 
 
+def test_a_word_goes_with_its_number() -> None:
+    words = {"bench": "a", "port": "b", "modules": 1, "checks": 2}
+    assert render("pair.same", words, "en") == "b is a: 1 module and 2 numbers agree within rounding."
+    assert [render("pair_update.all_parameters", {"count": count}, "en") for count in (1, 3)] == [
+        "the only parameter",
+        "all 3 parameters",
+    ]
+
+
 def test_an_id_with_braces_from_a_stored_result_is_shown_and_does_not_crash() -> None:
     assert render("{0.__class__}", {}, "en") == "{0.__class__}"
     assert render("broken {", {}, "en") == "broken {"

@@ -46,12 +46,18 @@ def use_language(lang: str | None) -> None:
 
 
 class _Forgiving(string.Formatter):
-    """Leaves a parameter that was not given, or cannot be shown as asked, visible in the text."""
+    """Leaves a parameter that was not given, or cannot be shown as asked, visible in the text.
+
+    ``{count:module|modules}`` is the word that goes with a number.
+    """
 
     def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:  # noqa: ARG002
         return kwargs.get(str(key), "{" + str(key) + "}")
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        one, bar, many = format_spec.partition("|")
+        if bar:
+            return one if value == 1 else many
         try:
             return str(super().format_field(value, format_spec))
         except (TypeError, ValueError):
