@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -124,6 +125,8 @@ def test_a_right_port_has_no_finding_in_any_stage(right: tuple[Path, int, dict[s
     # No dataset is given.
     assert verdicts == {**dict.fromkeys(STAGES, "passed"), "data": "skipped"}
     assert left_behind(folder) == {"test_port.py", "test_port.npz"}
+    cases = (folder / "test_port.py").read_text("utf-8").count("\n    ('")
+    assert answer["tests"] == {"file": "test_port.py", "arrays": "test_port.npz", "cases": cases}
 
 
 def test_written_tests_hold_until_the_port_is_changed(right: tuple[Path, int, dict[str, Any]]) -> None:
@@ -191,6 +194,7 @@ def test_the_page_is_whole_and_has_the_causes(backwards: tuple[Path, int, dict[s
     assert "block.norm" in page
     assert "eps=1e-05" in page
     assert left_behind(folder) == {"page.html", "test_port.py", "test_port.npz"}
+    assert re.search(r"Tests written: \d+ cases in test_port\.py, their arrays in test_port\.npz\.", page)
 
 
 def test_written_tests_fail_until_the_edits_are_made(backwards: tuple[Path, int, dict[str, Any]]) -> None:

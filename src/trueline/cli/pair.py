@@ -98,13 +98,14 @@ def command(
     )
     with ended_cleanly(), _progress() as tell:
         paired = pair_sides(wishes[0], wishes[1], options, tell)
+    written = None
     if tests is not None and paired.kept is not None:
         from trueline.pair.written_tests import write_tests
 
-        write_tests(tests, paired.kept, bench, entries[1], positional, named[1])
+        written = write_tests(tests, paired.kept, bench, entries[1], positional, named[1])
     if output is not None:
-        write_page(output, pair_report(paired))
-    return answer(pair_result(paired), lambda: pair_report(paired), as_json=as_json)
+        write_page(output, pair_report(paired, written))
+    return answer(pair_result(paired, written), lambda: pair_report(paired, written), as_json=as_json)
 
 
 def _check_tests(tests: Path, force: bool) -> None:

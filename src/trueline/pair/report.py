@@ -13,6 +13,7 @@ from trueline.model.result import Exit, Result
 from trueline.model.run import Line
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, module_name
 from trueline.pair.pairing import Paired
+from trueline.pair.written_tests import WrittenTests
 
 CODES: Final = {
     Stage.DATA: "pr.02",
@@ -32,8 +33,8 @@ _SHOWN: Final = 4
 _OF_PARAMETERS: Final = (Cause.MISSING_PARAMETER, Cause.EXTRA_PARAMETER, Cause.SHAPE)
 
 
-def pair_result(paired: Paired) -> Result:
-    """The JSON shape."""
+def pair_result(paired: Paired, written: WrittenTests | None = None) -> Result:
+    """The JSON shape; ``written`` are the tests that were asked for."""
     found = findings(paired)
     fields = {
         "bench": paired.bench,
@@ -42,15 +43,18 @@ def pair_result(paired: Paired) -> Result:
         "stages": [_stage_json(one) for one in paired.stages],
         "modules": paired.forward.modules,
         "checks": paired.forward.checks,
+        "tests": written.to_json() if written is not None else None,
     }
     return Result("pair", _conclusion(paired, found), _exit(found), found, fields)
 
 
-def pair_report(paired: Paired) -> Report:
+def pair_report(paired: Paired, written: WrittenTests | None = None) -> Report:
     """What a reader wants to see: causes first, each with its lines, then the stages."""
     found = findings(paired)
     title = message("pair.title", bench=paired.bench, port=paired.port)
-    return Report(title, _conclusion(paired, found), found, [*_sources(paired), _stages(paired), *_more(paired)])
+    tests = [Text(written.said())] if written is not None else []
+    blocks = [*_sources(paired), _stages(paired), *tests, *_more(paired)]
+    return Report(title, _conclusion(paired, found), found, blocks)
 
 
 def findings(paired: Paired) -> list[Finding]:

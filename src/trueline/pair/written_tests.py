@@ -11,6 +11,7 @@ import numpy as np
 
 from trueline.apitable.layers import layer_of_class
 from trueline.formats.run_folder.appending import replace_file
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.forward.forced import Reference
@@ -50,9 +51,26 @@ def keep_cases(port: Side, aligned: Aligned, reference: Reference, below: str = 
     return Kept(aligned.port.framework, dict(zip(content["names"], arrays, strict=True)), cases)
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenTests:
+    """The file that was written, its arrays beside it, and how many cases it has."""
+
+    file: Path
+    arrays: Path
+    cases: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON shape."""
+        return {"file": str(self.file), "arrays": str(self.arrays), "cases": self.cases}
+
+    def said(self) -> Message:
+        """What was written, in a sentence."""
+        return message("pair.tests_written", **self.to_json())
+
+
 def write_tests(
     file: Path, kept: Kept, bench: str, entry: Entry, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> None:
+) -> WrittenTests:
     """Write the file, and beside it its arrays (.npz)."""
     arrays: dict[str, Array] = {f"weight/{name}": one for name, one in kept.weights.items()}
     rows = []
@@ -74,11 +92,13 @@ def write_tests(
         run=_RUNS[kept.framework],
     )
     try:
-        with file.with_suffix(".npz").open("wb") as sink:
+        beside = file.with_suffix(".npz")
+        with beside.open("wb") as sink:
             np.savez(sink, **arrays)
         replace_file(file, text.encode())
     except OSError as error:
         raise BadFile(file, error.strerror or str(error)) from None
+    return WrittenTests(file, beside, len(kept.cases))
 
 
 _IMPORTS: Final = {"torch": "import torch", "mindspore": "import mindspore"}
