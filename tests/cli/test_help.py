@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from cli.calling import call, environment, process
 
 from trueline.cli.cells import columns, wrap
 from trueline.cli.verbs import VERBS
+from trueline.locale import render
 
 HEAVY = {"numpy", "rich", "safetensors", "msgspec", "ml_dtypes", "torch", "mindspore"}
 LOOK = """
@@ -109,6 +111,16 @@ def test_version() -> None:
 def test_help_fits_eighty_columns_also_with_wide_characters(verb: str, lang: str) -> None:
     page = call("--lang", lang, *filter(None, [verb]), "--help", COLUMNS="80").stdout
     assert max(columns(line) for line in page.splitlines()) <= 80
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "default"), ("zh", "默认")])
+def test_pair_says_what_holds_where_an_option_is_not_given(lang: str, word: str) -> None:
+    command = import_module("trueline.cli.pair").command
+    for option in command.params:
+        if not option.required and not option.is_flag and option.name != "output":
+            assert word in render(option.help, lang=lang), option.name
+            if option.default is not None and str(option.default).isdigit():
+                assert str(option.default) in render(option.help, lang=lang), option.name
 
 
 def test_option_texts_start_in_one_column_with_wide_characters() -> None:
