@@ -143,6 +143,14 @@ def test_a_benchmark_that_cannot_be_built(folder: Path, bench: str, words: Words
     is_refused(folder, bench, "broken_sides:hangs", (), *words)
 
 
+@pytest.mark.parametrize("side", ["bench", "port"])
+def test_a_factory_that_wants_arguments_is_told_where_to_give_them(folder: Path, side: str) -> None:
+    wants = "broken_sides:wants_arguments"
+    sides = (wants, LINEAR) if side == "bench" else (LINEAR, wants)
+    words = (f"{side} {wants}: ", "depth, width", "--args", "--kwargs", f"--{side}-kwargs")
+    is_refused(folder, *sides, (), *words)
+
+
 def test_a_factory_that_runs_out_of_memory(folder: Path) -> None:
     name = "broken_sides:too_much"
     line = is_refused(folder, name, "broken_sides:hangs", (), f"{name}: ", "emory", "(broken_sides.py:")

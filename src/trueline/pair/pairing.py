@@ -102,14 +102,24 @@ class Paired:
 def pair_sides(bench: Wish, port: Wish, options: Options, tell: Tell = nobody) -> Paired:
     """Put two networks side by side; ``tell`` hears of each stage as it begins."""
     with ExitStack() as open_sides:
-        sides = [
-            open_sides.enter_context(one.start(role, options.folder, options.timeout))
+        sides = {
+            role: open_sides.enter_context(one.start(role, options.folder, options.timeout))
             for role, one in (("bench", bench), ("port", port))
-        ]
+        }
         tell("building")
-        for side in sides:
-            side.ready()
-        return _Pairing(sides[0], sides[1], options, tell).run()
+        for role, side in sides.items():
+            _await(role, side)
+        return _Pairing(sides["bench"], sides["port"], options, tell).run()
+
+
+def _await(role: str, side: Side) -> None:
+    """Until a side is built; a factory that wants arguments can be given them here."""
+    try:
+        side.ready()
+    except SideTrouble as trouble:
+        if trouble.message.id != "side.needs_arguments":
+            raise
+        raise SideTrouble("pair_stage.needs_arguments", role=role, **trouble.message.params) from None
 
 
 class _Pairing:

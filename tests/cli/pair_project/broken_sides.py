@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
 
 def raises():
     raise ValueError("no such depth")
+
+
+def wants_arguments(depth, width):
+    return linear(depth * width)
+
+
+def leaves():
+    sys.exit(3)
 
 
 def gives_no_model():
