@@ -72,8 +72,18 @@ def is_refused(folder: Path, bench: str, port: str, options: Words, *words: str)
         (LINEAR, LINEAR, ("--input", "2x4:complex64"), ("complex64", "float32")),
         (LINEAR, LINEAR, ("--input", "2x4:int8:0-999"), ("0-999", "LOW-HIGH")),
         (LINEAR, LINEAR, ("--input", "99999x99999"), ("99999x99999", "too large")),
-        (LINEAR, LINEAR, ("--timeout", "0"), ("--timeout",)),
-        (LINEAR, LINEAR, ("--steps", "-1"), ("--steps",)),
+        *(
+            (LINEAR, LINEAR, ("--timeout", value), ("--timeout", "a number greater than 0."))
+            for value in ("0", "-1", "nan", "soon")
+        ),
+        *(
+            (LINEAR, LINEAR, ("--steps", value), ("--steps", "a whole number from 0 to 10000."))
+            for value in ("-1", "1.5", "99999")
+        ),
+        *(
+            (LINEAR, LINEAR, ("--seed", value), ("--seed", "a whole number from 0 to 4294967295."))
+            for value in ("x", "-1", str(2**64))
+        ),
         (LINEAR, LINEAR, ("--map", "nowhere.txt"), ("nowhere.txt", "No such file")),
         (LINEAR, LINEAR, ("--port-python", "/nowhere/python"), ("/nowhere/python", "cannot be started")),
         (LINEAR, LINEAR, ("-o", "page.txt"), ("page.txt", ".html")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
     from trueline.model.result import Result
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Seconds(click.FloatRange):
+    """A length of time: a number above 0."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Not a number is no length, whatever it is compared with."""
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(str(value), param, ctx)
+        return found
 
 
 def json_flag(command: _Command) -> _Command:

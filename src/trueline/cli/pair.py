@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from trueline.cli.options import answer, json_flag
+from trueline.cli.options import Seconds, answer, json_flag
 from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, check_place, write_page
 from trueline.cli.verb import Verb
@@ -35,8 +35,8 @@ from trueline.model.trouble import BadUsage
 @click.option("--map", "map_file", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_map")
 @click.option("--write-tests", "tests", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_write_tests")
 @click.option("--steps", default=10, type=click.IntRange(0, 10_000), metavar="K", help="pair.option_steps")
-@click.option("--seed", default=0, type=click.IntRange(min=0), metavar="N", help="pair.option_seed")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="pair.option_timeout")
+@click.option("--seed", default=0, type=click.IntRange(0, 2**32 - 1), metavar="N", help="pair.option_seed")
+@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="pair.option_timeout")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_output")
 @click.option("--force", is_flag=True, help="pair.option_force")
 @json_flag

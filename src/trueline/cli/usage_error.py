@@ -59,6 +59,8 @@ def _reason(error: click.BadParameter) -> str:
         return render("cli.expected_whole_between", {"minimum": kind.min, "maximum": kind.max})
     if isinstance(kind, click.IntRange):
         return render("cli.expected_whole_from", {"minimum": kind.min if kind.min is not None else "-inf"})
+    if isinstance(kind, click.FloatRange) and kind.min is not None and kind.min_open:
+        return render("cli.expected_number_above", {"minimum": kind.min})
     if kind is click.INT:
         return render("cli.expected_whole")
     if kind is click.FLOAT:
