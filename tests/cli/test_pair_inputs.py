@@ -146,6 +146,7 @@ def test_a_place_that_may_not_be_written_to(option: str, name: str, rights: int)
         ("absent:net", ("absent:net: ", "there is no module absent")),
         ("absent.py:net", ("absent.py:net: ", "there is no file absent.py")),
         ("broken_sides:raise", ("broken_sides:raise: ", "did you mean raises")),
+        ("broken_sides:leaves", ("bench broken_sides:leaves: ", "the factory ended the process", "code 3")),
         ("broken_sides:gives_no_model", ("broken_sides:gives_no_model: ", "dict", "torch.nn.Module")),
     ],
 )

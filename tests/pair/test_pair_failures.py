@@ -40,7 +40,10 @@ def _trouble(folder: Path, text: str, code: str = "", **options: object) -> Side
         ("mine.py:net", "import no_such_package", "side.no_package", "no_such_package"),
         ("mine:net", "x = 1\ny = 1 / 0", "side.raised_importing", "ZeroDivisionError: division by zero (mine.py:2)"),
         ("mine:net", "def net(:", "side.raised_importing", "(mine.py:1)"),
-        ("mine:net", "raise SystemExit(3)", "side.raised_importing", "SystemExit"),
+        ("mine:net", "raise SystemExit(3)", "side.exits_importing", "exit code 3 (mine.py:1)"),
+        ("mine:net", "import sys\ndef net():\n    sys.exit(5)", "side.exits_building", "exit code 5 (mine.py:3)"),
+        ("mine:net", "def net(): quit()", "side.exits_building", "exit code 0 (mine.py:1)"),
+        ("mine:net", "import sys\ndef net(): sys.exit('no data')", "side.exits_building", "code 1, no data (mine"),
         (
             "mine:net",
             "import json\ndef net():\n    return deeper()\ndef deeper():\n    json.loads('{')",

@@ -30,6 +30,9 @@ _NO_KERNEL: Final = (
     re.compile(r"\"(\w+)\" not implemented for"),
 )
 
+# Where it is said in words of its own that the user's code has asked for the end of the process.
+_EXITS: Final = ("importing", "building", "parts")
+
 
 @contextmanager
 def said_for(side: str, doing: str, given: Sequence[Any] = ()) -> Iterator[None]:
@@ -50,10 +53,20 @@ def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Any]) 
     text, place = first_line(error), _place(error)
     if given:
         place += " <- " + ", ".join("x".join(map(str, one.shape)) or "()" for one in given)
+    if isinstance(error, SystemExit):
+        kind = doing if doing in _EXITS else "running"
+        return SideTrouble(f"side.exits_{kind}", side=side, code=_exit_code(error), place=place)
     found = next((match for one in _NO_KERNEL if (match := one.search(str(error)))), None)
     if found is not None and doing == "running":
         return SideTrouble("side.no_kernel", side=side, op=found[1], error=text, place=place)
     return SideTrouble(f"side.raised_{doing}", side=side, kind=type(error).__name__, error=text, place=place)
+
+
+def _exit_code(error: SystemExit) -> str:
+    """The code that the process would have ended with, and the text that it would have left."""
+    if error.code is None or isinstance(error.code, int):
+        return str(int(error.code or 0))
+    return f"1, {first_line(error)}"
 
 
 def first_line(error: BaseException) -> str:
