@@ -218,7 +218,8 @@ def test_two_sides_of_one_name_are_told_apart(folder: Path) -> None:
 def test_a_file_with_parts_that_is_no_good(folder: Path, text: str | None, words: Words) -> None:
     if text is not None:
         (folder / "bad_parts.py").write_text(text)
-    is_refused(folder, LINEAR, LINEAR, ("--parts", "bad_parts.py"), *words)
+    line = is_refused(folder, LINEAR, LINEAR, ("--parts", "bad_parts.py"), *words)
+    assert line.startswith("trueline: bad_parts.py")
 
 
 @pytest.mark.parametrize(

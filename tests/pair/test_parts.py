@@ -1,4 +1,4 @@
-"""The file with parts: each side takes its own, and what is wrong with it is one line that names the side."""
+"""The file with parts: each side takes its own, and what is wrong with it is one line that names the file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pair.parts_project.asking import Sides, both_sides, parts_of
 
+from trueline.model.trouble import BadFile
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.sides.parts import load_parts
 from trueline.pair.sides.trouble import SideTrouble
@@ -59,7 +60,9 @@ def test_a_bad_file_is_one_line(sides: Sides, tmp_path: Path, text: str, id: str
         parts_of(sides, tmp_path, text)
     assert caught.value.message.id == id
     assert says in str(caught.value)
-    assert str(caught.value).startswith("torch_side:net: ")
+    # The file is at fault, and neither side.
+    assert str(caught.value).startswith(str(tmp_path / "parts.py"))
+    assert "torch_side:net" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -80,8 +83,16 @@ def test_a_part_that_fails_is_one_line(sides: Sides, tmp_path: Path, body: str, 
     assert says in str(caught.value)
 
 
+def test_a_side_that_alone_cannot_import_the_file_is_named(sides: Sides, tmp_path: Path) -> None:
+    marked = f"import os\nif os.getpid() == {sides[1].pid}:\n    import no_such_package\nepochs = 1\n"
+    with pytest.raises(SideTrouble) as caught:
+        parts_of(sides, tmp_path, marked)
+    assert str(caught.value).startswith(f"torch_side:net: {tmp_path / 'parts.py'}: ")
+    assert "no_such_package" in str(caught.value)
+
+
 def test_a_missing_file_is_named(sides: Sides, tmp_path: Path) -> None:
-    with pytest.raises(SideTrouble, match=r"absent\.py"):
+    with pytest.raises(BadFile, match=r"absent\.py: No such file"):
         load_parts(*sides, tmp_path / "absent.py")
 
 

@@ -61,13 +61,14 @@ class Loaded:
 def answer_parts(host: Host, content: Content, _: list[Array]) -> Answer:
     """Load the file; ``role`` is bench or port. The names this side has, and the line of each."""
     host.adapter.build.capture_built()
-    file = Path(content["path"])
-    with said_for(host.side, "parts"):
-        module = import_file(host.side, file)
-    _refuse_near_misses(host.side, module, file)
+    file, shown = Path(content["path"]), content["shown"]
+    # Whether it is this side's fault, only who knows both can tell.
+    with said_for(shown, "parts"):
+        module = import_file(shown, file)
+    _refuse_near_misses(module, shown)
     loaded = Loaded(content["role"], str(file), _own(module, content["role"]))
     for one in loaded.parts.values():
-        _refuse_wrong_kind(host, one, file)
+        _refuse_wrong_kind(host, one, shown)
     host.kept["parts"] = loaded
     for name in _FUNCTIONS:
         host.kept.pop(name, None)
@@ -127,7 +128,7 @@ def _own(module: ModuleType, role: str) -> dict[str, Part]:
     return found
 
 
-def _refuse_near_misses(side: str, module: ModuleType, file: Path) -> None:
+def _refuse_near_misses(module: ModuleType, file: str) -> None:
     """A name that is nearly one of the known ones is a slip, and the part would silently be missing."""
     present = [name for name in _WHOLE_NAMES if hasattr(module, name)]
     for name, value in vars(module).items():
@@ -136,9 +137,9 @@ def _refuse_near_misses(side: str, module: ModuleType, file: Path) -> None:
         could_be = [one for one in _WHOLE_NAMES if one not in present and _could_be(one, module, value)]
         near = difflib.get_close_matches(name, could_be, 1, _NEAR)
         if near:
-            raise SideTrouble("pair_parts.near", side=side, file=str(file), name=name, near=near[0])
+            raise SideTrouble("pair_parts.near", file=file, name=name, near=near[0])
     if not present:
-        raise SideTrouble("pair_parts.none", side=side, file=str(file), names=", ".join(_NAMES))
+        raise SideTrouble("pair_parts.none", file=file, names=", ".join(_NAMES))
 
 
 def _could_be(whole: str, module: ModuleType, value: Any) -> bool:
@@ -150,16 +151,9 @@ def _could_be(whole: str, module: ModuleType, value: Any) -> bool:
     return isinstance(value, str if name == _PER else int)
 
 
-def _refuse_wrong_kind(host: Host, one: Part, file: Path) -> None:
+def _refuse_wrong_kind(host: Host, one: Part, file: str) -> None:
     def wrong(wanted: str) -> SideTrouble:
-        return SideTrouble(
-            "pair_parts.wrong_kind",
-            side=host.side,
-            file=str(file),
-            name=one.found_as,
-            type=_kind(one.value),
-            wanted=wanted,
-        )
+        return SideTrouble("pair_parts.wrong_kind", file=file, name=one.found_as, type=_kind(one.value), wanted=wanted)
 
     if one.name in _NUMBERS:
         if not isinstance(one.value, int) or isinstance(one.value, bool) or one.value < 1:
@@ -172,9 +166,7 @@ def _refuse_wrong_kind(host: Host, one: Part, file: Path) -> None:
     elif not _fits(host.adapter.values, one):
         count = _FUNCTIONS[one.name]
         needed = ", ".join(required(one.value) or ())
-        raise SideTrouble(
-            "pair_parts.arguments", side=host.side, file=str(file), name=one.found_as, count=count, needed=needed or "-"
-        )
+        raise SideTrouble("pair_parts.arguments", file=file, name=one.found_as, count=count, needed=needed or "-")
 
 
 def _fits(values: Values, one: Part) -> bool:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from trueline.model.message import message
 from trueline.model.run import Line
+from trueline.model.trouble import BadFile
 from trueline.pair.blame import Stage, StageResult, StageVerdict
 from trueline.pair.sides.side import Side
+from trueline.pair.sides.trouble import SideTrouble
+
+# What a file may do in one process and not in another.
+_IMPORTING: Final = ("side.raised_parts", "side.no_package", "side.no_framework", "side.exits_parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +41,36 @@ class Parts:
 
 
 def load_parts(bench: Side, port: Side, path: Path) -> Parts:
-    """Let both sides load the file; a SideTrouble says what is wrong with it."""
-    names: list[frozenset[str]] = []
-    lines: list[dict[str, Line]] = []
-    for role, side in (("bench", bench), ("port", port)):
-        content, _ = side.ask({"do": "parts", "role": role, "path": str(path.absolute())})
-        names.append(frozenset(content["names"]))
-        lines.append({name: Line.from_json(one) for name, one in content["lines"].items()})
-    return Parts(names[0], names[1], lines[0], lines[1])
+    """Let both sides load the file; a Trouble says what is wrong with it, and names a side that alone cannot."""
+    if not path.is_file():
+        raise BadFile(path, os.strerror(errno.EISDIR if path.is_dir() else errno.ENOENT))
+    found = [_loaded(side, role, path) for role, side in (("bench", bench), ("port", port))]
+    troubles = [one for one in found if isinstance(one, SideTrouble)]
+    for side, one in zip((bench, port), found, strict=True):
+        if isinstance(one, SideTrouble):
+            if len(troubles) == 1:
+                raise _only_here(side, one)
+            raise one
+    (names, lines), (other_names, other_lines) = (one for one in found if not isinstance(one, SideTrouble))
+    return Parts(names, other_names, lines, other_lines)
+
+
+def _loaded(side: Side, role: str, path: Path) -> tuple[frozenset[str], dict[str, Line]] | SideTrouble:
+    """The names that a side has and the line of each, or why it could not import the file."""
+    try:
+        content, _ = side.ask({"do": "parts", "role": role, "path": str(path.absolute()), "shown": str(path)})
+    except SideTrouble as trouble:
+        if trouble.message.id not in _IMPORTING:
+            raise
+        return trouble
+    return frozenset(content["names"]), {name: Line.from_json(one) for name, one in content["lines"].items()}
+
+
+def _only_here(side: Side, trouble: SideTrouble) -> SideTrouble:
+    """The other side could import it."""
+    found = SideTrouble("pair_parts.only_here", side=side.name, problem=trouble.message)
+    found.output = trouble.output
+    return found
 
 
 def skipped(stage: Stage, parts: Parts, name: str) -> StageResult:
