@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import trueline
-from trueline.pair.blame import Cause
+from trueline.model.run import Line
+from trueline.pair.blame import Blame, Cause
 
 TORCH = """
 import torch
@@ -77,13 +78,27 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _blames(project: Path, port: str, **kwargs: object) -> list[tuple[str, str, bool]]:
+def _found(project: Path, port: str, **kwargs: object) -> list[Blame]:
     found = trueline.pair("net_torch:net", port, "6x8", folder=project, steps=0, port_kwargs=kwargs)
-    return [(one.module, one.cause, one.confirmed) for one in found.blames if one.cause is not Cause.INITIAL]
+    return [one for one in found.blames if one.cause is not Cause.INITIAL]
+
+
+def _blames(project: Path, port: str, **kwargs: object) -> list[tuple[str, str, bool]]:
+    return [(one.module, one.cause, one.confirmed) for one in _found(project, port, **kwargs)]
+
+
+def _said_on(line: Line | None) -> str:
+    """What a line of a file says."""
+    assert line is not None
+    return Path(line.file).read_text("utf-8").splitlines()[line.line - 1]
 
 
 def test_another_share_is_confirmed_by_dropping_the_benchmarks(project: Path) -> None:
-    assert _blames(project, "net_mindspore:net", p=0.5) == [("block", "dropout", True)]
+    (one,) = _found(project, "net_mindspore:net", p=0.5)
+    assert (one.module, one.cause, one.confirmed) == ("block", "dropout", True)
+    # The lines that call for it, not those that build the block.
+    assert "ops.dropout(x, p=self.p" in _said_on(one.line)
+    assert "F.dropout(torch.relu(self.first(x))" in _said_on(one.other_line)
 
 
 @pytest.mark.parametrize("layer", [False, True], ids=["a function", "a layer"])
@@ -92,9 +107,13 @@ def test_the_same_share_is_no_finding_whether_function_or_layer(project: Path, l
 
 
 def test_a_dropout_too_many_is_named_and_confirmed_by_leaving_it_out(project: Path) -> None:
-    assert _blames(project, "net_torch:net", after=0.3) == [("block", "dropout", True)]
+    (one,) = _found(project, "net_torch:net", after=0.3)
+    assert (one.module, one.cause, one.confirmed) == ("block", "dropout", True)
+    assert "p=self.after" in _said_on(one.line)
 
 
 def test_a_missing_dropout_is_named(project: Path) -> None:
-    found = _blames(project, "net_torch:net", p=0.0)
-    assert [(module, cause) for module, cause, _ in found] == [("block", "dropout")]
+    (one,) = _found(project, "net_torch:net", p=0.0)
+    assert (one.module, one.cause) == ("block", "dropout")
+    assert "self.block = Block(p, after)" in _said_on(one.line)
+    assert "F.dropout(torch.relu(self.first(x))" in _said_on(one.other_line)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from trueline.adapters.lines import user_line
 from trueline.adapters.tree import leaves, replaced
+from trueline.model.run import Line
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
@@ -31,6 +33,7 @@ def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:
         "outputs": len(outputs),
         "grads": names,
         "drops": taken.drops,
+        "drop_lines": [one.to_json() if one is not None else None for one in taken.drop_lines],
     }
     return told, [*outputs, *(grads[name] for name in names), *(taken.arrays if content["send"] else ())]
 
@@ -88,6 +91,7 @@ class _Taking:
         self.templates: dict[tuple[str, int], Template] = {}
         self.outputs: dict[str, tuple[Template, list[Any]]] = {}
         self.drops: list[tuple[int | None, float]] = []
+        self.drop_lines: list[Line | None] = []
 
     def around(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], proceed: Callable[..., Any]) -> Any:
         """Record one call."""
@@ -115,7 +119,8 @@ class _Taking:
         return output
 
     def dropped(self, share: float) -> float:
-        """A dropout, and in which call: it drops nothing here."""
+        """A dropout, in which call and on which line of the user's: it drops nothing here."""
+        self.drop_lines.append(user_line(self._host.adapter.build.package()))
         self.drops.append((self._counting.open[-1] if self._counting.open else None, share))
         return 0.0
 

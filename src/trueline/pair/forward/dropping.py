@@ -9,6 +9,7 @@ from typing import Final
 
 from trueline.apitable.layers import layer_of_class
 from trueline.model.message import Message, message
+from trueline.model.run import Line
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.attributes.provoking_dropout import many, same_strength, strength
@@ -43,7 +44,8 @@ def drop_blames(
     found = []
     for matched, drops in _differing(aligned, recordings, reference.matched):
         measured = _measured(sides, matched, reference, _wished(recordings[1], matched, drops))
-        found.append(_blame(aligned, drops.at or matched, drops.shares(), measured))
+        lines = _lines(aligned, recordings, drops.at or matched, drops)
+        found.append(_blame(drops.at or matched, drops.shares(), measured, lines))
     return found
 
 
@@ -155,17 +157,34 @@ def _measured(
     return there, here, strength(port, matched.port.path, repeated, given, shares=wished)
 
 
+def _lines(
+    aligned: Aligned, recordings: tuple[Recording, Recording], matched: Matched, drops: _Drops
+) -> tuple[Line | None, Line | None]:
+    """The benchmark's and the port's line of the first dropout that is another; where one lacks it, its block's."""
+    bench, port = drops.shares()
+    first = next((place for place, pair in enumerate(zip(bench, port, strict=False)) if not _same(*pair)), None)
+    # Where one has more, what it has there is too many, and stands for nothing on the other side.
+    first = min(len(bench), len(port)) if first is None else first
+    found: list[Line | None] = []
+    for side, recording, shares, more, path in (
+        (aligned.bench, recordings[0], drops.bench, len(bench) >= len(port), matched.bench.path),
+        (aligned.port, recordings[1], drops.port, len(port) >= len(bench), matched.port.path),
+    ):
+        line = recording.drop_lines[sorted(shares)[first]] if more else None
+        found.append(line or built_at(side, path))
+    return found[0], found[1]
+
+
 def _blame(
-    aligned: Aligned,
     matched: Matched,
     shares: tuple[list[float], list[float]],
     measured: tuple[float | None, float | None, float | None],
+    lines: tuple[Line | None, Line | None],
 ) -> Blame:
     bench, port = shares
     there, here, changed = measured
     confirmed = there is not None and changed is not None and same_strength(changed, there)
     words = {"module": module_name(matched.port.path), "port": _shown(port), "bench": _shown(bench)}
-    line = built_at(aligned.port, matched.port.path)
     return Blame(
         Stage.FORWARD,
         Cause.DROPOUT,
@@ -178,8 +197,8 @@ def _blame(
         measured=here,
         limit=there,
         left=changed,
-        line=line,
-        other_line=built_at(aligned.bench, matched.bench.path),
+        line=lines[1],
+        other_line=lines[0],
         edit=message("pair_stage.edit_drops", **words),
     )
 

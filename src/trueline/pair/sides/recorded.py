@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from trueline.model.run import Line
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.wire import Array
 
@@ -36,7 +37,8 @@ class Recording:
     """All calls of one run; ``arrays`` are there where they were asked for, ``shapes`` (dtype, shape) always.
 
     ``gradients`` gives for the place of an output the place of the gradient that came back to it; ``grads`` are the
-    parameters' by path. ``drops`` is every dropout in order: the call that it was made in, and how much it would drop.
+    parameters' by path. ``drops`` is every dropout in order: the call that it was made in, and how much it would drop;
+    ``drop_lines`` are the user's lines that called for them.
     """
 
     train: bool
@@ -47,6 +49,7 @@ class Recording:
     grads: Mapping[str, Array] = field(default_factory=dict)
     arrays: Sequence[Array] = ()
     drops: Sequence[tuple[int | None, float]] = ()
+    drop_lines: Sequence[Line | None] = ()
 
     @cached_property
     def by_name(self) -> dict[tuple[str, int], Call]:
@@ -97,6 +100,7 @@ def record(
         dict(zip(names, found[outputs : outputs + len(names)], strict=True)),
         found[outputs + len(names) :],
         [(place, float(share)) for place, share in told["drops"]],
+        [Line.from_json(one) if one is not None else None for one in told["drop_lines"]],
     )
 
 
