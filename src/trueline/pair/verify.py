@@ -17,6 +17,7 @@ from trueline.model.distance import Distance
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.noise import Noise
 from trueline.model.numbers import encode
+from trueline.pair.coarse import Coarse
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
@@ -25,13 +26,6 @@ from trueline.pair.sides.wire import Array
 # Two calls of one model with one input may differ by threads; by more than this share of the output by chance only.
 _REPEATS_WITHIN: Final = 1e-3
 _LEAST_SHARE: Final = 0.01
-# MindSpore's tanh on CPU is off by up to 1e-4 of its scale, which no moved rounding shows.
-COARSE: Final = {"mindspore": ("tanh", 3e-4)}
-
-
-def coarse_kinds(*frameworks: str) -> dict[str, float]:
-    """The operators that one of these computes more coarsely than its format, and how far off they may be."""
-    return dict(COARSE[one] for one in frameworks if one in COARSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,34 +110,20 @@ def judge_outputs(
     floors = Floors(noise)
     reduction = max((_terms(one) for one in models), default=1)
     coarsest = max(_coarsest(one) for one in models)
-    coarse = _Coarse(list(zip(models, sides, strict=True)), arrays)
+    coarse = Coarse(sides, (models[0].framework, models[1].framework), arrays)
     outputs: list[Output] = []
     for place, (key, found) in enumerate(distances.items()):
         at = Place(key, reduction=reduction, coarsest=coarsest)
         floor = floors.of(at, (found.dtype_a, found.dtype_b), found.max_ref)
         level = level_of[key]
-        if floors.exceeded(level, floor, found) and level <= coarse.least:
-            floor = coarse.raised(floor)
+        if floors.exceeded(level, floor, found):
+            floor = replace(floor, value=max(floor.value, coarse.explained(level)))
         if found.identical:
             verdict = Verdict.EQUAL
         else:
             verdict = Verdict.DIFFERS if floors.exceeded(level, floor, found) else Verdict.NOISE
         outputs.append(Output(place, found, level, floor, verdict))
     return Verified(outputs, (len(there), len(here)), rounds)
-
-
-class _Coarse:
-    """Operators that a framework computes more coarsely than its number format; looked for only where it matters."""
-
-    def __init__(self, sides: Sequence[tuple[Described, Side]], arrays: Sequence[Array]) -> None:
-        self._sides = [(side, *COARSE[one.framework]) for one, side in sides if one.framework in COARSE]
-        self._arrays = arrays
-        self.least = max((off for _, _, off in self._sides), default=0.0)
-
-    def raised(self, floor: Floor) -> Floor:
-        """The floor where such an operator takes part."""
-        off = max((off for side, name, off in self._sides if name in side.ops(self._arrays)), default=0.0)
-        return replace(floor, value=max(floor.value, off))
 
 
 def _repeated(side: Side, arrays: Sequence[Array]) -> list[Array]:

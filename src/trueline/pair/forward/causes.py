@@ -20,6 +20,7 @@ from trueline.pair.attributes.provoking import latent_causes
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.attributes.reference import by_port_leaf
 from trueline.pair.blame import Blame, Cause, Stage, counterpart_name, module_name
+from trueline.pair.coarse import coarse_kinds
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.lacking import lacking_input
@@ -30,7 +31,6 @@ from trueline.pair.sides.recorded import Call, Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
-from trueline.pair.verify import coarse_kinds
 
 _CONTAINERS = ("Sequential", "SequentialCell", "ModuleList", "CellList")
 _ESTIMATE = 1e-5

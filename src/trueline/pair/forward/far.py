@@ -12,7 +12,7 @@ from trueline.pair.blame import Blame
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.faults import Fault, faults_of, merged
 from trueline.pair.forward.forced import force, reference_of
-from trueline.pair.forward.isolating import Coarse, Isolated
+from trueline.pair.forward.isolating import Isolated, beyond, coarse_of
 from trueline.pair.forward.shorter import allowed
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
@@ -52,4 +52,4 @@ def _faults(
     known = {one.matched.port.path for one in evaluated.faults if one.between}
     # A layer gives what it gives: only what is made of it was moved.
     between = [one for one in faults_of(checked, reference) if one.between and one.matched.port.path not in known]
-    return list(Coarse(sides, aligned, inputs).beyond(between))
+    return list(beyond(coarse_of(sides, aligned, inputs), aligned, between))

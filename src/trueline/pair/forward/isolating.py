@@ -9,14 +9,14 @@ from typing import Final
 from trueline.apitable.layers import layer_of_class
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import match_calls
+from trueline.pair.coarse import Coarse
 from trueline.pair.forward.dividing import divided
 from trueline.pair.forward.faults import Fault, faults_of
-from trueline.pair.forward.forced import Called, Check, Checked, Reference, force, reference_of
+from trueline.pair.forward.forced import Called, Checked, Reference, force, reference_of
 from trueline.pair.forward.shorter import Shorter, allowed, shorter
 from trueline.pair.sides.recorded import Call, Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.wire import Array
-from trueline.pair.verify import COARSE
 
 # A difference this many times beyond noise cannot vanish one level up by chance.
 _FAR: Final = 30.0
@@ -42,13 +42,13 @@ def isolate(
     together: frozenset[Called] = frozenset(),
 ) -> Isolated:
     """Judge every module and what lies between; work that is only divided otherwise among modules is no fault."""
-    coarse = Coarse(sides, aligned, inputs)
+    coarse = coarse_of(sides, aligned, inputs)
     matched = match_calls(aligned, *recordings, without=together)
     reference = reference_of(sides[0], recordings[0], matched, inputs)
     checked = force(sides[1], aligned, reference, inputs)
     short = shorter(aligned, checked, reference)
     checked = allowed(checked, short)
-    found = list(coarse.beyond(faults_of(checked, reference)))
+    found = list(beyond(coarse, aligned, faults_of(checked, reference)))
     parted = {
         one.called for one in found if one.at is None and one.matched.port.parent is not None and one.exceeds_in("out")
     }
@@ -57,58 +57,43 @@ def isolate(
     wider = match_calls(aligned, *recordings, without={*together, *parted})
     wide = reference_of(sides[0], recordings[0], wider, inputs)
     again = allowed(force(sides[1], aligned, wide, inputs), short)
-    left = {one.called for one in coarse.beyond(faults_of(again, wide))}
+    left = {one.called for one in beyond(coarse, aligned, faults_of(again, wide))}
     above = {one.called for one in wider}
     kept = [one for one in found if _nearest(recordings[1], one, above) in left or not one.forward or not _far(one)]
 
     def freed(calls: Collection[Called]) -> list[Fault]:
         loose = allowed(force(sides[1], aligned, reference, inputs, calls), short)
-        return list(coarse.beyond(faults_of(loose, reference)))
+        return list(beyond(coarse, aligned, faults_of(loose, reference)))
 
     kept = divided(kept, checked, aligned.port, freed)
     alike = parted - {one.called for one in kept}
     return Isolated(reference, checked, kept, together | alike, short)
 
 
-class Coarse:
-    """Operators that a framework computes more coarsely than its number format; looked for only where it matters."""
+def coarse_of(sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array]) -> Coarse:
+    """What coarse operators of the two networks explain."""
+    return Coarse(sides, (aligned.bench.framework, aligned.port.framework), inputs)
 
-    def __init__(self, sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array]) -> None:
-        self._aligned = aligned
-        frameworks = (aligned.bench.framework, aligned.port.framework)
-        self._asked = [
-            (side, *COARSE[framework]) for side, framework in zip(sides, frameworks, strict=True) if framework in COARSE
-        ]
-        self._inputs = inputs
-        self._level: float | None = None
 
-    def beyond(self, faults: Iterable[Fault]) -> Iterator[Fault]:
-        """The faults that such an operator does not explain."""
-        for one in faults:
-            if not self._asked or not self._may(one) or any(not each.comparable for each in one.checks):
-                yield one
-            elif left := [each for each in one.checks if each.level > self._explained(each)]:
-                yield replace(one, checks=left)
+def beyond(coarse: Coarse, aligned: Aligned, faults: Iterable[Fault]) -> Iterator[Fault]:
+    """The faults that a coarse operator does not explain."""
+    for one in faults:
+        if not coarse.possible or not _may_be_in(aligned, one) or any(not each.comparable for each in one.checks):
+            yield one
+        elif left := [each for each in one.checks if each.level > coarse.explained(each.level)]:
+            yield replace(one, checks=left)
 
-    def _may(self, one: Fault) -> bool:
-        """Whether the operator can be in it: not in layers that are known to do without."""
-        if one.between:
-            return True
-        classes = (self._aligned.bench.classes, self._aligned.port.classes)
-        names = [
-            known.get(call.path, "") for known, call in zip(classes, (one.matched.bench, one.matched.port), strict=True)
-        ]
-        kinds = [layer.kind for name in names if (layer := layer_of_class(name)) is not None]
-        return not kinds or any(kind in _RECURRENT for kind in kinds)
 
-    def _explained(self, check: Check) -> float:
-        limit = max(off for _, _, off in self._asked)
-        if check.level > limit:
-            return 0.0
-        if self._level is None:
-            used = [off for side, name, off in self._asked if name in side.ops(self._inputs)]
-            self._level = max(used, default=0.0)
-        return self._level
+def _may_be_in(aligned: Aligned, one: Fault) -> bool:
+    """Whether such an operator can be in it: not in layers that are known to do without."""
+    if one.between:
+        return True
+    classes = (aligned.bench.classes, aligned.port.classes)
+    names = [
+        known.get(call.path, "") for known, call in zip(classes, (one.matched.bench, one.matched.port), strict=True)
+    ]
+    kinds = [layer.kind for name in names if (layer := layer_of_class(name)) is not None]
+    return not kinds or any(kind in _RECURRENT for kind in kinds)
 
 
 def _far(one: Fault) -> bool:
