@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,43 +78,83 @@ def run_forward(
     """
     sides, given = (bench, port), inputs
     tell("eval")
-    evaluated = isolate(sides, aligned, recordings, inputs)
-    nested = outermost_first(aligned, recordings) if evaluated.faults else None
-    if nested is not None:
-        other = isolate(sides, nested, recordings, inputs)
-        if len(other.faults) < len(evaluated.faults):
-            aligned, evaluated = nested, other
+    aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
     found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
     found += _causes(sides, aligned, evaluated, recordings[1], below)
     tell("size")
-    sizes = []
-    smallest = (evaluated, recordings[1], inputs)
-    for resized in other_sizes(inputs):
-        again = _at_size(sides, aligned, resized, evaluated)
-        if again is not None:
-            sizes.append(again[0])
-            known = _known(found)
-            more = _causes(sides, aligned, again[0], again[1], below)
-            found += [one for one in more if (one.module, one.cause) not in known]
-            smallest = min(smallest, (*again, resized), key=lambda one: sum(each.size for each in one[2]))
-    found += [one for one in far_causes(sides, aligned, *smallest) if is_below(one.module, below)]
-    tell("train")
+    runs = [_Run(evaluated, recordings[1], inputs)]
+    for one in _at_other_sizes(sides, aligned, evaluated, inputs):
+        runs.append(one)
+        known = _known(found)
+        more = _causes(sides, aligned, one.isolated, one.port, below)
+        found += [blame for blame in more if (blame.module, blame.cause) not in known]
     # The size that costs less: both have been looked at.
-    inputs = smallest[2]
+    smallest = min(runs, key=lambda one: one.size)
+    inputs = smallest.inputs
+    far = far_causes(sides, aligned, smallest.isolated, smallest.port, inputs)
+    found += [one for one in far if is_below(one.module, below)]
+    tell("train")
     recordings = _recorded(sides, inputs, train=True)
     trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
     blamed = {path for one in found if not one.latent for path in (one.module, *also_in(one))}
     found += [one for one in _causes(sides, aligned, trained, recordings[1], below) if one.module not in blamed]
     tell("latent")
-    dropped = drop_blames(sides, aligned, recordings, trained.reference)
-    found += [one for one in dropped if is_below(one.module, below)]
-    causes = Causes(*sides, aligned, ())
-    found += [one for one in causes.latent(trained.reference, _known(found)) if is_below(one.module, below)]
+    found += [one for one in _unseen(sides, aligned, trained, recordings, found) if is_below(one.module, below)]
     if not below:
         found += compiled_blames(sides, inputs)
-    faults = [*evaluated.faults, *(one for each in sizes for one in each.faults), *trained.faults]
+    sizes = [one.isolated for one in runs[1:]]
+    faults = [fault for one in (evaluated, *sizes, trained) for fault in one.faults]
     whole = None if faults else _whole(bench, port, evaluated, given)
     return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(found), faults, inputs)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The forced run of evaluation at one size: what it gave, the port's recording, and what both were fed."""
+
+    isolated: Isolated
+    port: Recording
+    inputs: Sequence[Array]
+
+    @property
+    def size(self) -> int:
+        return sum(one.size for one in self.inputs)
+
+
+def _evaluated(
+    sides: tuple[Side, Side], aligned: Aligned, recordings: tuple[Recording, Recording], inputs: Sequence[Array]
+) -> tuple[Aligned, Isolated]:
+    """The forced run of evaluation, and how both are matched where blocks nest otherwise and fewer then differ."""
+    found = isolate(sides, aligned, recordings, inputs)
+    nested = outermost_first(aligned, recordings) if found.faults else None
+    if nested is not None:
+        other = isolate(sides, nested, recordings, inputs)
+        if len(other.faults) < len(found.faults):
+            return nested, other
+    return aligned, found
+
+
+def _at_other_sizes(
+    sides: tuple[Side, Side], aligned: Aligned, evaluated: Isolated, inputs: Sequence[Array]
+) -> Iterator[_Run]:
+    """The forced runs at other sizes, of those that both networks take."""
+    for resized in other_sizes(inputs):
+        again = _at_size(sides, aligned, resized, evaluated)
+        if again is not None:
+            yield _Run(*again, resized)
+
+
+def _unseen(
+    sides: tuple[Side, Side],
+    aligned: Aligned,
+    trained: Isolated,
+    recordings: tuple[Recording, Recording],
+    found: Sequence[Blame],
+) -> Iterator[Blame]:
+    """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
+    dropped = drop_blames(sides, aligned, recordings, trained.reference)
+    yield from dropped
+    yield from Causes(*sides, aligned, ()).latent(trained.reference, _known([*found, *dropped]))
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:
