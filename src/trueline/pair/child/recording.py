@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueline.adapters.lines import user_line
+from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves, replaced
 from trueline.model.run import Line
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
@@ -33,6 +34,7 @@ def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:
         "outputs": len(outputs),
         "grads": names,
         "drops": taken.drops,
+        "returned": taken.returned,
         "drop_lines": [one.to_json() if one is not None else None for one in taken.drop_lines],
     }
     return told, [*outputs, *(grads[name] for name in names), *(taken.arrays if content["send"] else ())]
@@ -48,11 +50,19 @@ def _run(
             with adapter.autograd.without_gradient():
                 result = host.model(*given)
             found = [one for _, one in leaves(result, adapter.values.is_tensor)]
+            taken.returned = _returned(result, adapter.values)
             return [adapter.values.to_numpy(one, copy=True) for one in found], {}
         named = _trainable(host)
         pulled = adapter.autograd.vjp(lambda *tensors: host.model(*tensors), given, list(named.values()), _gout(seed))
     grads = {name: one for name, one in zip(named, pulled.grads, strict=True) if one is not None}
     return list(pulled.outputs), grads
+
+
+def _returned(result: Any, values: Values) -> dict[str, Any]:
+    """How the output is put together."""
+    form = "tensor" if values.is_tensor(result) else "sequence" if isinstance(result, list | tuple) else "mapping"
+    names = [name for name, _ in leaves(result, values.is_tensor)]
+    return {"form": form, "kind": type(result).__name__, "names": names}
 
 
 def _trainable(host: Host) -> dict[str, Any]:
@@ -92,6 +102,7 @@ class _Taking:
         self.outputs: dict[str, tuple[Template, list[Any]]] = {}
         self.drops: list[tuple[int | None, float]] = []
         self.drop_lines: list[Line | None] = []
+        self.returned: dict[str, Any] | None = None
 
     def around(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], proceed: Callable[..., Any]) -> Any:
         """Record one call."""

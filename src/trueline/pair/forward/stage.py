@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueline.compare.verdict import Verdict
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.nesting import outermost_first
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
@@ -18,7 +18,8 @@ from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.far import far_causes
 from trueline.pair.forward.faults import Fault, merged
 from trueline.pair.forward.isolating import Isolated, isolate
-from trueline.pair.sides.recorded import Recording, record
+from trueline.pair.forward.returned import other_outputs, returned_otherwise
+from trueline.pair.sides.recorded import Recording, Returned, record
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
@@ -38,7 +39,8 @@ def nobody(_: str) -> None:
 class Forward:
     """What the forced runs gave: in each mode, and at another input size where the networks take one.
 
-    ``aligned`` is how both were matched in the end, ``inputs`` what the runs in training were given.
+    ``aligned`` is how both were matched in the end, ``inputs`` what the runs in training were given, ``returned`` what
+    there is to say of outputs that are not put together alike.
     """
 
     aligned: Aligned
@@ -50,6 +52,7 @@ class Forward:
     blames: Sequence[Blame]
     faults: Sequence[Fault]
     inputs: Sequence[Array]
+    returned: Message | None = None
 
     @property
     def checks(self) -> int:
@@ -76,7 +79,7 @@ def run_forward(
 
     ``recordings`` are both sides' in evaluation, the benchmark's with its arrays.
     """
-    sides, given = (bench, port), inputs
+    sides, given, seen = (bench, port), inputs, recordings
     tell("eval")
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
     found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
@@ -105,7 +108,17 @@ def run_forward(
     sizes = [one.isolated for one in runs[1:]]
     faults = [fault for one in (evaluated, *sizes, trained) for fault in one.faults]
     whole = None if faults else _whole(bench, port, evaluated, given)
-    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(found), faults, inputs)
+    said = None
+    if not below and (returned := _returned(seen)) is not None:
+        said = returned_otherwise(*returned)
+        other = other_outputs(*returned) if not faults else None
+        found += [other] if other is not None else []
+    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(found), faults, inputs, said)
+
+
+def _returned(recordings: tuple[Recording, Recording]) -> tuple[Returned, Returned] | None:
+    bench, port = (one.returned for one in recordings)
+    return (bench, port) if bench is not None and port is not None else None
 
 
 @dataclass(frozen=True)
@@ -240,4 +253,6 @@ def forward_result(found: Forward) -> StageResult:
         ]
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
     text = message("pair_stage.forward", modules=found.modules, checks=found.checks, sizes=1 + len(found.sizes))
+    if found.returned is not None:
+        text = message("pair_stage.both", first=text, second=found.returned)
     return StageResult(Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out"))

@@ -32,13 +32,26 @@ class Call:
         return f"{self.path}#{self.call}"
 
 
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """How the tensors of the output are put together.
+
+    ``form`` is tensor, sequence or mapping (records too), ``kind`` the type's name, ``names`` where each tensor is.
+    """
+
+    form: str
+    kind: str
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Recording:
     """All calls of one run; ``arrays`` are there where they were asked for, ``shapes`` (dtype, shape) always.
 
     ``gradients`` gives for the place of an output the place of the gradient that came back to it; ``grads`` are the
     parameters' by path. ``drops`` is every dropout in order: the call that it was made in, and how much it would drop;
-    ``drop_lines`` are the user's lines that called for them.
+    ``drop_lines`` are the user's lines that called for them. ``returned`` is known where
+    nothing ran backward.
     """
 
     train: bool
@@ -50,6 +63,7 @@ class Recording:
     arrays: Sequence[Array] = ()
     drops: Sequence[tuple[int | None, float]] = ()
     drop_lines: Sequence[Line | None] = ()
+    returned: Returned | None = None
 
     @cached_property
     def by_name(self) -> dict[tuple[str, int], Call]:
@@ -101,7 +115,12 @@ def record(
         found[outputs + len(names) :],
         [(place, float(share)) for place, share in told["drops"]],
         [Line.from_json(one) if one is not None else None for one in told["drop_lines"]],
+        _returned(told["returned"]),
     )
+
+
+def _returned(told: Any) -> Returned | None:
+    return Returned(told["form"], told["kind"], tuple(told["names"])) if told is not None else None
 
 
 def _call(told: Any) -> Call:
