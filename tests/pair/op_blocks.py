@@ -33,7 +33,8 @@ class Recorder:
         if key not in self.ids:
             self.alive.append(tensor)
             self.ids[key] = len(self.values)
-            self.values.append(tensor.detach().to(torch.float32).numpy().copy())
+            kept = tensor.detach() if tensor.dtype is torch.bool else tensor.detach().to(torch.float32)
+            self.values.append(kept.numpy().copy())
         return self.ids[key]
 
     def tell(self, call: OpCall) -> None:

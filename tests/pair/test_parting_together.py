@@ -103,3 +103,35 @@ def test_an_operator_that_one_framework_computes_coarsely_is_no_fault_and_hides_
     bench, port = graphs(forward(0.1), forward(0.2))
     (found,) = explain_graphs(bench, coarsely(port), FLOOR, {"tanh": 3e-4})
     assert found.cause is Cause.SLOPE
+
+
+def test_a_missing_product_beside_a_sum_is_no_sum_that_was_moved() -> None:
+    (found,) = explained(
+        lambda s, x: s.b(s.a(x) * torch.sigmoid(x.mean(1, keepdim=True)) + x),
+        lambda s, x: s.b(s.a(x) + x),
+    )
+    assert (found.cause, found.confirmed) == (Cause.MISSING_OP, True)
+    assert "mul" in found.message.text("en")
+
+
+def test_another_operand_that_makes_a_value_both_have() -> None:
+    (found,) = explained(
+        lambda s, x: torch.softmax((x + s.gamma) @ s.a(x).mT + (x + s.beta) @ s.b(x).mT, -1) @ x,
+        lambda s, x: torch.softmax((x + s.gamma) @ s.a(x).mT + (x + s.gamma) @ s.b(x).mT, -1) @ x,
+    )
+    assert found.cause is Cause.OTHER_INPUT
+    assert "gamma" in found.message.text("en") and "beta" in found.message.text("en")
+
+
+def test_a_scale_beside_a_mask_of_another_large_number_is_the_only_fault() -> None:
+    def attention(s: Any, x: torch.Tensor) -> torch.Tensor:
+        q, k = s.a(x).unsqueeze(1), x.unsqueeze(1)
+        return s.b(F.scaled_dot_product_attention(q, k, k, is_causal=True).squeeze(1))
+
+    def by_hand(s: Any, x: torch.Tensor) -> torch.Tensor:
+        scores = s.a(x) @ x.mT / 32
+        scores = scores.masked_fill(torch.ones(10, 10).triu(1).bool(), -1e9)
+        return s.b(scores.softmax(-1) @ x)
+
+    (found,) = explained(attention, by_hand)
+    assert (found.cause, found.confirmed) == (Cause.SCALE, True)

@@ -17,6 +17,7 @@ from trueline.pair.sides.wire import Array, Content
 # A gradient this much smaller than the block's largest is rounding.
 _SMALL: Final = 1e-3
 _PARAMETER: Final = "param/"
+_INPUT: Final = "in/"
 
 # Which of the stops are undone, by their places.
 Undo = Literal["all"] | Sequence[int]
@@ -42,31 +43,45 @@ def gradients_between(
     *,
     of_port: bool,
     undo: Undo = (),
-    only: str | None = None,
+    only: Sequence[str] | None = None,
     watched: bool = False,
 ) -> list[Between]:
     """Ask a side for the gradients of blocks that are run in the same mode.
 
-    ``undo`` are places among the stops that are to stop nothing; ``only`` is one of the sinks; with ``watched`` the
+    ``undo`` are places among the stops that are to stop nothing; ``only`` are some of the sinks; with ``watched`` the
     lines where gradients ended are told too.
     """
     asked = [one.asked("gradients", of_port=of_port) for one in blocks]
-    content: Content = {"do": "watch_ops", "want": "gradients", "train": blocks[0].train, "only": only}
+    content: Content = {
+        "do": "watch_ops",
+        "want": "gradients",
+        "train": blocks[0].train,
+        "only": None if only is None else list(only),
+    }
+    content |= {"only": None if only is None else list(only)}
     content |= {"watched": watched, "undo": undo if undo == "all" else list(undo)}
     content |= {"blocks": [one for one, _ in asked]}
     told, found = side.ask(content, [array for _, arrays in asked for array in arrays])
     left = iter(found)
-    return [_between(one, left) for one in told["blocks"]]
+    taken = [one.taken if of_port else None for one in blocks]
+    return [_between(one, left, places) for one, places in zip(told["blocks"], taken, strict=True)]
 
 
-def _between(told: Any, arrays: Iterator[Array]) -> Between:
+def _between(told: Any, arrays: Iterator[Array], taken: Sequence[int] | None) -> Between:
     present = {name: next(arrays) for name in told["present"]}
     return Between(
         told["sinks"],
-        {name: present.get(name) for name in told["sources"]},
+        {_in_place(name, taken): present.get(name) for name in told["sources"]},
         [Line.from_json(one) for one in told["stops"]],
         [Line.from_json(one) for one in told["ends"]],
     )
+
+
+def _in_place(name: str, taken: Sequence[int] | None) -> str:
+    """An input by its place among all that the benchmark's block takes."""
+    if taken is None or not name.startswith(_INPUT):
+        return name
+    return f"{_INPUT}{taken[int(name.removeprefix(_INPUT))]}"
 
 
 def size_of(array: Array | None) -> float:
@@ -102,6 +117,14 @@ def parted(bench: Between, port: Between, limit: float) -> dict[str, float]:
     least = _SMALL * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
     levels = {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
     return {name: level for name, level in levels.items() if level > limit}
+
+
+def ended(bench: Between, port: Between) -> list[str]:
+    """Where one side has a gradient and the other has none."""
+    shared = [name for name in bench.gradients if name in port.gradients]
+    sizes = {name: (size_of(bench.gradients[name]), size_of(port.gradients[name])) for name in shared}
+    least = _SMALL * max((size for pair in sizes.values() for size in pair), default=0.0)
+    return [name for name, (there, here) in sizes.items() if min(there, here) == 0.0 and max(there, here) > least]
 
 
 def _apart(name: str, port: Array | None, bench: Array | None, least: float) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 from trueline.compare.noise import tensor_floor
 from trueline.model.message import Message, message
-from trueline.pair.backward.between import Between, Undo, gradients_between, multiple_of, parted, size_of
+from trueline.pair.backward.between import Between, Undo, ended, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
@@ -20,6 +21,7 @@ from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.sides.wire import Array
 
 _DEPTH: Final = 8
+_MOST_INPUTS: Final = 64
 # Gradients that are nearer than this are the same, whatever rounding there is; a fault moves them much further.
 _NEAR: Final = 1e-3
 _RAISED: Final = "side.raised_running"
@@ -98,11 +100,20 @@ class _Searching:
     ) -> None:
         self._bench, self._port, self._block, self._custom, self._floor = bench, port, block, custom, floor
         self._values_differ = values_differ
+        self._only: Sequence[str] | None = None
 
     def blames(self, bench: Between, port: Between) -> list[Blame]:
         """All there is to say of the block; nothing where both sides have other layers in it."""
         if sorted(bench.sinks) != sorted(port.sinks):
-            return []
+            # What a layer of the port does not take is left out.
+            spare = set(bench.sinks) - set(port.sinks)
+            if not set(port.sinks) <= set(bench.sinks) or not spare <= self._untaken:
+                return []
+            self._only = port.sinks
+            again = self._undone(self._bench, (), of_port=False)
+            if again is None:
+                return []
+            bench = again
         bad = parted(bench, port, self.limit)
         if not bad:
             return []
@@ -117,13 +128,23 @@ class _Searching:
         return max(_NEAR, tensor_floor(("float32", "float32"), _DEPTH, reduction=longest))
 
     def _stopped(self, bench: Between, port: Between, bad: Mapping[str, float]) -> list[Blame]:
-        """Stops of the port that the benchmark has not, and of the benchmark that the port has not."""
+        """Stops of the port that the benchmark has not, and of the benchmark that the port has not.
+
+        Where values differ, gradients do too: then only whether there are any is to agree.
+        """
+        if self._values_differ and not ended(bench, port):
+            return []
+
+        def agree(there: Between, here: Between) -> bool:
+            return not (ended(there, here) if self._values_differ else parted(there, here, self.limit))
+
         found = without_stops(
             lambda undo: self._undone(self._port, undo, of_port=True),
             lambda undo: self._undone(self._bench, undo, of_port=False),
-            lambda there, here: not parted(there or bench, here or port, self.limit),
+            lambda there, here: agree(there or bench, here or port),
         )
-        value, module = value_name(next(iter(bad))), module_name(self._block.path)
+        names = ended(bench, port) if self._values_differ else list(bad)
+        value, module = value_name(names[0]), module_name(self._block.path)
         other = module_name(self._block.other_path)
         blames = []
         for line in found.extra:
@@ -138,7 +159,19 @@ class _Searching:
         return blames
 
     def _undone(self, side: Side, undo: Undo, *, of_port: bool) -> Between | None:
-        (found,) = _asked(side, [self._block], of_port=of_port, undo=undo)
+        (found,) = _asked(side, [self._block], of_port=of_port, undo=undo, only=self._only)
+        return found
+
+    @property
+    def _untaken(self) -> set[str]:
+        """What goes into layers of the benchmark only, where the port's take fewer inputs."""
+        calls: Counter[str] = Counter()
+        found: set[str] = set()
+        for one in self._block.inner:
+            key = f"{one.other_path}#{calls[one.other_path]}"
+            calls[one.other_path] += 1
+            if one.taken is not None:
+                found |= {f"{key}/in/{place}" for place in range(_MOST_INPUTS) if place not in one.taken}
         return found
 
     def _other(self, sinks: Sequence[str], bad: Mapping[str, float]) -> Iterator[Blame]:
@@ -146,7 +179,7 @@ class _Searching:
         told: set[Cause] = set()
         for sink in sinks:
             (bench,), (port,) = (
-                gradients_between(side, [self._block], of_port=side is self._port, only=sink, watched=True)
+                gradients_between(side, [self._block], of_port=side is self._port, only=[sink], watched=True)
                 for side in (self._bench, self._port)
             )
             for name in parted(bench, port, self.limit):

@@ -23,9 +23,7 @@ def backward_stage(
     # that ends there does, where a try confirms it.
     values = [one for one in forward.blames if one.stage is Stage.FORWARD and not one.latent]
     known = [path for one in values for path in (one.module, *also_in(one))]
-    kinds = block_kinds(aligned, forward.trained.reference, forward.recordings[1])
-    # Gradients at inputs go by place: of a block that takes fewer, another one would be held against each.
-    blocks = [one for one in kinds if one.taken is None]
+    blocks = list(block_kinds(aligned, forward.trained.reference, forward.recordings[1]))
     differing = [one.path for one in blocks if any(_is_near(one.path, each) for each in known)]
     found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
     found = [

@@ -25,7 +25,7 @@ from trueline.pair.sides.wire import Array, Content
 
 
 def gradients_between(host: Host, content: Content, arrays: list[Array]) -> Answer:
-    """For each of ``blocks`` gradients by what goes in (``sources``), from all that comes out or ``only`` one.
+    """For each of ``blocks`` gradients by what goes in (``sources``), from all that comes out or ``only`` some.
 
     ``stops`` are the lines where the user's code stopped a gradient, in order, if ``undo`` asks for them: "all", or the
     places in that order of those that are to stop none. With ``watched`` the lines where gradients ended are ``ends``.
@@ -65,7 +65,7 @@ def _undoing(host: Host, wanted: Any, stops: list[Line]) -> Iterator[None]:
 
 
 class _Between:
-    def __init__(self, host: Host, block: Block, only: str | None, *, watched: bool) -> None:
+    def __init__(self, host: Host, block: Block, only: Sequence[str] | None, *, watched: bool) -> None:
         self._adapter, self._values, self._block, self._only = host.adapter, host.adapter.values, block, only
         self._ends = Ends(host, flow_of(host.adapter.name)) if watched else None
         self._given: dict[str, list[Any]] = {}
@@ -109,30 +109,30 @@ class _Between:
         out: list[Any] = []
 
         def layer(inner: Inner, args: Any, kwargs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
-            self._sink(f"{inner.key}/in", (args, kwargs), out)
+            self._sink(f"{inner.key}/in", (args, kwargs), out, inner.place)
             known = iter(self._given.get(inner.key, ()))
             return replaced(result(), self._values.is_tensor, lambda _, tensor: next(known, tensor))
 
         if self._ends is None:
-            self._sink("out", self._block.run(tensors[:count], layer), out)
+            self._sink("out", self._block.run(tensors[:count], layer), out, int)
             return out
         with self._adapter.ops.watch(self._ends.op):
             output = self._block.run(tensors[:count], layer, self._ends.listen)
             self._ends.listen(False)
-        self._sink("out", output, out)
+        self._sink("out", output, out, int)
         self.ends = self._ends.lines(out)
         return out
 
-    def _sink(self, name: str, tree: Any, out: list[Any]) -> None:
+    def _sink(self, name: str, tree: Any, out: list[Any], named: Callable[[int], int]) -> None:
         for place, (_, tensor) in enumerate(leaves(tree, self._values.is_tensor)):
             if "float" in self._values.dtype(tensor):
-                self.sinks.append(f"{name}/{place}")
+                self.sinks.append(f"{name}/{named(place)}")
                 out.append(tensor)
 
     def _cotangents(self, outputs: Sequence[Array]) -> list[Array | None]:
         """Drawn by name, so that both sides have the same, in whatever order they call their layers."""
         return [
-            _drawn(name, one.shape) if self._only in (None, name) else None
+            _drawn(name, one.shape) if self._only is None or name in self._only else None
             for name, one in zip(self.sinks, outputs, strict=True)
         ]
 

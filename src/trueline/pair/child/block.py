@@ -19,7 +19,8 @@ from trueline.pair.sides.wire import Array, Content
 class Inner:
     """One call of a layer in the block: ``name`` is the benchmark's for it, ``outs`` what it gives; None as it is.
 
-    ``key`` is the name with the number of the call.
+    ``key`` is the name with the number of the call; ``taken`` are the places of its inputs among the benchmark's, where
+    it takes fewer.
     """
 
     path: str
@@ -28,6 +29,11 @@ class Inner:
     outs: Sequence[Array] | None = None
     type: str = ""
     line: Line | None = None
+    taken: Sequence[int] | None = None
+
+    def place(self, place: int) -> int:
+        """The place of an input among the benchmark's."""
+        return self.taken[place] if self.taken is not None and place < len(self.taken) else place
 
 
 # What stands at a layer's call: (which, args, kwargs, result) to the output; ``result()`` is the layer's.
@@ -112,6 +118,7 @@ def block_of(host: Host, content: Content, arrays: Iterable[Array]) -> Block:
         outs = None if one["outs"] is None else list(islice(known, one["outs"]))
         built = host.adapter.build.built(modules[one["path"]])
         line = built.line if built is not None else None
-        inner.append(Inner(one["path"], one["module"], key, outs, type(modules[one["path"]]).__name__, line))
+        kind = type(modules[one["path"]]).__name__
+        inner.append(Inner(one["path"], one["module"], key, outs, kind, line, one["taken"]))
     template = host.kept.get("templates", {}).get((content["path"], content["call"]))
     return Block(host, module, template, inputs, inner)

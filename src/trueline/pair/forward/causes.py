@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from trueline.apitable.layers import layer_of_class
 from trueline.model.key import Kind
@@ -26,6 +24,7 @@ from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.lacking import lacking_input
 from trueline.pair.ops.explaining import Explanation, explain_graphs
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
+from trueline.pair.ops.taken import taken
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.recorded import Call, Recording
 from trueline.pair.sides.side import Side
@@ -225,35 +224,25 @@ def block_of(
     inside = [one for one in reference.matched if one is matched or one.called not in without]
     by_call = {one.called: one for one in inside}
     inner = [
-        InnerCall(one.port.path, one.bench.path, list(reference.all(one.bench.path, one.bench.call, "out").values()))
+        InnerCall(
+            one.port.path,
+            one.bench.path,
+            list(reference.all(one.bench.path, one.bench.call, "out").values()),
+            _taken(one, reference, recording),
+        )
         for one in ([] if matched.unit else inside)
         if (not one.silent or silent is None or one.called in silent) and _holder(recording, one, by_call) is matched
     ]
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
-    taken = _taken(inputs, [recording.shapes[place] for place in matched.port.ins])
     calls = (matched.port.call, matched.bench.call)
-    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, *calls, train, taken)
+    places = _taken(matched, reference, recording)
+    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, *calls, train, places)
 
 
-def _taken(inputs: Sequence[Array], shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[int] | None:
-    """Which of the benchmark's inputs a block of the port takes that takes fewer, by type and shape, in their order."""
-    if len(shapes) >= len(inputs):
-        return None
-    found: list[int] = []
-    for dtype, shape in shapes:
-        begin = found[-1] + 1 if found else 0
-        kind = np.dtype(dtype).kind if dtype != "bfloat16" else "f"
-        fitting = (
-            place
-            for place in range(begin, len(inputs))
-            if (inputs[place].dtype.kind, inputs[place].shape) == (kind, shape)
-        )
-        place = next(fitting, None)
-        if place is None:
-            return None
-        found.append(place)
-    return found
+def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
+    theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
+    return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
 
 
 def _caller(recording: Recording, call: Call) -> str:

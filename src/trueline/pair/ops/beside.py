@@ -13,7 +13,7 @@ import numpy as np
 from trueline.pair.ops.edits import Edit, EditKind, Way
 from trueline.pair.ops.op_graph import Op
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import Array, Turn, equal, level, reordered, sampled
+from trueline.pair.ops.same_values import Array, Turn, equal, equal_but_masked, level, reordered, sampled
 
 _MOST_STEPS: Final = 3000
 _DEEPEST: Final = 80
@@ -22,7 +22,9 @@ _LAYOUT: Final = 0.1
 _TURNED: Final = 0.9
 _SPARE_INPUT: Final = 0.3
 _COARSE: Final = 0.01
+_FOREIGN: Final = 0.7
 _NOT_AKIN: Final = 0.2
+_ELSEWHERE: Final = 2.1
 _FAR: Final = 2.6
 _MOST_PERMUTED: Final = 4
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
@@ -97,18 +99,32 @@ class Beside:
         bench_ways = [] if self.bench.is_known(here) else list(self.bench.ways(here))
         port_ways = [] if self.port.is_known(there) else list(self.port.ways(there))
         for bench_op in bench_ways:
-            for port_op in port_ways:
+            # A value that the benchmark has elsewhere may be meant to be this one: the same with another operand.
+            meant = port_ways or [one for one in self.port.ways(there) if one.kind == bench_op.kind]
+            for port_op in meant:
                 yield from self._paired(here, there, bench_op, port_op, depth)
         for op in (*bench_ways, *self.bench.fused(here)):
             for one in self._varying(self.bench, op):
                 below = self.align(one, there, depth).used(None, op)
-                yield below.under(1.0, Edit(EditKind.MISSING, here, there, bench_op=op))
+                cost = 1.0 + self._foreign(op, one, of_bench=True)
+                yield below.under(cost, Edit(EditKind.MISSING, here, there, bench_op=op, through=one))
         for op in (*port_ways, *self.port.fused(there)):
             for one in self._varying(self.port, op):
                 below = self.align(here, one, depth).used(op, None)
-                yield below.under(1.0, Edit(EditKind.EXTRA, here, there, port_op=op))
+                cost = 1.0 + self._foreign(op, one, of_bench=False)
+                yield below.under(cost, Edit(EditKind.EXTRA, here, there, port_op=op, through=one))
         if not bench_ways and not port_ways:
             yield Way(1.0, (Edit(EditKind.INPUT, here, there),))
+        elif not port_ways:
+            # What the benchmark has elsewhere.
+            yield Way(_ELSEWHERE, (Edit(EditKind.INPUT, here, there),))
+
+    def _foreign(self, op: Op, through: int, *, of_bench: bool) -> float:
+        """What it costs that the other side has not got all that an operator takes besides the value that goes on."""
+        reading, others = (self.bench, self.port.all) if of_bench else (self.port, self.bench.all)
+        beside = [one for one in reading.inputs(op) if one != through and not reading.is_constant(one)]
+        has = (any(self.same(one, other) if of_bench else self.same(other, one) for other in others) for one in beside)
+        return 0.0 if all(has) else _FOREIGN
 
     @staticmethod
     def _varying(reading: Reading, op: Op) -> list[int]:
@@ -184,24 +200,43 @@ class Beside:
         ``turned``: the inputs' axes are put into the port's order.
         """
         done, made = self.port.done(port_op), self.bench.array(bench_op.outputs[0])
-        if len(places) != len(port_op.inputs) or len(bench_op.inputs) != len(port_op.inputs):
+        alone = len(places) == 1 and self._leads(self.bench, bench_op, places[0][0])
+        alone = alone and self._leads(self.port, port_op, places[0][1])
+        if not alone and (len(places) != len(port_op.inputs) or len(bench_op.inputs) != len(port_op.inputs)):
             return False
         if done is None or made is None:
             return None
-        if not done.order_free and any(first != second for first, second in places):
+        if not alone and not done.order_free and any(first != second for first, second in places):
             return False
-        inputs: list[Array] = []
-        for first, second in sorted(places, key=lambda one: one[1]):
+        inputs = {
+            place: array for place, one in enumerate(port_op.inputs) if (array := self.port.array(one)) is not None
+        }
+        for first, second in places:
             fitted = self._fitted(bench_op.inputs[first], port_op.inputs[second], turned)
             if fitted is None:
                 return None
-            inputs.append(fitted)
+            inputs[second] = fitted
         try:
             with np.errstate(all="ignore"):
-                found = done.again(inputs)
+                found = done.again([inputs[place] for place in sorted(inputs)])
         except (ValueError, IndexError):
             return False
-        return equal(found, made, self._floor) or (turned and reordered(found, made, self._floor) is not None)
+        if equal(found, made, self._floor) or equal_but_masked(found, made, self._floor):
+            return True
+        return turned and reordered(found, made, self._floor) is not None
+
+    @staticmethod
+    def _leads(reading: Reading, op: Op, place: int) -> bool:
+        """Whether all else that an operator takes is settled: constants, and where something is masked."""
+        for at, one in enumerate(op.inputs):
+            array = reading.array(one)
+            if (
+                at != place
+                and not reading.is_constant(reading.base(one))
+                and (array is None or array.dtype != np.bool_)
+            ):
+                return False
+        return True
 
     def _fitted(self, here: int, there: int, turned: bool) -> Array | None:
         """The benchmark's input in the shape that the port's operator takes."""
@@ -209,8 +244,18 @@ class Beside:
         if first is None or second is None:
             return None
         if first.size != second.size:
-            return first
+            return self._repeated(first, there, second)
         base = self.bench.base(here)
         turn = self.turn(base, self.port.base(there)) if turned else None
         whole = self.bench.array(base) if turn is not None else None
         return (turn.apply(whole) if turn is not None and whole is not None else first).reshape(second.shape)
+
+    def _repeated(self, value: Array, there: int, like: Array) -> Array:
+        """A value that the port repeats before an operator takes it, repeated likewise."""
+        whole = self.port.array(self.port.base(there))
+        if whole is None or whole.size != like.size:
+            return value
+        try:
+            return np.broadcast_to(value, whole.shape).reshape(like.shape)
+        except ValueError:
+            return value

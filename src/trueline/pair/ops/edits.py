@@ -24,7 +24,8 @@ class EditKind(StrEnum):
 class Edit:
     """One change: where the port has the value ``port``, the benchmark has ``bench``.
 
-    ``user`` and ``other_user`` are the port's operator and the benchmark's that take these values.
+    ``user`` and ``other_user`` are the port's operator and the benchmark's that take these values. ``through`` is the
+    value that goes on through an operator that is missing or too many.
     """
 
     kind: EditKind
@@ -34,6 +35,7 @@ class Edit:
     port_op: Op | None = None
     user: Op | None = None
     other_user: Op | None = None
+    through: int | None = None
 
     def used(self, user: Op | None, other_user: Op | None) -> Edit:
         """The same, with the operators that take the values where none were known yet."""

@@ -13,11 +13,15 @@ from trueline.pair.sides.wire import Array, Content
 
 @dataclass(frozen=True, slots=True)
 class InnerCall:
-    """One call of a layer in a block that both sides have; ``outs`` is what the benchmark's gave."""
+    """One call of a layer in a block that both sides have; ``outs`` is what the benchmark's gave.
+
+    ``taken`` are the places of the benchmark's inputs that the port's takes, where it does not take them all.
+    """
 
     path: str
     other_path: str
     outs: Sequence[Array] | None = None
+    taken: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class BlockCall:
 
 def _opaque(inner: InnerCall, of_port: bool) -> dict[str, Any]:
     path = inner.path if of_port else inner.other_path
-    return {"path": path, "module": inner.other_path, "outs": None if inner.outs is None else len(inner.outs)}
+    outs = None if inner.outs is None else len(inner.outs)
+    return {"path": path, "module": inner.other_path, "outs": outs, "taken": inner.taken if of_port else None}
 
 
 def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:

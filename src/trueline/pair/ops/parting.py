@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import Array, level
+from trueline.pair.ops.taken import taken
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4
@@ -53,8 +54,9 @@ class Parting:
     the same values in another order. ``operand`` is what an operator of two values takes besides the value that goes
     on. ``sink`` is the inner layer that gets the wrong value ("": the block's output), ``measured`` how far apart it is
     there. ``sizes`` are those of the block's axes. ``masks``: the benchmark makes a mask of the value. ``tried``: the
-    benchmark's operator took the value that the port has. ``checked``: with the benchmark's value put in here (and at
-    the other places), the port's own operators lead to the benchmark's value.
+    benchmark's operator took the value that the port has. ``beside`` are the values that an operator which is missing
+    or too many takes besides the one that goes on. ``checked``: with the benchmark's value put in here (and at the
+    other places), the port's own operators lead to the benchmark's value.
     """
 
     kind: PartingKind
@@ -78,6 +80,7 @@ class Parting:
     sizes: tuple[int, ...] = ()
     masks: bool = False
     tried: bool = False
+    beside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = 
         for one in _partings(sides, sink):
             key = (one.kind, one.bench_op, one.port_op, one.bench_takes, one.port_takes, one.line)
             found.setdefault(key, one)
-    return _moved(list(found.values()))
+    return _moved(sides, list(found.values()))
 
 
 def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
@@ -109,10 +112,21 @@ def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
     for place, op in _calls(bench).items():
         other = port_calls.get(place)
         if other is not None:
-            for here, there in zip(op.inputs, other.inputs, strict=False):
+            for here, there in zip(_taken(bench, op, port, other), other.inputs, strict=False):
                 yield _Sink(place[0], here, there, other.line, op.line)
     for here, there in zip(bench.outputs, port.outputs, strict=False):
         yield _Sink("", here, there)
+
+
+def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
+    """The benchmark's inputs of a layer that the port's takes too."""
+    kinds = [
+        [(array.dtype.name, array.shape) for one in inputs if (array := graph.values[one]) is not None]
+        for graph, inputs in ((bench, op.inputs), (port, other.inputs))
+    ]
+    whole = len(kinds[0]) == len(op.inputs) and len(kinds[1]) == len(other.inputs)
+    places = taken(kinds[0], kinds[1]) if whole else None
+    return op.inputs if places is None else [op.inputs[place] for place in places]
 
 
 def _calls(graph: Graph) -> dict[tuple[str, int], Op]:
@@ -172,6 +186,7 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         bench.sizes,
         makes_mask(bench, edit.bench),
         _tried(sides, edit),
+        _beside(sides, edit),
     )
 
 
@@ -184,6 +199,13 @@ def _operand(sides: Beside, edit: Edit) -> Named | None:
         rest = [one for one in sides.port.inputs(edit.port_op) if not sides.same(edit.bench, one)]
         return named(sides.port, rest[0]) if len(rest) == 1 and len(edit.port_op.inputs) == 2 else None
     return None
+
+
+def _beside(sides: Beside, edit: Edit) -> tuple[int, ...]:
+    op, reading = (edit.bench_op, sides.bench) if edit.kind is EditKind.MISSING else (edit.port_op, sides.port)
+    if op is None or edit.through is None:
+        return ()
+    return tuple(one for one in reading.inputs(op) if one != edit.through and not reading.is_constant(one))
 
 
 def _tried(sides: Beside, edit: Edit) -> bool:
@@ -223,15 +245,14 @@ def _line(op: Op | None) -> Line | None:
     return op.line if op is not None else None
 
 
-def _moved(found: list[Parting]) -> list[Parting]:
+def _moved(sides: Beside, found: list[Parting]) -> list[Parting]:
     """An operator that is missing at one place and too many at another has been moved."""
     left = list(found)
     for missing in [one for one in found if one.kind is PartingKind.MISSING_OP]:
         for extra in [one for one in left if one.kind is PartingKind.EXTRA_OP]:
-            if _does_the_same(missing, extra):
-                at = left.index(missing)
+            if _does_the_same(missing, extra) and _takes_the_same(sides, missing, extra):
                 left.remove(extra)
-                left[left.index(missing) if missing in left else at] = replace(
+                left[left.index(missing)] = replace(
                     missing,
                     kind=PartingKind.MOVED_OP,
                     port_op=extra.port_op,
@@ -241,6 +262,16 @@ def _moved(found: list[Parting]) -> list[Parting]:
                 )
                 break
     return left
+
+
+def _takes_the_same(sides: Beside, missing: Parting, extra: Parting) -> bool:
+    """Whether both operators take the same besides the value that goes on: a sum with something else is another sum."""
+    if len(missing.beside) != len(extra.beside):
+        return False
+    return all(
+        any(sides.same(here, there) or sides.turn(here, there) is not None for there in extra.beside)
+        for here in missing.beside
+    )
 
 
 def _does_the_same(missing: Parting, extra: Parting) -> bool:

@@ -60,8 +60,9 @@ def _added(parting: Parting) -> Cause | None:
 
 def _other_input(parting: Parting) -> Cause:
     kind = parting.user.kind if parting.user is not None else ""
-    constant = all(one is not None and one.what == "constant" for one in (parting.bench_takes, parting.port_takes))
-    if kind in ("add", "sub"):
+    both = [one.what for one in (parting.bench_takes, parting.port_takes) if one is not None]
+    constant = both == ["constant", "constant"]
+    if kind in ("add", "sub") and both != ["parameter", "parameter"]:
         return Cause.OFFSET if constant else Cause.RESIDUAL
     if kind in ("mul", "div") and constant:
         return Cause.SCALE

@@ -18,6 +18,8 @@ from trueline.pair.ops.whole_forms import over_axes
 _SHAPE_ONLY: Final = frozenset(
     {"reshape", "squeeze", "unsqueeze", "identity", "stop_gradient", "cast", "dropout", "expand", "transpose", "unbind"}
 )
+# These repeat by themselves what is too short.
+_REPEATING: Final = frozenset({"add", "sub", "mul", "div", "matmul", "where", "maximum", "minimum", "pow"})
 _LONGEST_COMPOSED: Final = 14
 _COMPOSED: Final = frozenset({"activation", "softmax", "norm"})
 
@@ -87,8 +89,20 @@ class Reading:
         return array is not None and (array.size < 2 or bool((array == array.flat[0]).all()))
 
     def inputs(self, op: Op) -> list[int]:
-        """What an operator takes."""
-        return [self.base(one) for one in op.inputs]
+        """What an operator takes; before it was repeated, where the operator would have done that by itself."""
+        given = [self.base(one) for one in op.inputs]
+        return [self._unrepeated(one) for one in given] if op.kind in _REPEATING else given
+
+    def _unrepeated(self, value: int) -> int:
+        op = self.op(value)
+        if op is None or op.kind != "expand" or not op.inputs:
+            return value
+        here, there = self.array(value), self.array(op.inputs[0])
+        if here is None or there is None or here.ndim < there.ndim:
+            return value
+        pairs = zip(reversed(here.shape), reversed(there.shape), strict=False)
+        fits = all(before in (after, 1) for after, before in pairs)
+        return self.base(op.inputs[0]) if fits and np.array_equal(np.broadcast_to(there, here.shape), here) else value
 
     def done(self, op: Op) -> Done | None:
         """What the operator does, where that can be told."""

@@ -85,6 +85,17 @@ def equal(value: Array, reference: Array, floor: float) -> bool:
     return level(value, reference) <= floor
 
 
+def equal_but_masked(value: Array, reference: Array, floor: float) -> bool:
+    """Whether two scores are masked at the same places, by whatever number, and are the same elsewhere."""
+    if value.size != reference.size:
+        return False
+    here, there = floats(value).reshape(-1), floats(reference).reshape(-1)
+    masked = there <= MASKED
+    if not masked.any() or masked.all() or not np.array_equal(masked, here <= MASKED):
+        return False
+    return level(here[~masked], there[~masked]) <= floor
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """Another order of axes: of a value in this shape, the axes in this order."""

@@ -1,0 +1,33 @@
+"""Which of the benchmark's inputs a module of the port takes that takes fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+# The name of a dtype, and a shape.
+Kind = tuple[str, tuple[int, ...]]
+
+
+def taken(bench: Sequence[Kind], port: Sequence[Kind]) -> list[int] | None:
+    """The places of the port's inputs among the benchmark's, by type and shape, in their order.
+
+    None where the port takes as many, or where that cannot be told.
+    """
+    if len(port) >= len(bench):
+        return None
+    found: list[int] = []
+    for one in port:
+        begin = found[-1] + 1 if found else 0
+        fitting = (place for place in range(begin, len(bench)) if _form(bench[place]) == _form(one))
+        place = next(fitting, None)
+        if place is None:
+            return None
+        found.append(place)
+    return found
+
+
+def _form(kind: Kind) -> tuple[str, tuple[int, ...]]:
+    dtype, shape = kind
+    return "f" if dtype == "bfloat16" else np.dtype(dtype).kind, shape
