@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from trueline.model.message import Message, message
 from trueline.model.run import Line
@@ -128,6 +128,19 @@ class Cause(StrEnum):
     UNKNOWN = "unknown"
 
 
+_BESIDE_CURVE: Final = frozenset({Stage.DATA, Stage.INITIAL, Stage.CURVE, Stage.METRICS})
+_NOT_IN_CURVE: Final = frozenset(
+    {
+        Cause.DROPOUT,
+        Cause.MOMENTUM,
+        Cause.SCHEDULE,
+        Cause.SCHEDULE_UNIT,
+        Cause.SCHEDULE_END,
+        Cause.WARM_UP,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Blame:
     """One cause; ``module`` is the port's path ("" is the whole network), ``other_module`` the benchmark's.
@@ -167,6 +180,11 @@ def counterpart_name(path: str) -> str | Message:
 def also_in(one: Blame) -> list[str]:
     """The other modules of the port that have the same."""
     return [path for each in one.evidence if isinstance(each, dict) for path in each.get("also", ())]
+
+
+def moves_curve(one: Blame) -> bool:
+    """Whether a few steps on the same batches, from the same weights and without dropout, show the cause."""
+    return not one.latent and one.stage not in _BESIDE_CURVE and one.cause not in _NOT_IN_CURVE
 
 
 def joined(blames: Iterable[Blame]) -> list[Blame]:

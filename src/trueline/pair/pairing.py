@@ -17,7 +17,7 @@ from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
 from trueline.pair.aligning.by_values import align_by_values
 from trueline.pair.aligning.moving import move_weights
 from trueline.pair.backward.stage import backward_stage
-from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict, moves_curve
 from trueline.pair.curve_stage import curve_stage
 from trueline.pair.data.stage import data_stage
 from trueline.pair.forward.stage import Forward, Tell, forward_result, nobody, run_forward
@@ -169,7 +169,7 @@ class _Pairing:
         )
         tell("curve")
         if options.steps:
-            explained = any(one.confirmed and not one.latent for stage in stages for one in stage.blames)
+            explained = any(one.confirmed and moves_curve(one) for stage in stages for one in stage.blames)
             steps, seed = options.steps, options.seed
             stages.append(curve_stage(bench, port, self.parts, inputs, steps=steps, seed=seed, explained=explained))
         tell("metrics")

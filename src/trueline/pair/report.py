@@ -11,7 +11,7 @@ from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Folded, Report, Source, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.model.run import Line
-from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, module_name
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, module_name, moves_curve
 from trueline.pair.pairing import Paired
 from trueline.pair.written_tests import WrittenTests
 
@@ -58,21 +58,24 @@ def pair_report(paired: Paired, written: WrittenTests | None = None) -> Report:
 
 
 def findings(paired: Paired) -> list[Finding]:
-    """Every blame as a Finding, confirmed ones first; what follows from another says so."""
-    blames = sorted(paired.blames, key=lambda one: (not one.confirmed, one.latent))
+    """Every blame as a Finding: confirmed ones first, and what moves the loss; what follows from another says so."""
+    blames = sorted(paired.blames, key=lambda one: (not one.confirmed, one.latent, not moves_curve(one)))
     real = [one for one in blames if _counts(one)]
-    return [_finding(one, _because(one, real)) for one in blames]
+    return [_finding(one, _because(one, real, blames)) for one in blames]
 
 
 def _counts(one: Blame) -> bool:
     return (one.confirmed or one.cause is Cause.UNKNOWN) and one.stage is not Stage.CURVE
 
 
-def _because(one: Blame, real: Sequence[Blame]) -> str | None:
-    """The code of what a blame follows from: a curve from any cause, a parameter that lacks from its layer's."""
+def _because(one: Blame, real: Sequence[Blame], blames: Sequence[Blame]) -> str | None:
+    """The code of what a blame follows from.
+
+    A curve follows from a cause that moves it, a suspected one too; a parameter that lacks from its layer's.
+    """
     others = [each for each in real if each is not one and not each.latent]
     if one.stage is Stage.CURVE:
-        return next((CODES[each.stage] for each in others if each.stage is not Stage.METRICS), None)
+        return next((CODES[each.stage] for each in blames if moves_curve(each)), None)
     if one.stage is Stage.PARAMETERS and one.cause in _OF_PARAMETERS:
         near = [each for each in others if each.stage is Stage.FORWARD and _near(each.module, one.module)]
         return CODES[Stage.FORWARD] if near else None

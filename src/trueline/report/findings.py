@@ -16,10 +16,12 @@ def finding_lines(findings: Sequence[Finding], lang: str | None = None) -> Itera
     """Indent, text and style of every line."""
     top = roots(findings)
     shown_codes = {root.code for root in top}
+    told: set[str] = set()
     for root in top:
         yield from _finding(root, "bold red", lang)
         following = [one.code for one in findings if one.because == root.code]
-        if following:
+        if following and root.code not in told:
+            told.add(root.code)
             codes = ", ".join(dict.fromkeys(following))
             yield 4, say(message("report.following", count=len(following), codes=codes), lang), "dim"
     for one in findings:
