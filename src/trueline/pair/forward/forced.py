@@ -28,7 +28,10 @@ Where = tuple[str, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One number compared: what of the call it was, how far apart, how far noise brings it."""
+    """One number compared: what of the call it was, how far apart, how far noise brings it.
+
+    ``noise`` is how far one rounding in float32 at every value brought the benchmark's own.
+    """
 
     kind: str
     index: str
@@ -37,6 +40,7 @@ class Check:
     comparable: bool
     dtype: str
     floor: float
+    noise: float = 0.0
 
     @property
     def exceeds(self) -> bool:
@@ -242,8 +246,9 @@ def _check(
         there = pair.bench_path[len(path) + bool(path) :]
     own = reference.array(path, call, kind, there)
     dtypes = (dtype, own.dtype.name if own is not None else dtype)
-    floor = max(_least(reference, here, kind, dtypes), _MARGIN * reference.noise.get((path, call, kind, there), 0.0))
-    return Check(kind, index, level, scale, comparable, dtype, floor)
+    noise = reference.noise.get((path, call, kind, there), 0.0)
+    floor = max(_least(reference, here, kind, dtypes), _MARGIN * noise)
+    return Check(kind, index, level, scale, comparable, dtype, floor, noise)
 
 
 def _least(reference: Reference, here: Matched, kind: str, dtypes: tuple[str, str]) -> float:

@@ -82,7 +82,7 @@ def run_forward(
     sides, given, seen = (bench, port), inputs, recordings
     tell("eval")
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
-    found = [evaluated.shorter.blame()] if evaluated.shorter is not None else []
+    found = evaluated.shorter.blames() if evaluated.shorter is not None else []
     found += _causes(sides, aligned, evaluated, recordings[1], below)
     tell("size")
     runs = [_Run(evaluated, recordings[1], inputs)]

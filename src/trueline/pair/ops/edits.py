@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from trueline.pair.ops.op_graph import Op
+
+# What a change costs less where the same lines have it a second time.
+_AGAIN: Final = 0.8
 
 
 class EditKind(StrEnum):
@@ -41,6 +45,14 @@ class Edit:
         """The same, with the operators that take the values where none were known yet."""
         return replace(self, user=self.user or user, other_user=self.other_user or other_user)
 
+    @property
+    def written(self) -> tuple[object, ...] | None:
+        """What is written where, for a change of one operator into another; None for all else."""
+        here, there = self.port_op, self.bench_op
+        if here is None or there is None or here.line is None or there.line is None:
+            return None
+        return self.kind, here.kind, here.line, there.kind, there.line
+
 
 @dataclass(frozen=True, slots=True)
 class Way:
@@ -59,9 +71,12 @@ class Way:
         return Way(self.cost + cost, (*self.edits, *edits), self.checked and checked, self.given_up)
 
     def beside(self, other: Way) -> Way:
-        """Both ways together."""
+        """Both ways together; a change that both need at the same lines is nearly one."""
         checked, given_up = self.checked and other.checked, self.given_up or other.given_up
-        return Way(self.cost + other.cost, (*self.edits, *other.edits), checked, given_up)
+        known = {one.written for one in self.edits}
+        again = sum(one.written is not None and one.written in known for one in other.edits)
+        cost = self.cost + max(other.cost - _AGAIN * again, 0.0)
+        return Way(cost, (*self.edits, *other.edits), checked, given_up)
 
     def used(self, user: Op | None, other_user: Op | None) -> Way:
         """The same, with the operators that take the edited values."""
