@@ -129,16 +129,7 @@ class Cause(StrEnum):
 
 
 _BESIDE_CURVE: Final = frozenset({Stage.DATA, Stage.INITIAL, Stage.CURVE, Stage.METRICS})
-_NOT_IN_CURVE: Final = frozenset(
-    {
-        Cause.DROPOUT,
-        Cause.MOMENTUM,
-        Cause.SCHEDULE,
-        Cause.SCHEDULE_UNIT,
-        Cause.SCHEDULE_END,
-        Cause.WARM_UP,
-    }
-)
+_NOT_IN_CURVE: Final = frozenset({Cause.DROPOUT, Cause.MOMENTUM})
 
 
 @dataclass(frozen=True, slots=True)
