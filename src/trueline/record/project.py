@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,15 @@ _LARGEST = 4 << 20
 _GIT_SECONDS = 5
 
 
+@dataclass(frozen=True)
+class _Folder:
+    """Where Python files lie, with all links followed."""
+
+    path: Path
+    inside: bool
+    installed: bool
+
+
 class Project:
     """The folder that a script belongs to."""
 
@@ -22,6 +33,8 @@ class Project:
         self.root = root.resolve()
         paths = sysconfig.get_paths()
         self._installed = {Path(paths[name]).resolve() for name in ("stdlib", "purelib", "platlib")}
+        # A framework has thousands of files in a few hundred folders: the way to each is gone once.
+        self._folders: dict[str, _Folder] = {}
 
     def name(self, file: str) -> str:
         """A file as it is called in a run: relative to the project where it is inside."""
@@ -38,10 +51,18 @@ class Project:
             file = getattr(module, "__file__", None)
             if not isinstance(file, str) or not file.endswith(".py"):
                 continue
-            path = Path(file).resolve()
-            inside = path.is_relative_to(self.root) or getattr(module, "__name__", "") == "__main__"
-            if inside and not any(path.is_relative_to(one) for one in self._installed) and _readable(path):
-                yield self.name(str(path)), path
+            parent, name = os.path.split(os.path.realpath(file) if os.path.islink(file) else file)  # noqa: PTH114
+            folder = self._folder(parent)
+            wanted = folder.inside or getattr(module, "__name__", "") == "__main__"
+            if wanted and not folder.installed and _readable(folder.path / name):
+                yield self.name(str(folder.path / name)), folder.path / name
+
+    def _folder(self, given: str) -> _Folder:
+        if given not in self._folders:
+            path = Path(given).resolve()
+            installed = any(path.is_relative_to(one) for one in self._installed)
+            self._folders[given] = _Folder(path, path.is_relative_to(self.root), installed)
+        return self._folders[given]
 
 
 def _readable(path: Path) -> bool:
