@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from trueline.pair.blame import Blame, Cause
 from trueline.pair.pairing import Options, Wish, pair_sides
@@ -95,19 +96,52 @@ def told(found: list[Blame]) -> set[tuple[str, Cause, bool]]:
     return {(one.module, one.cause, one.confirmed) for one in found}
 
 
-def test_what_reaches_the_layers_behind_an_output_of_another_size_is_no_fault_of_its_own(tmp_path: Path) -> None:
-    found = blamed(tmp_path, TEXT, (3, 6, 12), PADDED)
-    assert told(found) == {("conv5", Cause.PADDING, True)}
+GELU = ("F.gelu(x)", "F.relu(x)")
+LAST = ("self.head(torch.tanh(self.pooler(x[:, 0])))", "self.head(self.pooler(x[:, -1]))")
+Case = tuple[str, tuple[int, ...], tuple[tuple[str, str], ...], set[tuple[str, Cause, bool]]]
+CASES: dict[str, Case] = {
+    "what reaches the layers behind an output of another size is no fault of its own": (
+        *(TEXT, (3, 6, 12), (PADDED,)),
+        {("conv5", Cause.PADDING, True)},
+    ),
+    "a fault behind an output of another size is told too": (
+        *(TEXT, (3, 6, 12), (PADDED, ("(three, five)", "(five, three)"))),
+        {("conv5", Cause.PADDING, True), ("", Cause.CONCAT_ORDER, True)},
+    ),
+    "a gradient that a lacking sum takes away is not told again": (
+        *(BLOCKS, (2, 4, 8, 8), (("F.relu(out + x)", "F.relu(out)"),)),
+        {("one", Cause.RESIDUAL, True)},
+    ),
+    "work divided otherwise is no fault beside one": (
+        *(DIVIDED, (4, 3, 8), (*FUSED, GELU)),
+        {("", Cause.ACTIVATION, True)},
+    ),
+    "work divided otherwise is none by itself": (DIVIDED, (4, 3, 8), FUSED, set()),
+    "work divided otherwise hides no fault before it": (
+        *(DIVIDED, (4, 3, 8), (FUSED[0], LAST)),
+        {("", Cause.SLICE, True)},
+    ),
+    "code that needs its own layer's size is run with it": (
+        *(TEXT, (3, 6, 12), (PADDED, ("five = self.conv5(x)", "five = self.conv5(x)[..., 2:-2].reshape(-1, 8, 8)"))),
+        set(),
+    ),
+    "an activation of what is never negative may be left out": (
+        DIVIDED.replace("    pass\n", "    def forward(self, x):\n        return super().forward(x).relu()\n").replace(
+            "torch.tanh(self.pooler(x[:, 0]))", "self.pooler(x[:, 0]).relu()"
+        ),
+        (4, 3, 8),
+        (("self.pooler(x[:, 0]).relu()", "self.pooler(x[:, 0])"),),
+        set(),
+    ),
+}
 
 
-def test_a_fault_behind_an_output_of_another_size_is_told_too(tmp_path: Path) -> None:
-    found = blamed(tmp_path, TEXT, (3, 6, 12), PADDED, ("(three, five)", "(five, three)"))
-    assert told(found) == {("conv5", Cause.PADDING, True), ("", Cause.CONCAT_ORDER, True)}
-
-
-def test_code_that_needs_its_own_layer_s_size_is_run_with_it(tmp_path: Path) -> None:
-    cropped = ("five = self.conv5(x)", "five = self.conv5(x)[..., 2:-2].reshape(-1, 8, 8)")
-    assert blamed(tmp_path, TEXT, (3, 6, 12), PADDED, cropped) == []
+@pytest.mark.parametrize("name", CASES)
+def test_each_fault_is_told_once_and_nothing_else(tmp_path: Path, name: str) -> None:
+    bench, shape, edits, wanted = CASES[name]
+    found = blamed(tmp_path, bench, shape, *edits)
+    assert told(found) == wanted
+    assert len(found) == len(wanted)
 
 
 def test_other_numbers_in_a_layer_of_another_size_are_no_other_initialisation(tmp_path: Path) -> None:
@@ -119,23 +153,10 @@ def test_other_numbers_in_a_layer_of_another_size_are_no_other_initialisation(tm
     assert Cause.INITIAL in {one.cause for one in found}
 
 
-def test_work_divided_otherwise_is_no_fault_beside_one(tmp_path: Path) -> None:
-    assert blamed(tmp_path, DIVIDED, (4, 3, 8), *FUSED) == []
-    found = blamed(tmp_path, DIVIDED, (4, 3, 8), *FUSED, ("F.gelu(x)", "F.relu(x)"))
-    assert told(found) == {("", Cause.ACTIVATION, True)}
-    (one,) = found
-    assert one.bench == "gelu"
-
-
-def test_work_divided_otherwise_hides_no_fault_before_it(tmp_path: Path) -> None:
-    last = ("self.head(torch.tanh(self.pooler(x[:, 0])))", "self.head(self.pooler(x[:, -1]))")
-    found = blamed(tmp_path, DIVIDED, (4, 3, 8), FUSED[0], last)
-    assert told(found) == {("", Cause.SLICE, True)}
-
-
 def test_an_activation_too_many_in_a_layer_stays_a_fault_beside_another(tmp_path: Path) -> None:
-    found = blamed(tmp_path, DIVIDED, (4, 3, 8), FUSED[0], ("F.gelu(x)", "F.relu(x)"))
+    found = blamed(tmp_path, DIVIDED, (4, 3, 8), FUSED[0], GELU)
     assert {one.module for one in found} == {"", "pooler"}
+    assert [one.bench for one in found if one.module == ""] == ["gelu"]
 
 
 def test_an_activation_that_no_ordinary_value_needs_is_latent(tmp_path: Path) -> None:
@@ -143,14 +164,3 @@ def test_an_activation_that_no_ordinary_value_needs_is_latent(tmp_path: Path) ->
     found = blamed(tmp_path, bench, (3, 6, 64), ("three.relu()", "three"))
     assert told(found) == {("", Cause.ACTIVATION, True)}
     assert found[0].latent
-
-
-def test_an_activation_of_what_is_never_negative_may_be_left_out(tmp_path: Path) -> None:
-    inside = ("    pass\n", "    def forward(self, x):\n        return super().forward(x).relu()\n")
-    bench = DIVIDED.replace(*inside).replace("torch.tanh(self.pooler(x[:, 0]))", "self.pooler(x[:, 0]).relu()")
-    assert blamed(tmp_path, bench, (4, 3, 8), ("self.pooler(x[:, 0]).relu()", "self.pooler(x[:, 0])")) == []
-
-
-def test_a_gradient_that_a_lacking_sum_takes_away_is_not_told_again(tmp_path: Path) -> None:
-    found = blamed(tmp_path, BLOCKS, (2, 4, 8, 8), ("F.relu(out + x)", "F.relu(out)"))
-    assert told(found) == {("one", Cause.RESIDUAL, True)}

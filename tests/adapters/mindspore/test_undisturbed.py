@@ -36,7 +36,7 @@ def test_a_watched_convolution_net_trains_as_the_unwatched_one(tmp_path: Path) -
     plain, watched = _run_both("conv_net", tmp_path)
     assert watched["losses"] == plain["losses"]
     assert watched["weights"] == plain["weights"]
-    assert len(watched["losses"]) == 25
+    assert len(watched["losses"]) == 12
 
 
 @pytest.mark.parametrize("way", ["jit", "cell", "function", "model"])

@@ -12,7 +12,7 @@ from adapters.observing import Notebook
 from adapters.subjects.mindspore_subject import SUBJECT
 from mindspore import nn, ops
 
-STEPS = 25
+STEPS = 12
 
 
 class Net(nn.Cell):
