@@ -135,3 +135,16 @@ def test_a_scale_beside_a_mask_of_another_large_number_is_the_only_fault() -> No
 
     (found,) = explained(attention, by_hand)
     assert (found.cause, found.confirmed) == (Cause.SCALE, True)
+
+
+def test_parts_that_are_joined_the_wrong_way_round_are_a_shift() -> None:
+    def roll(x: torch.Tensor, by: int) -> torch.Tensor:
+        x = torch.cat((x[:, -by:], x[:, :-by]), 1)
+        return torch.cat((x[:, :, -by:], x[:, :, :-by]), 2)
+
+    (found,) = explained(
+        lambda s, x: s.b(torch.roll(s.a(x), (2, 2), (1, 2)) + x),
+        lambda s, x: s.b(roll(s.a(x), -2) + x),
+    )
+    assert (found.cause, found.confirmed) == (Cause.OTHER_OP, True)
+    assert "shift" in found.message.text("en")

@@ -54,3 +54,51 @@ def test_in_a_block_whose_values_differ(tmp_path: Path) -> None:
 
 def test_on_the_way_into_a_module_that_takes_fewer_inputs(tmp_path: Path) -> None:
     assert _causes(tmp_path, stopped=True, table=False) == {"detached": LINE}
+
+
+REVERSED = """
+import torch
+from torch import nn
+
+
+class Reversing(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.by = by
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return -ctx.by * grad, None
+
+
+class Reversal(nn.Module):
+    def __init__(self, by):
+        super().__init__()
+        self.by_much = (by,)
+
+    def forward(self, x):
+        return Reversing.apply(x, self.by_much[0])
+
+
+class Net(nn.Module):
+    def __init__(self, by, scale):
+        super().__init__()
+        self.first, self.reversal, self.last = nn.Linear(8, 8), Reversal(by), nn.Linear(8, 4)
+        self.scale = (scale,)
+
+    def forward(self, x):
+        return self.last(self.reversal(self.first(x * self.scale[0])))
+
+
+def net(by=0.5, scale=1.0):
+    return Net(by, scale)
+"""
+
+
+def test_a_backward_of_a_module_beside_a_fault_around_it(tmp_path: Path) -> None:
+    (tmp_path / "nets.py").write_text(REVERSED)
+    port = {"by": 1.0, "scale": 0.5}
+    found = trueline.pair("nets:net", "nets:net", "3x8", port_kwargs=port, folder=tmp_path, steps=0)
+    assert {(one.stage, one.module) for one in found.blames} == {("forward", ""), ("backward", "reversal")}
+    assert all(one.confirmed for one in found.blames)

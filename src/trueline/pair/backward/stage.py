@@ -26,11 +26,17 @@ def backward_stage(
     blocks = list(block_kinds(aligned, forward.trained.reference, forward.recordings[1]))
     differing = [one.path for one in blocks if any(_is_near(one.path, each) for each in known)]
     found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
+    # Of a module whose gradients differ by themselves, on the benchmark's values, it is told why.
+    alone = {one.module for one in own}
     found = [
         one
         for one in found
         if is_below(one.module, below)
-        and ((one.cause is Cause.DETACHED and one.confirmed) or not any(_is_near(one.module, each) for each in known))
+        and (
+            one.module in alone
+            or (one.cause is Cause.DETACHED and one.confirmed)
+            or not any(_is_near(one.module, each) for each in known)
+        )
     ]
     explained = {one.module for one in found}
     own = [one for one in own if one.cause is not Cause.UNKNOWN or one.module not in explained]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from trueline.pair.ops.forms import affine, elementwise
+from trueline.pair.ops.forms import Form, affine, elementwise
+from trueline.pair.ops.layout_forms import moved
 from trueline.pair.ops.op_forms import Done, recognised
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.rewriting import split
@@ -21,6 +23,7 @@ _SHAPE_ONLY: Final = frozenset(
 # These repeat by themselves what is too short.
 _REPEATING: Final = frozenset({"add", "sub", "mul", "div", "matmul", "where", "maximum", "minimum", "pow"})
 _LONGEST_COMPOSED: Final = 14
+_JOINING: Final = frozenset({"cat", "stack"})
 _COMPOSED: Final = frozenset({"activation", "softmax", "norm"})
 
 
@@ -143,15 +146,24 @@ class Reading:
             given = self.array(entry)
             if given is None or (nearer != value and self._is_affine(entry, nearer)):
                 continue
-            with np.errstate(all="ignore"):
-                form = elementwise(given, made, self.floor) if given.size == made.size else None
-                if form is None or form.family not in _COMPOSED:
-                    form = over_axes(given, made, self.floor) if given.size == made.size else None
-            if form is not None and form.family in _COMPOSED:
+            form = self._form(given, made, joined=last.kind in _JOINING) if given.size == made.size else None
+            if form is not None:
                 op = Op(form.name, form.name, (entry,), (value,), last.line)
                 self._done[op] = Done.of(form)
                 return op
         return None
+
+    def _form(self, given: Array, made: Array, *, joined: bool) -> Form | None:
+        """The function that several operators are together; parts of one value that are joined again only move it."""
+        with np.errstate(all="ignore"):
+            for form in (elementwise(given, made, self.floor), over_axes(given, made, self.floor)):
+                if form is not None and form.family in _COMPOSED:
+                    return form
+            form = moved(given.reshape(made.shape), made, self.floor, "roll") if joined else None
+        if form is None or form.family == "identity":
+            return None
+        apply = form.apply
+        return replace(form, apply=lambda value: apply(value.reshape(made.shape)))
 
     def _is_affine(self, earlier: int, later: int) -> bool:
         given, made = self.array(earlier), self.array(later)
