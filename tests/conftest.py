@@ -31,6 +31,7 @@ TABLES = {
     "pair/test_update_stage": 6,
     "record/test_mindspore_loops": 10,
     "record/test_ranks": 10,
+    "watching/test_programs": 10,
     "run_folder/test_fuzz": 6,
     "run_folder/test_fuzz::test_a_file_cut_anywhere_at_its_end_opens_silently": 1,
     "run_folder/test_fuzz::test_damage_with_right_checksums_is_read_or_refused": 1,

@@ -84,7 +84,10 @@ Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | Non
 
 @dataclass(frozen=True, slots=True)
 class OpCall:
-    """One operator call at op level; ``settings`` are its plain arguments, by place where they have no name."""
+    """One operator call at op level; ``settings`` are its plain arguments, by place where they have no name.
+
+    ``node`` is a number that a call of the backward pass shares with the call of the forward pass whose gradient it is.
+    """
 
     name: str
     inputs: Sequence[Any]
@@ -92,6 +95,7 @@ class OpCall:
     line: Line | None
     backward: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
+    node: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,13 @@ class Values(Protocol):
     def shape(self, tensor: Any) -> tuple[int, ...]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A batch that is handed out in place of a loader's next."""
+
+    batch: Any
+
+
 class Observer(Protocol):
     """What happens in a training run, told in order by ``hooks`` and ``data`` on the training thread.
 
@@ -205,6 +216,10 @@ class Observer(Protocol):
     def fetch_began(self, loader: Any) -> None: ...
 
     def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None: ...
+
+    def instead(self, loader: Any) -> Handed | None:
+        """A batch to be handed out instead of the next one, which then is not asked for; None for none."""
+        ...
 
     def loader_ended(self, loader: Any) -> None: ...
 

@@ -75,7 +75,7 @@ def command(
     if output == "" or script == "":
         raise BadUsage("run.empty_name")
     folder = Path(output) if output is not None else default_folder(_name(script, as_module))
-    _check_writable(json_file)
+    check_writable(json_file)
     if noise and not (stats or tensors or inputs or grads or weights):
         inputs = grads = weights = True
     tensors = tensors or noise
@@ -96,7 +96,7 @@ def command(
         check_free(folder)
     _restart_with_fixed_hash(seed)
     repeated = _to_repeat(wanted, script, args, as_module) if noise else None
-    with _script_output(json_file) as answer:
+    with script_output(json_file) as answer:
         interrupted = False
         code, recorded, fields = _run(wanted, folder, script, args, as_module=as_module, quiet=quiet)
         if repeated is not None:
@@ -105,9 +105,9 @@ def command(
         try:
             answer(result.dump() + "\n")
         except OSError as error:
-            _say(message("run.no_answer", file=json_file, reason=error.strerror or str(error)))
+            say(message("run.no_answer", file=json_file, reason=error.strerror or str(error)))
     if not quiet:
-        _say(recorded)
+        say(recorded)
     return INTERRUPTED if interrupted else code
 
 
@@ -124,9 +124,9 @@ def _measure_noise(
     """What the answer says of it, and whether the user has interrupted it."""
     from trueline.cli.noise import measure_noise
 
-    measured = measure_noise(repeated, wanted, code, runs, steps, lambda said: None if quiet else _say(said))
+    measured = measure_noise(repeated, wanted, code, runs, steps, lambda said: None if quiet else say(said))
     if not (measured.done and quiet):
-        _say(measured.said)
+        say(measured.said)
     return measured.to_json(), measured.interrupted
 
 
@@ -151,7 +151,7 @@ def _run(
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
     perturbation = Perturbation.in_environment()
     perturbed = PerturbedAdapters(perturbation) if perturbation is not None else None
-    recording = Recording(wanted, _say, root=_root(script, as_module), perturbed=perturbed)
+    recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed)
     recording.begin()
     code = 1
     try:
@@ -163,7 +163,7 @@ def _run(
         said.append(graph_dump.collect(wanted))
     if not quiet:
         for one in said:
-            _say(one)
+            say(one)
     fields: dict[str, object] = {"steps": recording.steps, "off": recording.off and recording.off.text()}
     if fixed is not None:
         fields["random"] = {"seed": fixed.seed, "fixed": fixed.fixed, "free": [one.text() for one in fixed.free]}
@@ -179,7 +179,7 @@ def _conclusion(recording: Recording, shown: Path) -> Message:
     return message(kind, steps=recording.steps, folder=shlex.quote(str(shown)))
 
 
-def _check_writable(json_file: str | None) -> None:
+def check_writable(json_file: str | None) -> None:
     """Nobody wants to hear of it after the training."""
     if json_file not in (None, "-"):
         place = Path(str(json_file)).absolute()
@@ -187,7 +187,8 @@ def _check_writable(json_file: str | None) -> None:
             raise BadUsage("run.unwritable_answer", file=json_file)
 
 
-def _say(said: Message) -> None:
+def say(said: Message) -> None:
+    """A line of TrueLine's own beside the script's output."""
     sys.stderr.write(f"trueline: {said.text()}\n")
     sys.stderr.flush()
 
@@ -196,7 +197,7 @@ def _name(script: str, as_module: bool) -> str:
     return script.rpartition(".")[2] if as_module else Path(script).stem or "run"
 
 
-def _root(script: str, as_module: bool) -> Path:
+def project_root(script: str, as_module: bool) -> Path:
     """The project's folder: where the command was given if the script is below it, else the script's own."""
     here = Path.cwd()
     folder = here if as_module else Path(script).resolve().parent
@@ -227,7 +228,7 @@ def _restart_with_fixed_hash(seed: int | None) -> None:
 
 
 @contextmanager
-def _script_output(json_file: str | None) -> Iterator[Callable[[str], object]]:
+def script_output(json_file: str | None) -> Iterator[Callable[[str], object]]:
     """What writes the answer; for ``-`` it has stdout to itself, and the script's stdout goes to stderr."""
     if json_file is None:
         yield lambda _: None

@@ -21,6 +21,7 @@ VERBS = {
     "show": ("trueline.cli.show", "cli.verb_show"),
     "compare": ("trueline.cli.compare", "cli.verb_compare"),
     "pair": ("trueline.cli.pair", "cli.verb_pair"),
+    "watch": ("trueline.cli.watch", "cli.verb_watch"),
     "convert": ("trueline.cli.convert", "cli.verb_convert"),
     "params": ("trueline.cli.params", "cli.verb_params"),
     "demo": ("trueline.cli.demo", "cli.verb_demo"),

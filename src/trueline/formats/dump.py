@@ -33,3 +33,19 @@ class Dump:
     path: Path
     tool: str
     steps: Mapping[tuple[int, int], Sequence[Dumped]]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One call of an operator or module in a dump: what it took and gave, and the part of a step that it belongs to.
+
+    A graph's input or weight is a Node with one output, of the part data or weights. ``inputs`` is empty where the tool
+    did not dump them.
+    """
+
+    name: str
+    op: str
+    module: str
+    part: str
+    inputs: Sequence[Dumped]
+    outputs: Sequence[Dumped]

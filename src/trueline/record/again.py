@@ -44,7 +44,7 @@ class Command:
     def run(self, wanted: Wanted, perturbation: Perturbation) -> Ended:
         """Record the first steps of it again; whatever it has started ends with it."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "trueline", "run", *_options(wanted), *self._script()],
+            [sys.executable, "-m", "trueline", "run", *_options(wanted), *self.script_line()],
             cwd=self.folder,
             env={**self.environment, VARIABLE: perturbation.packed()},
             stdin=subprocess.DEVNULL,
@@ -57,10 +57,11 @@ class Command:
         try:
             code = process.wait()
         finally:
-            _end_group(process)
+            end_group(process)
         return Ended(code, tail.last_line(_PATIENCE))
 
-    def _script(self) -> list[str]:
+    def script_line(self) -> list[str]:
+        """The script and its arguments as they stand on a command line."""
         return [*(["-m"] if self.as_module else []), self.script, *self.args]
 
 
@@ -88,7 +89,7 @@ def _options(wanted: Wanted) -> list[str]:
     return ["--quiet", "--no-source", "-o", str(wanted.folder), "--steps", steps, *chosen, *patterns, *seed]
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
+def end_group(process: subprocess.Popen[bytes]) -> None:
     """Data workers may outlive the process that has started them."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)

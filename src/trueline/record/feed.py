@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import Adapter
+from trueline.adapters.protocol import Adapter, Handed
 from trueline.adapters.tree import leaves
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo, EventName
@@ -69,6 +69,10 @@ class Feed:
             samples=describe_batch(batch, self._values, indexes).to_json(),
         )
         recorder.waiting.add(event, [one for _, one in leaves(batch, self._values.is_tensor)], id(loader))
+
+    def instead(self, _loader: Any) -> Handed | None:
+        """A recording hands out nothing of its own."""
+        return None
 
     @guarded
     def loader_ended(self, loader: Any) -> None:

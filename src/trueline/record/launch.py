@@ -18,6 +18,10 @@ _HERE = str(Path(__file__).parent.parent) + os.sep
 _IMPORTING = "<frozen "
 
 
+class ScriptEnded(BaseException):
+    """Ends the user's program from within: nothing went wrong, no more of it is wanted."""
+
+
 def check_script(script: str) -> None:
     """A BadScript for what Python could not run."""
     path = Path(script)
@@ -94,6 +98,8 @@ def _set_first_path(folder: str) -> None:
 def _execute(code: CodeType, main: ModuleType) -> int:
     try:
         exec(code, main.__dict__)
+    except ScriptEnded:
+        return 0
     except SystemExit as ending:
         return _exit_code(ending)
     except KeyboardInterrupt as error:

@@ -11,11 +11,11 @@ import platform
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trueline.adapters.protocol import Adapter, Installed
+from trueline.adapters.protocol import Adapter, Installed, Observer
 from trueline.formats.run_folder.writer import RankWriter
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.message import Message, message
@@ -72,6 +72,7 @@ class Recorder:
         self._loaders: dict[int, int] = {}
         self._noticed: set[str] = set()
         self._subscribers: list[Subscriber] = []
+        self.feed: Callable[[Recorder, Adapter], Observer] | None = None
         self._tables_due = True
         self._around: dict[str, Any] = {}
         self._looked_in_training = False
@@ -86,7 +87,7 @@ class Recorder:
 
         if adapter not in self._adapters:
             self._adapters.append(adapter)
-        return adapter.hooks.install(Feed(self, adapter))
+        return adapter.hooks.install((self.feed or Feed)(self, adapter))
 
     def attach(self, adapter: Adapter) -> None:
         """Listen to a framework from now on."""
@@ -306,6 +307,10 @@ class Recorder:
         self._hyper["optimizers"].append({**described, "parameters": [len(group.parameters) for group in groups]})
         self._tables_due = True
         return index
+
+    def optimizers_alive(self) -> Iterator[Any]:
+        """The optimizers that have been seen, in the order of their numbers."""
+        return (found for known in self._optimizers if (found := known()) is not None)
 
     def loader_index(self, loader: Any, facts: Mapping[str, Any]) -> int:
         """A loader's number, the same for loaders of which the same is known."""

@@ -21,6 +21,7 @@ from trueline.record.wanted import Wanted
 from trueline.version import __version__
 
 if TYPE_CHECKING:
+    from trueline.adapters.protocol import Adapter, Observer
     from trueline.record.perturb import PerturbedAdapters
     from trueline.record.recorder import Recorder
 
@@ -40,6 +41,7 @@ class Recording:
         root: Path | None = None,
         always_folder: bool = True,
         perturbed: PerturbedAdapters | None = None,
+        feed: Callable[[Recorder, Adapter], Observer] | None = None,
     ) -> None:
         self.wanted = wanted
         self.recorder: Recorder | None = None
@@ -48,6 +50,7 @@ class Recording:
         self._root = root
         self._always_folder = always_folder
         self._perturbed = perturbed
+        self._feed = feed
         self._git: dict[str, Any] | None = None
         self._stop_waiting: Callable[[], None] = lambda: None
 
@@ -85,6 +88,7 @@ class Recording:
                 flags={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             )
             self.recorder = Recorder(self.wanted, info, Project(root), self._warn)
+            self.recorder.feed = self._feed
             if self._perturbed is not None:
                 self.recorder.subscribe(self._end_after_last)
         if self.recorder.on:

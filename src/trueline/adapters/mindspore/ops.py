@@ -37,6 +37,7 @@ class _Watching:
         self.callback = callback
         self.inside = False
         self.on = True
+        self.told = 0
 
     def wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -72,17 +73,18 @@ class _Watching:
             return
         line = user_line(PACKAGE)
         inputs = [one for _, one in leaves(given, values.is_tensor)]
-        self.callback(OpCall(name, inputs, outputs, line, settings=settings))
+        self.told += 1
+        self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.told))
         node = outputs[0]._grad_node
         if node is not None:
-            node.register_hook(self._backward(name, line))
+            node.register_hook(self._backward(name, line, self.told))
 
-    def _backward(self, name: str, line: Line | None) -> Callable[[Any, Any], None]:
+    def _backward(self, name: str, line: Line | None, number: int) -> Callable[[Any, Any], None]:
         def arrived(gin: Any, gout: Any) -> None:
             if self.on:
                 before = [one for _, one in leaves(gout, values.is_tensor)]
                 after = [one for _, one in leaves(gin, values.is_tensor)]
-                self.callback(OpCall(name, before, after, line, backward=True))
+                self.callback(OpCall(name, before, after, line, backward=True, node=number))
 
         return arrived
 

@@ -42,6 +42,9 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
                 return original(iterator)
             loader = loaders.get(iterator)
             observer.fetch_began(loader)
+            handed = observer.instead(loader)
+            if handed is not None:
+                return handed.batch
             try:
                 batch = original(iterator)
             except StopIteration:

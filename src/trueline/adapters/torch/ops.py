@@ -24,14 +24,18 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         output = func(*args, **(kwargs or {}))
+        made_by = torch._C._current_autograd_node()
+        # A node is made, and numbered, before its operator comes by here.
+        node = torch.autograd._get_sequence_nr() - 1 if made_by is None else made_by._sequence_nr()
         self._callback(
             OpCall(
                 func.overloadpacket._qualified_op_name.split("::")[-1],
                 [one for _, one in leaves((args, kwargs), torch.is_tensor)],
                 [one for _, one in leaves(output, torch.is_tensor)],
                 user_line(PACKAGE),
-                backward=torch._C._current_autograd_node() is not None,
+                backward=made_by is not None,
                 settings=_settings(func, args, kwargs or {}),
+                node=node,
             )
         )
         return output

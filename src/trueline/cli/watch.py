@@ -1,0 +1,138 @@
+"""``trueline watch SCRIPT [args…]``: the first number of a training that is not one, with its operator and line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trueline.cli.run import check_writable, project_root, say, script_output
+from trueline.cli.verb import Verb
+from trueline.model.message import message
+from trueline.model.result import Exit, Result
+from trueline.model.trouble import BadUsage
+
+if TYPE_CHECKING:
+    from trueline.record.watching.running import Watched
+
+
+@click.command(
+    "watch",
+    cls=Verb,
+    help="watch.help",
+    context_settings={"allow_interspersed_args": False},
+    options_metavar="[OPTIONS]",
+)
+@click.option("-m", "as_module", is_flag=True, help="run.module")
+@click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="X", help="watch.option_limit")
+@click.option("--on", multiple=True, metavar="ID[:LIMIT]", help="watch.option_on")
+@click.option("--recommended", is_flag=True, help="watch.option_recommended")
+@click.option("--go-on", is_flag=True, help="watch.option_go_on")
+@click.option("--no-replay", is_flag=True, help="watch.option_no_replay")
+@click.option("--quiet", is_flag=True, help="run.quiet")
+@click.option("--json", "json_file", metavar="FILE", help="run.json")
+@click.argument("command_line", metavar="SCRIPT|DUMP [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(
+    as_module: bool,
+    limit: float | None,
+    on: tuple[str, ...],
+    recommended: bool,
+    go_on: bool,
+    no_replay: bool,
+    quiet: bool,
+    json_file: str | None,
+    command_line: tuple[str, ...],
+) -> int:
+    """Run and watch, or look through a dump."""
+    script, args = command_line[0], list(command_line[1:])
+    if script == "":
+        raise BadUsage("run.empty_name")
+    check_writable(json_file)
+    if Path(script).is_dir() and not as_module:
+        return _dump(Path(script), json_file)
+    from trueline.record.again import Command
+    from trueline.record.launch import check_module, check_script
+    from trueline.record.launchers import find_launcher
+    from trueline.record.watching.running import Watched
+
+    if not as_module and find_launcher(script) is not None:
+        raise BadUsage("watch.no_launcher")
+    (check_module if as_module else check_script)(script)
+    wanted = [*on, *(["recommended"] if recommended else [])]
+    if on:
+        from trueline.record.points import parse
+
+        for one in on:
+            parse(one)
+    watched = Watched(
+        Command(script, args, as_module),
+        say,
+        project_root(script, as_module),
+        limit=limit,
+        go_on=go_on,
+        replay=not no_replay,
+        on=wanted,
+    )
+    with script_output(json_file) as answer:
+        watched.run()
+        if watched.errand is not None:
+            return 0
+        if watched.needs_another_run and watched.watch is not None:
+            if not quiet:
+                say(message("watch.again", step=watched.watch.wrong_at))
+            watched.run_again()
+        result = _result(watched)
+        answer(result.dump() + "\n")
+    if not quiet:
+        _show(watched, result)
+    return int(result.exit) or watched.code
+
+
+def _result(watched: Watched) -> Result:
+    if watched.watch is None:
+        return Result("watch", message("watch.no_framework"), fields={"first": None, "script_exit": watched.code})
+    from trueline.model.finding import Conclusion
+    from trueline.record.watching.telling import conclusion, findings
+
+    found = findings(watched.watch, watched.hit)
+    problem = any(one.conclusion is Conclusion.FOUND for one in found)
+    seen = watched.watch
+    fields = {
+        "first": watched.hit.to_json() if watched.hit is not None else None,
+        "script_exit": watched.code,
+        "steps": seen.steps,
+        "skipped": seen.skipped,
+        "kept_bytes": seen.kept_bytes,
+    }
+    return Result("watch", conclusion(found), Exit.PROBLEM if problem else Exit.FINE, found, fields)
+
+
+def _show(watched: Watched, result: Result) -> None:
+    if watched.watch is None or result.exit is Exit.FINE:
+        say(result.conclusion)
+        return
+    from trueline.record.watching.telling import report
+    from trueline.report.terminal import render_report
+
+    # The script has stdout to itself.
+    render_report(report(watched.command.script, watched.watch, watched.hit), sys.stderr)
+
+
+def _dump(folder: Path, json_file: str | None) -> int:
+    from trueline.model.report import Report
+    from trueline.record.dump_watch import watch_dump
+    from trueline.report.terminal import render_report
+
+    found = watch_dump(folder)
+    first = found.first.to_json() if found.first is not None else None
+    code = Exit.FINE if found.first is None else Exit.PROBLEM
+    result = Result("watch", found.sentence(), code, [found.finding()], {"first": first})
+    with script_output(json_file) as answer:
+        answer(result.dump() + "\n")
+    if json_file != "-":
+        render_report(
+            Report(message("watch.title", script=str(folder)), found.sentence(), [found.finding()]), sys.stdout
+        )
+    return int(code)

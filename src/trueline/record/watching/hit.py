@@ -1,0 +1,144 @@
+"""What was found: the operator, its numbers, its place in the user's code, and how it came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trueline.model.message import Message, message
+from trueline.model.numbers import decode, encode
+from trueline.model.run import Line
+from trueline.model.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor that an operator took or gave, in numbers."""
+
+    name: str
+    dtype: str
+    summary: Summary | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in an answer."""
+        numbers = self.summary.to_json() if self.summary is not None else None
+        return {"name": self.name, "dtype": self.dtype, "summary": numbers}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Tensor:
+        """The same again."""
+        numbers = told["summary"]
+        return cls(told["name"], told["dtype"], Summary.from_json(numbers) if numbers is not None else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An operator before the one at fault through which magnitudes grew."""
+
+    op: str
+    module: str
+    line: Line | None
+    largest: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in an answer."""
+        return {"op": self.op, "module": self.module, "line": _told(self.line), "largest": encode(self.largest)}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Link:
+        """The same again."""
+        return cls(told["op"], told["module"], _line(told["line"]), float(decode(told["largest"])))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The first number that is not finite.
+
+    ``way`` says how it was found: in_place, by doing the step again, or afresh, by running the script again. ``line``
+    is the user's; for a backward pass that of the forward operator whose gradient it is, which ``forward_line`` always
+    is. ``samples`` are rows of the batch.
+    """
+
+    step: int
+    part: str
+    op: str
+    kind: str
+    name: str = ""
+    module: str = ""
+    line: Line | None = None
+    forward_line: Line | None = None
+    cause: str = "other"
+    why: Message | None = None
+    advice: Message | None = None
+    inputs: Sequence[Tensor] = ()
+    outputs: Sequence[Tensor] = ()
+    chain: Sequence[Link] = ()
+    stack: Sequence[Line] = ()
+    samples: Sequence[int] = ()
+    way: str = "in_place"
+    rank: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in an answer and in a run folder."""
+        return {
+            "step": self.step,
+            "phase": self.part,
+            "op": self.op,
+            "kind": self.kind,
+            "name": self.name,
+            "module": self.module,
+            "file": self.line.file if self.line is not None else None,
+            "line": self.line.line if self.line is not None else None,
+            "forward_line": _told(self.forward_line),
+            "cause": self.cause,
+            "why": _said(self.why),
+            "advice": _said(self.advice),
+            "inputs": [one.to_json() for one in self.inputs],
+            "outputs": [one.to_json() for one in self.outputs],
+            "chain": [one.to_json() for one in self.chain],
+            "stack": [one.to_json() for one in self.stack],
+            "samples": list(self.samples),
+            "way": self.way,
+            "rank": self.rank,
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Hit:
+        """The same again."""
+        return cls(
+            told["step"],
+            told["phase"],
+            told["op"],
+            told["kind"],
+            told["name"],
+            told["module"],
+            Line(told["file"], told["line"]) if told["file"] is not None else None,
+            _line(told["forward_line"]),
+            told["cause"],
+            _message(told["why"]),
+            _message(told["advice"]),
+            [Tensor.from_json(one) for one in told["inputs"]],
+            [Tensor.from_json(one) for one in told["outputs"]],
+            [Link.from_json(one) for one in told["chain"]],
+            [Line.from_json(one) for one in told["stack"]],
+            told["samples"],
+            told["way"],
+            told["rank"],
+        )
+
+
+def _told(line: Line | None) -> dict[str, Any] | None:
+    return line.to_json() if line is not None else None
+
+
+def _line(told: Any) -> Line | None:
+    return Line.from_json(told) if told is not None else None
+
+
+def _said(one: Message | None) -> dict[str, Any] | None:
+    return {"message_id": one.id, "params": dict(one.params), "text": one.text()} if one is not None else None
+
+
+def _message(told: Any) -> Message | None:
+    return message(told["message_id"], **told["params"]) if told is not None else None

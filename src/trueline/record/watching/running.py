@@ -1,0 +1,80 @@
+"""A script watched from its start to its end, or to the first hit."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trueline.model.message import Message
+from trueline.record.again import Command
+from trueline.record.launch import run_module, run_script
+from trueline.record.recording import Recording
+from trueline.record.wanted import Wanted
+from trueline.record.watching.afresh import Errand, run_afresh
+
+if TYPE_CHECKING:
+    from trueline.record.watching.hit import Hit
+    from trueline.record.watching.state import Watch
+
+
+class Watched:
+    """The run of a script, what was seen in it, and the script's own exit code."""
+
+    def __init__(self, command: Command, warn: Callable[[Message], None], root: Path, **asked: Any) -> None:
+        self.command = command
+        self.code = 1
+        self.hit: Hit | None = None
+        self.watch: Watch | None = None
+        self.errand = Errand.taken()
+        self._warn, self._root, self._asked = warn, root, asked
+
+    def run(self) -> None:
+        """Run it; what is recorded on the way is thrown away."""
+        place = Path(tempfile.mkdtemp(prefix="trueline-"))
+        recording = Recording(Wanted(place / "run", source=False), self._warn, root=self._root, feed=self._feed)
+        recording.begin()
+        try:
+            run = run_module if self.command.as_module else run_script
+            self.code = run(self.command.script, self.command.args)
+        finally:
+            recording.finish(self.code)
+            shutil.rmtree(place, ignore_errors=True)
+        self.hit = self.watch.hit if self.watch is not None else None
+        if self.errand is not None:
+            self.errand.tell(self.hit)
+
+    def _feed(self, recorder: Any, adapter: Any) -> Any:
+        """NumPy comes with the feed: it is loaded when a framework is there."""
+        from trueline.record.watching.state import Watch
+        from trueline.record.watching.watcher import WatchFeed
+
+        if self.watch is None:
+            at = self.errand.at if self.errand is not None else None
+            self.watch = Watch(at=at, points=_points(self._asked.pop("on", ())), **self._asked)
+        return WatchFeed(recorder, adapter, self.watch)
+
+    @property
+    def needs_another_run(self) -> bool:
+        """Whether something went wrong that this run could not pin down."""
+        found = self.watch
+        return found is not None and self.hit is None and found.wrong_at is not None and self.errand is None
+
+    def run_again(self) -> None:
+        """The script once more, to the step that went wrong."""
+        if self.watch is not None and self.watch.wrong_at is not None:
+            self.hit = run_afresh(self.command, self.watch.wrong_at, self._asked.get("limit"))
+
+
+def _points(on: Sequence[str]) -> Any:
+    if not on:
+        return None
+    from trueline.record.points import Points, parse, recommended
+
+    chosen = [parse(one) for one in on if one != "recommended"]
+    if "recommended" in on:
+        known = {one.id for one in chosen}
+        chosen += [one for one in recommended(("tanh", "sigmoid", "relu")) if one.id not in known]
+    return Points(chosen)

@@ -1,0 +1,138 @@
+"""A hit, and all else that a watch has seen, as findings and as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.message import Message, message
+from trueline.model.report import Block, Report, Source, Table
+from trueline.model.run import Line
+from trueline.record.points import finding as point_finding
+from trueline.record.watching.hit import Hit, Tensor
+from trueline.record.watching.state import Watch
+
+NON_FINITE: Final = "nf.01"
+SKIPPED: Final = "nf.02"
+_AROUND: Final = 2
+
+
+def findings(watch: Watch, hit: Hit | None) -> list[Finding]:
+    """What is wrong; that nothing is, where nothing is."""
+    found = [_hit(hit)] if hit is not None else []
+    if hit is None and watch.wrong_at is not None:
+        found.append(_unfound(watch))
+    if watch.too_often_skipped:
+        found.append(
+            Finding(
+                SKIPPED,
+                Conclusion.FOUND,
+                message("watch.skipped", skipped=watch.skipped, steps=watch.steps),
+                advice=message("watch.advice_skipped"),
+                measured=watch.skipped / watch.steps,
+            )
+        )
+    found += [point_finding(one) for one in watch.point_hits]
+    if found:
+        return found
+    skipped = message("watch.skipped_few", skipped=watch.skipped, steps=watch.steps)
+    return [
+        Finding(NON_FINITE, Conclusion.NONE, skipped if watch.skipped else message("watch.fine", steps=watch.steps))
+    ]
+
+
+def _hit(hit: Hit) -> Finding:
+    return Finding(
+        NON_FINITE,
+        Conclusion.FOUND,
+        sentence(hit),
+        Certainty.CERTAIN,
+        hit.advice,
+        where=Where(
+            file=hit.line.file if hit.line is not None else None,
+            line=hit.line.line if hit.line is not None else None,
+            module=hit.module or None,
+            step=hit.step,
+            rank=hit.rank,
+            sample=hit.samples[0] if hit.samples else None,
+        ),
+        evidence=[one.to_json() for one in (*hit.inputs, *hit.outputs)],
+        extra={"cause": hit.cause, "phase": hit.part, "op": hit.op, "way": hit.way},
+    )
+
+
+def sentence(hit: Hit) -> Message:
+    """What happened, in one sentence."""
+    kind = {"nan": "NaN", "inf": "Inf"}.get(hit.kind) or message("watch.beyond")
+    why = hit.why if hit.why is not None else message("watch.cause_unknown")
+    return message(f"watch.first_{hit.part}", step=hit.step, op=hit.op, kind=kind, why=why)
+
+
+def _unfound(watch: Watch) -> Finding:
+    names = [*watch.signs.gradients, *watch.signs.weights]
+    text = message("watch.unfound", step=watch.wrong_at, tensor=names[0] if names else message("watch.the_loss"))
+    return Finding(
+        NON_FINITE,
+        Conclusion.FOUND,
+        text,
+        Certainty.LIKELY,
+        message("watch.advice_unfound"),
+        where=Where(step=watch.wrong_at),
+    )
+
+
+def report(script: str, watch: Watch, hit: Hit | None) -> Report:
+    """For people to read."""
+    found = findings(watch, hit)
+    return Report(message("watch.title", script=script), conclusion(found), found, list(_blocks(hit)))
+
+
+def conclusion(found: list[Finding]) -> Message:
+    """The first finding's own sentence."""
+    return found[0].message
+
+
+def _blocks(hit: Hit | None) -> Iterator[Block]:
+    if hit is None:
+        return
+    for line in dict.fromkeys((hit.line, hit.forward_line)):
+        if line is not None:
+            yield from _source(line)
+    tensors = [(message("watch.took"), one) for one in hit.inputs] + [
+        (message("watch.gave"), one) for one in hit.outputs
+    ]
+    columns = ("name", "dtype", "nan", "inf", "smallest", "largest", "zeros")
+    headings = [message("watch.column_what"), *(message(f"watch.column_{name}") for name in columns)]
+    yield Table(message("watch.table_numbers", op=hit.op), headings, [[what, *_numbers(one)] for what, one in tensors])
+    if hit.chain:
+        rows = [[one.op, one.module, place(one.line), one.largest] for one in hit.chain]
+        names = ("op", "module", "line", "largest")
+        yield Table(message("watch.table_chain"), [message(f"watch.column_{name}") for name in names], rows)
+    if len(hit.stack) > 1:
+        rows = [[place(one)] for one in hit.stack]
+        yield Table(message("watch.table_stack"), [message("watch.column_line")], rows)
+
+
+def _numbers(one: Tensor) -> list[object]:
+    if one.summary is None:
+        return [one.name, one.dtype, "", "", "", "", ""]
+    summary = one.summary
+    infinite = summary.pos_inf + summary.neg_inf
+    return [one.name, one.dtype, summary.nan, infinite, summary.minimum, summary.maximum, summary.zeros]
+
+
+def place(line: Line | None) -> str:
+    """A line as file:line."""
+    return f"{Path(line.file).name}:{line.line}" if line is not None else ""
+
+
+def _source(line: Line) -> Iterator[Source]:
+    try:
+        lines = Path(line.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    if 0 < line.line <= len(lines):
+        begin = max(1, line.line - _AROUND)
+        yield Source(line.file, line.line, lines[begin - 1 : line.line + _AROUND], begin)

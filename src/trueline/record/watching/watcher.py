@@ -1,0 +1,376 @@
+"""Looks at every step's loss, gradients and weights; a step that went wrong is done again operator by operator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.protocol import Adapter, Handed, Unreadable
+from trueline.adapters.tree import leaves
+from trueline.kernel import summarise
+from trueline.model.key import Phase
+from trueline.model.run import Line
+from trueline.model.summary import Summary
+from trueline.record.feed import Feed
+from trueline.record.guard import guarded
+from trueline.record.points import Need
+from trueline.record.ranks import rank_of
+from trueline.record.recorder import Recorder
+from trueline.record.watching.found import hit_of
+from trueline.record.watching.hit import Hit
+from trueline.record.watching.seen import Part, Seen, Updating
+from trueline.record.watching.snapshot import Snapshot
+from trueline.record.watching.state import Signs, Watch, WatchEnded
+from trueline.record.watching.tracker import Tracker, odd_rows
+
+_LARGEST: Final = 3.4e38
+
+
+class WatchFeed(Feed):
+    """A recording's feed that looks at numbers too."""
+
+    def __init__(self, recorder: Recorder, adapter: Adapter, watch: Watch) -> None:
+        super().__init__(recorder, adapter)
+        self._watch = watch
+        self._snapshot: Snapshot | None = None
+        self._again = False
+        self._tracker: Tracker | None = None
+        self._tracking: AbstractContextManager[None] | None = None
+        self._updating = Updating.NOT
+        self._loss: Any = None
+        self._gradients: Sequence[tuple[Any, Any]] = ()
+        self._norm: Any = None
+        self._starts: list[Seen] = []
+        self._outputs: list[str] = []
+        self._batch: dict[int, tuple[str, Any]] = {}
+        self._checked = False
+        self._step_line: Line | None = None
+        self._optimizer = ""
+        self._met = False
+        recorder.subscribe(self._finished)
+
+    @property
+    def _step(self) -> int:
+        return self._recorder.steps[Phase.TRAIN]
+
+    @property
+    def wants_calls(self) -> bool:
+        """Every module's calls where each operator's module is wanted, or what modules give."""
+        return self._tracker is not None or self._sees_outputs or super().wants_calls
+
+    @property
+    def _sees_outputs(self) -> bool:
+        return self._watch.limit is not None or bool(self._needs & {Need.OUTPUTS, Need.ACTIVATIONS})
+
+    @property
+    def _needs(self) -> frozenset[Need]:
+        return self._watch.points.needs if self._watch.points is not None else frozenset()
+
+    # ---- data
+
+    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+        super().fetched(loader, batch, indexes)
+        self._taken(loader, batch, indexes)
+
+    @guarded
+    def _taken(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+        self._batch = self._tensors(batch)
+        self._begin_where_wanted()
+        watch = self._watch
+        if watch.replay and watch.at is None and not self._again and not watch.over:
+            handed = (loader, batch, indexes)
+            # One at a time is kept.
+            self._snapshot = None
+            networks, optimizers = list(self._networks()), list(self._recorder.optimizers_alive())
+            self._snapshot = Snapshot.take(self._adapter, networks, optimizers, handed)
+            watch.kept_bytes = max(watch.kept_bytes, self._snapshot.bytes)
+
+    def _tensors(self, batch: Any) -> dict[int, tuple[str, Any]]:
+        found = leaves(batch, self._values.is_tensor)
+        return {self._values.identity(one): (index, one) for index, one in found}
+
+    def _rows(self, name: str) -> Sequence[int]:
+        """The samples in a field of the batch that are not like the others."""
+        found = next((one for index, one in self._batch.values() if index == name), None)
+        return odd_rows(self._values.to_numpy(found)) if found is not None else ()
+
+    def instead(self, loader: Any) -> Handed | None:
+        """The batch of the step that went wrong, once more."""
+        snapshot = self._snapshot
+        if not self._again or snapshot is None or snapshot.loader is not loader or self._tracker is not None:
+            return None
+        self._hand_again(snapshot)
+        return Handed(snapshot.batch) if self._tracker is not None else None
+
+    @guarded
+    def _hand_again(self, snapshot: Snapshot) -> None:
+        snapshot.restore()
+        self._begin_tracking()
+        super().fetched(snapshot.loader, snapshot.batch, snapshot.indexes)
+
+    def _networks(self) -> Iterator[Any]:
+        return (module for root, module in self._recorder.networks.alive() if root.adapter is self._adapter)
+
+    # ---- op level
+
+    def _begin_where_wanted(self) -> None:
+        """In a run made for one step: from the end of the step before, or from the first sign of the first one."""
+        if self._watch.at is not None and self._tracker is None and self._step >= self._watch.at:
+            self._begin_tracking()
+
+    def _begin_tracking(self) -> None:
+        limit = self._watch.limit if self._watch.limit is not None else math.inf
+        self._tracker = Tracker(self._adapter, self._named, self._module, lambda: self._updating, limit)
+        self._starts = []
+        self._tracking = self._adapter.ops.watch(self._tracker)
+        self._tracking.__enter__()
+
+    def _end_tracking(self) -> None:
+        if self._tracking is not None:
+            self._tracking.__exit__(None, None, None)
+        self._tracking = None
+
+    def _module(self) -> str:
+        return next((place.path for _, place, _, _ in reversed(self._stack) if place is not None), "")
+
+    def _named(self, tensor: Any) -> tuple[str, Part] | None:
+        found = self._recorder.parameters.find(tensor)
+        if found is not None:
+            return ".".join(one for one in (found.place.path, found.leaf) if one), Part.WEIGHTS
+        known = self._batch.get(self._values.identity(tensor))
+        return (known[0], Part.DATA) if known is not None else None
+
+    # ---- what happens in a step
+
+    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if not self._stack:
+            self._updating = Updating.NOT
+            self._first_call(args, kwargs)
+        super().called(module, args, kwargs)
+        if not self._met and Need.INITIAL in self._needs:
+            self._meet()
+        if Need.ACTIVATIONS in self._needs:
+            self._activated(module, args)
+
+    @guarded
+    def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if not self._batch:
+            self._batch = self._tensors((list(args), dict(kwargs)))
+        self._begin_where_wanted()
+
+    @guarded
+    def _meet(self) -> None:
+        self._met = True
+        if self._watch.points is not None:
+            self._watch.point_hits += self._watch.points.initial(self._weights())
+
+    def _weights(self) -> Iterator[tuple[str, Any]]:
+        for network in self._networks():
+            for one in self._values.tensors(network):
+                if one.trainable:
+                    yield one.name, self._values.to_numpy(one.value)
+
+    @guarded
+    def _activated(self, module: Any, args: Sequence[Any]) -> None:
+        points, place = self._watch.points, self._stack[-1][1] if self._stack else None
+        given = next((one for _, one in leaves(list(args), self._values.is_tensor)), None)
+        if points is not None and place is not None and given is not None:
+            kind = type(module).__name__
+            self._watch.point_hits += points.before_activation(
+                self._step, place.path, kind, self._values.to_numpy(given)
+            )
+
+    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+        if self._sees_outputs and self._stack and not self._recorder.in_backward:
+            self._gave(module, output)
+        super().returned(module, args, kwargs, output)
+
+    @guarded
+    def _gave(self, module: Any, output: Any) -> None:
+        place = self._stack[-1][1]
+        if place is None or self._stack[-1][0] is not module:
+            return
+        watch = self._watch
+        for _, tensor in leaves(output, self._values.is_tensor):
+            summary = self._summary(tensor)
+            if summary is None:
+                continue
+            if watch.limit is not None and max(-summary.minimum, summary.maximum) > watch.limit:
+                self._outputs.append(place.path)
+                made = self._tracker.maker(tensor) if self._tracker is not None else None
+                self._starts += [made] if made is not None else []
+            if watch.points is not None and Need.OUTPUTS in self._needs:
+                array = self._values.to_numpy(tensor)
+                watch.point_hits += watch.points.output(
+                    self._step, place.path, type(module).__name__, array, summary=summary
+                )
+
+    def loss(self, value: Any, source: str) -> None:
+        super().loss(value, source)
+        if source != "output":
+            self._lost(value)
+
+    @guarded
+    def _lost(self, value: Any) -> None:
+        self._loss = self._values.keep(value)
+        made = self._tracker.maker(value) if self._tracker is not None else None
+        if made is not None:
+            self._starts.append(made)
+
+    def backward_began(self) -> None:
+        self._updating = Updating.PULLING
+        super().backward_began()
+        if self._tracker is not None:
+            self._tracker.backward_began()
+
+    def backward_ended(self) -> None:
+        super().backward_ended()
+        # What is computed from now on is done to gradients, until the next forward pass.
+        self._updating = Updating.BY_HAND
+
+    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        super().step_began(optimizer, gradients)
+        self._optimizer = type(optimizer).__name__
+        self._updates(gradients)
+
+    @guarded
+    def _updates(self, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        self._gradients = gradients or ()
+        self._norm = self._values.norm([one for _, one in self._gradients]) if self._gradients else None
+        if self._tracker is not None:
+            makers = [self._tracker.maker(gradient) for _, gradient in self._gradients]
+            self._starts += [made for made in makers if made is not None]
+        points = self._watch.points
+        if points is not None and Need.GRADIENTS in self._needs:
+            for parameter, gradient in self._gradients:
+                told = self._named(parameter)
+                if told is not None:
+                    array = self._values.to_numpy(gradient)
+                    self._watch.point_hits += points.gradient(self._step, told[0], array)
+        self._updating = Updating.BY_OPTIMIZER
+        self._step_line = user_line(self._adapter.build.package())
+
+    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+        self._updating = Updating.BY_HAND
+        super().step_ended(optimizer, skipped)
+        self._stepped(optimizer, skipped)
+
+    # ---- the end of a step
+
+    def _finished(self, phase: Phase, number: int, _events: Sequence[Mapping[str, Any]]) -> None:
+        """A step is over; one without an optimizer that is known is looked at now."""
+        if phase is Phase.TRAIN and not self._checked and self._loss is not None and self._recorder.on:
+            held = [one.value for network in self._networks() for one in self._values.tensors(network) if one.trainable]
+            self._look(held, step=number)
+        if phase is Phase.TRAIN:
+            self._checked = False
+
+    @guarded
+    def _stepped(self, optimizer: Any, skipped: bool) -> None:
+        self._checked = True
+        self._watch.steps += 1
+        self._watch.skipped += skipped
+        held = [one for group in self._values.groups(optimizer) for one in group.parameters]
+        points = self._watch.points
+        if points is not None and not skipped:
+            if Need.WEIGHTS in self._needs:
+                self._watch.point_hits += points.weights(self._step, self._weights())
+            if Need.NORMS in self._needs and self._norm is not None:
+                self._watch.point_hits += points.norm(self._step, "gradients", self._values.read(self._norm))
+        self._look([] if skipped else held, step=self._step, skipped=skipped)
+
+    def _look(self, held: Sequence[Any], *, step: int, skipped: bool = False) -> None:
+        watch = self._watch
+        if not skipped and not watch.over:
+            signs = self._signs(held)
+            # A loss that is thrown away by hand, with the weights as they were, is no trouble.
+            if signs and (self._checked or signs.weights or signs.outputs):
+                self._wrong(signs, step)
+        self._loss = self._norm = None
+        self._gradients = ()
+        self._outputs = []
+        if self._tracker is not None and watch.at is None and not watch.over:
+            # Done again, the step went well: something else than what was restored decides about it.
+            self._end()
+        if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
+            self._begin_tracking()
+
+    def _signs(self, held: Sequence[Any]) -> Signs:
+        """What is not finite; gradients and weights are looked at one by one where their norms are not."""
+        found = Signs(outputs=list(self._outputs))
+        found.loss = self._loss is not None and not math.isfinite(self._values.read(self._loss))
+        norm = self._values.read(self._norm) if self._norm is not None else 0.0
+        limit = self._watch.limit if self._watch.limit is not None else math.inf
+        # No norm is smaller than the largest of its numbers.
+        if not norm <= limit or not math.isfinite(norm):
+            found.gradients = self._bad(self._gradients, limit)
+        weights = self._values.read(self._values.norm(held)) if held else 0.0
+        if not weights <= limit or not math.isfinite(weights):
+            # What was not finite from the start is told where it is used.
+            found.weights = self._bad([(one, one) for one in held if not self._bad_from_the_start(one)], limit)
+        # A norm may be beyond all numbers although no weight is.
+        self._watch.remember(norm, weights if found.weights else min(weights, _LARGEST))
+        return found
+
+    def _bad_from_the_start(self, parameter: Any) -> bool:
+        found = self._recorder.parameters.find(parameter)
+        return found is not None and found.initial is not None and found.initial.non_finite > 0
+
+    def _bad(self, pairs: Sequence[tuple[Any, Any]], limit: float) -> list[str]:
+        names = []
+        for parameter, tensor in pairs:
+            summary = self._summary(tensor)
+            if summary is not None and (summary.non_finite or max(-summary.minimum, summary.maximum) > limit):
+                told = self._named(parameter)
+                names.append(told[0] if told is not None else "?")
+        return names
+
+    def _summary(self, tensor: Any) -> Summary | None:
+        try:
+            return summarise(self._values.to_numpy(tensor)) if "float" in self._values.dtype(tensor) else None
+        except (Unreadable, ValueError):
+            return None
+
+    def _wrong(self, signs: Signs, step: int) -> None:
+        watch = self._watch
+        if self._tracker is None:
+            if watch.wrong_at is None:
+                watch.wrong_at, watch.signs = step, signs
+            if self._snapshot is not None and self._snapshot.whole and watch.at is None:
+                self._again = True
+            elif not watch.go_on:
+                self._end()
+            return
+        self._end_tracking()
+        if watch.at is None and not signs.alike(watch.signs):
+            self._end()
+            return
+        step = watch.wrong_at if watch.wrong_at is not None else step
+        way = "in_place" if watch.at is None else "afresh"
+        rank, _ = rank_of([self._adapter])
+        update = Hit(
+            step,
+            Part.UPDATE,
+            self._optimizer.lower(),
+            "nan",
+            self._optimizer,
+            line=self._step_line,
+            way=way,
+            rank=rank,
+        )
+        watch.hit = hit_of(self._tracker, self._starts, signs, update, (watch.norms, watch.weights), self._rows)
+        if not watch.go_on:
+            self._end()
+        self._tracker, self._again, self._snapshot = None, False, None
+
+    def _end(self) -> None:
+        self._end_tracking()
+        if self._watch.go_on and self._watch.at is None:
+            # Another run is to find it; this one goes on unwatched.
+            self._tracker, self._again, self._snapshot = None, False, None
+            self._watch.replay = False
+            return
+        raise WatchEnded
