@@ -19,6 +19,7 @@ from trueline.adapters.protocol import (
     Perturbs,
     States,
     Steadies,
+    Streams,
     Values,
 )
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from adapters.numpy_toy import perturb as toy_perturb
     from adapters.numpy_toy import state as toy_state
     from adapters.numpy_toy import steady as toy_steady
+    from adapters.numpy_toy import streams as toy_streams
     from adapters.numpy_toy import values as toy_values
 
     from trueline.adapters import mindspore, torch
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from trueline.adapters.mindspore import perturb as mindspore_perturb
     from trueline.adapters.mindspore import state as mindspore_state
     from trueline.adapters.mindspore import steady as mindspore_steady
+    from trueline.adapters.mindspore import streams as mindspore_streams
     from trueline.adapters.mindspore import values as mindspore_values
     from trueline.adapters.torch import autograd as torch_autograd
     from trueline.adapters.torch import build as torch_build
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from trueline.adapters.torch import perturb as torch_perturb
     from trueline.adapters.torch import state as torch_state
     from trueline.adapters.torch import steady as torch_steady
+    from trueline.adapters.torch import streams as torch_streams
     from trueline.adapters.torch import values as torch_values
 
     TOY: Adapter = numpy_toy.ADAPTER
@@ -68,6 +72,7 @@ if TYPE_CHECKING:
     TOY_INTERCEPT: Intercepts = toy_intercept
     TOY_STEADY: Steadies = toy_steady
     TOY_COMPILING: Compiles = toy_compiling
+    TOY_STREAMS: Streams = toy_streams
     TORCH: Adapter = torch.ADAPTER
     TORCH_VALUES: Values = torch_values
     TORCH_HOOKS: Hooks = torch_hooks
@@ -79,6 +84,7 @@ if TYPE_CHECKING:
     TORCH_INTERCEPT: Intercepts = torch_intercept
     TORCH_STEADY: Steadies = torch_steady
     TORCH_COMPILING: Compiles = torch_compiling
+    TORCH_STREAMS: Streams = torch_streams
     MINDSPORE: Adapter = mindspore.ADAPTER
     MINDSPORE_VALUES: Values = mindspore_values
     MINDSPORE_HOOKS: Hooks = mindspore_hooks
@@ -90,6 +96,7 @@ if TYPE_CHECKING:
     MINDSPORE_INTERCEPT: Intercepts = mindspore_intercept
     MINDSPORE_STEADY: Steadies = mindspore_steady
     MINDSPORE_COMPILING: Compiles = mindspore_compiling
+    MINDSPORE_STREAMS: Streams = mindspore_streams
 
 
 @pytest.mark.parametrize(
@@ -105,6 +112,7 @@ if TYPE_CHECKING:
         ("intercept", Intercepts),
         ("steady", Steadies),
         ("compiling", Compiles),
+        ("streams", Streams),
     ],
 )
 def test_every_function_of_the_protocol_is_there_with_its_parameters(

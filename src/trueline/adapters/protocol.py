@@ -1,8 +1,8 @@
 """What a framework's folder offers, and what it tells whoever observes a training run.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady`` and ``compiling``. The protocols
-below are what the modules' functions must look like.
+``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling`` and ``streams``. The
+protocols below are what the modules' functions must look like.
 Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
@@ -420,6 +420,33 @@ class Perturbs(Protocol):
         ...
 
 
+class Tap(Protocol):
+    """Who is told of a process's randomness, and may have a say in it."""
+
+    def seeding(self, stream: str, value: Any) -> Any:
+        """A generator is about to be seeded by the script: with what instead (None: as the system chooses)."""
+        ...
+
+    def built(self, kind: str, facts: Mapping[str, Any]) -> None:
+        """The script has built a loader or a part of a data pipeline."""
+        ...
+
+
+class Streams(Protocol):
+    """The framework's own random generators, each by its name."""
+
+    @property
+    def NAMES(self) -> Sequence[str]: ...  # noqa: N802
+
+    def fix(self, seeds: Mapping[str, int], *, deterministic: bool) -> None:
+        """Seed each of them, and ask for deterministic algorithms."""
+        ...
+
+    def watch(self, tap: Tap) -> None:
+        """For the rest of the process tell of every seed, and of every loader that is built."""
+        ...
+
+
 class Adapter(Protocol):
     """A framework's folder."""
 
@@ -455,3 +482,6 @@ class Adapter(Protocol):
 
     @property
     def compiling(self) -> Compiles: ...
+
+    @property
+    def streams(self) -> Streams: ...

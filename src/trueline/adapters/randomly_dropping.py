@@ -20,9 +20,14 @@ _FLAGS: Final = ("training", "train")
 _USUAL: Final = {"p": 0.5, "train": True}
 
 
+def named_as_dropping(name: str) -> bool:
+    """Whether a class of modules of this name drops values."""
+    return _DROPS.fullmatch(name) is not None
+
+
 def drops_by_name(kind: type) -> bool:
     """Whether a class of modules is one that drops values, as its name says."""
-    return _DROPS.fullmatch(kind.__name__) is not None
+    return named_as_dropping(kind.__name__)
 
 
 def nothing(_: float) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trueline.cli.json_file import check_writable, project_root
 from trueline.cli.outcome import INTERRUPTED
 from trueline.cli.verb import Verb
 from trueline.model.message import Message, message
@@ -20,6 +21,7 @@ from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
     from trueline.record.again import Command
+    from trueline.record.perturb import Perturbation, PerturbedAdapters
     from trueline.record.recording import Recording
     from trueline.record.wanted import Wanted
 
@@ -135,7 +137,7 @@ def _run(
 ) -> tuple[int, Message, dict[str, object]]:
     from trueline.record import graph_dump, launchers
     from trueline.record.launch import check_module, check_script, run_module, run_script
-    from trueline.record.perturb import Perturbation, PerturbedAdapters
+    from trueline.record.perturb import Perturbation
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
 
@@ -150,7 +152,7 @@ def _run(
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
     perturbation = Perturbation.in_environment()
-    perturbed = PerturbedAdapters(perturbation) if perturbation is not None else None
+    perturbed = _repeated(perturbation) if perturbation is not None else None
     recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed)
     recording.begin()
     code = 1
@@ -170,6 +172,21 @@ def _run(
     return code, _conclusion(recording, shown), fields
 
 
+def _repeated(perturbation: Perturbation) -> PerturbedAdapters:
+    """What a run that was started by another one does to its frameworks."""
+    from trueline.record.perturb import PerturbedAdapters
+    from trueline.record.repro.plan import Plan
+
+    plan = Plan.in_environment()
+    if plan is None:
+        return PerturbedAdapters(perturbation)
+    from trueline.record.repro.child import RepeatedAdapters
+
+    adapters = RepeatedAdapters(plan, perturbation)
+    adapters.begin()
+    return adapters
+
+
 def _conclusion(recording: Recording, shown: Path) -> Message:
     if recording.recorder is None:
         return message("run.no_framework")
@@ -177,14 +194,6 @@ def _conclusion(recording: Recording, shown: Path) -> Message:
         return message("run.nothing_recorded")
     kind = "run.recorded" if recording.off is None else "run.recorded_in_part"
     return message(kind, steps=recording.steps, folder=shlex.quote(str(shown)))
-
-
-def check_writable(json_file: str | None) -> None:
-    """Nobody wants to hear of it after the training."""
-    if json_file not in (None, "-"):
-        place = Path(str(json_file)).absolute()
-        if place.is_dir() or not os.access(place if place.exists() else place.parent, os.W_OK):
-            raise BadUsage("run.unwritable_answer", file=json_file)
 
 
 def say(said: Message) -> None:
@@ -195,13 +204,6 @@ def say(said: Message) -> None:
 
 def _name(script: str, as_module: bool) -> str:
     return script.rpartition(".")[2] if as_module else Path(script).stem or "run"
-
-
-def project_root(script: str, as_module: bool) -> Path:
-    """The project's folder: where the command was given if the script is below it, else the script's own."""
-    here = Path.cwd()
-    folder = here if as_module else Path(script).resolve().parent
-    return here if folder.is_relative_to(here) else folder
 
 
 def _is_later_rank() -> bool:

@@ -22,6 +22,7 @@ VERBS = {
     "compare": ("trueline.cli.compare", "cli.verb_compare"),
     "pair": ("trueline.cli.pair", "cli.verb_pair"),
     "watch": ("trueline.cli.watch", "cli.verb_watch"),
+    "repro": ("trueline.cli.repro", "cli.verb_repro"),
     "convert": ("trueline.cli.convert", "cli.verb_convert"),
     "params": ("trueline.cli.params", "cli.verb_params"),
     "demo": ("trueline.cli.demo", "cli.verb_demo"),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trueline.cli.run import check_writable, project_root, say, script_output
+from trueline.cli.json_file import check_writable, project_root
+from trueline.cli.run import say, script_output
 from trueline.cli.verb import Verb
 from trueline.model.message import message
 from trueline.model.result import Exit, Result

@@ -67,11 +67,21 @@ class Command:
 
 def command_to_repeat(wanted: Wanted, script: str, args: Sequence[str], *, as_module: bool) -> Command:
     """The command, or a BadUsage where it cannot be run again by itself."""
-    if (not as_module and find_launcher(script) is not None) or rank_in_environment()[1] > 1:
+    if _is_of_ranks(script, as_module):
         raise BadUsage("run.no_noise_of_ranks")
     if wanted.graph_dump:
         raise BadUsage("run.no_noise_of_graph_dump")
     return Command(script, args, as_module)
+
+
+def check_one_process(script: str, *, as_module: bool) -> None:
+    """A BadUsage for what starts or is one of several ranks."""
+    if _is_of_ranks(script, as_module):
+        raise BadUsage("repro.no_ranks")
+
+
+def _is_of_ranks(script: str, as_module: bool) -> bool:
+    return (not as_module and find_launcher(script) is not None) or rank_in_environment()[1] > 1
 
 
 def _options(wanted: Wanted) -> list[str]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from adapters.numpy_toy import autograd, build, compiling, hooks, intercept, ops, perturb, state, steady, values
+from adapters.numpy_toy import (
+    autograd,
+    build,
+    compiling,
+    hooks,
+    intercept,
+    ops,
+    perturb,
+    state,
+    steady,
+    streams,
+    values,
+)
 
 
 class NumpyToyAdapter:
@@ -22,6 +34,7 @@ class NumpyToyAdapter:
     intercept: Final[ModuleType] = intercept
     steady: Final[ModuleType] = steady
     compiling: Final[ModuleType] = compiling
+    streams: Final[ModuleType] = streams
 
 
 ADAPTER = NumpyToyAdapter()

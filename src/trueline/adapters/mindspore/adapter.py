@@ -15,6 +15,7 @@ from trueline.adapters.mindspore import (
     perturb,
     state,
     steady,
+    streams,
     values,
 )
 
@@ -33,6 +34,7 @@ class MindSporeAdapter:
     intercept: Final[ModuleType] = intercept
     steady: Final[ModuleType] = steady
     compiling: Final[ModuleType] = compiling
+    streams: Final[ModuleType] = streams
 
 
 ADAPTER = MindSporeAdapter()

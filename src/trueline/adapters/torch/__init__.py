@@ -5,7 +5,19 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Final
 
-from trueline.adapters.torch import autograd, build, compiling, hooks, intercept, ops, perturb, state, steady, values
+from trueline.adapters.torch import (
+    autograd,
+    build,
+    compiling,
+    hooks,
+    intercept,
+    ops,
+    perturb,
+    state,
+    steady,
+    streams,
+    values,
+)
 
 
 class TorchAdapter:
@@ -22,6 +34,7 @@ class TorchAdapter:
     intercept: Final[ModuleType] = intercept
     steady: Final[ModuleType] = steady
     compiling: Final[ModuleType] = compiling
+    streams: Final[ModuleType] = streams
 
 
 ADAPTER = TorchAdapter()

@@ -1,0 +1,51 @@
+"""MindSpore's random generators, the network's and the data pipeline's: seeded, and told of."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import mindspore as ms
+from mindspore import common, dataset
+from mindspore.dataset.engine import datasets
+
+from trueline.adapters.mindspore import state
+from trueline.adapters.protocol import Tap
+
+NAMES: Final = ("mindspore", "mindspore.dataset")
+
+
+def fix(seeds: Mapping[str, int], *, deterministic: bool) -> None:
+    """Seed the generators; the one of the pipeline last, since the network's sets it too."""
+    state.seed(seeds["mindspore"], deterministic=deterministic)
+    dataset.config.set_seed(seeds["mindspore.dataset"])
+
+
+def watch(tap: Tap) -> None:
+    """Tell of seeds, and of pipelines that are built."""
+    # The package has a function of the same name.
+    holder = importlib.import_module("mindspore.common.seed")
+    seeding = _seeding(tap, "mindspore", ms.set_seed)
+    for owner in (ms, common, holder):
+        vars(owner)["set_seed"] = seeding
+    dataset.config.set_seed = _seeding(tap, "mindspore.dataset", dataset.config.set_seed)
+    datasets.Dataset.__init__ = _building(tap, datasets.Dataset.__init__)
+
+
+def _seeding(tap: Tap, stream: str, original: Callable[[Any], None]) -> Callable[[Any], None]:
+    @functools.wraps(original)
+    def seed(seed: Any) -> None:
+        original(tap.seeding(stream, seed))
+
+    return seed
+
+
+def _building(tap: Tap, original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+        original(pipeline, *args, **kwargs)
+        tap.built(type(pipeline).__name__, {"item": None})
+
+    return begin

@@ -1,0 +1,105 @@
+"""``trueline repro SCRIPT [args…]``: is it reproducible, and if not, which randomness is free."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trueline.cli.json_file import check_writable, project_root, write_answer
+from trueline.cli.verb import Verb
+from trueline.model.trouble import BadUsage
+
+if TYPE_CHECKING:
+    from trueline.model.message import Message
+
+
+@click.command(
+    "repro",
+    cls=Verb,
+    help="repro.help",
+    context_settings={"allow_interspersed_args": False},
+    options_metavar="[OPTIONS]",
+)
+@click.option("-m", "as_module", is_flag=True, help="run.module")
+@click.option("--steps", type=click.IntRange(1, 100_000), default=10, metavar="K", help="repro.option_steps")
+@click.option("--runs", type=click.IntRange(2, 1000), default=3, metavar="N", help="repro.option_runs")
+@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path), help="repro.option_keep")
+@click.option("--quiet", is_flag=True, help="repro.option_quiet")
+@click.option("--json", "json_file", metavar="FILE", help="repro.option_json")
+@click.argument("command_line", metavar="SCRIPT [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(
+    as_module: bool,
+    steps: int,
+    runs: int,
+    keep: Path | None,
+    quiet: bool,
+    json_file: str | None,
+    command_line: tuple[str, ...],
+) -> int:
+    """Run it several times."""
+    from trueline.cli.outcome import ended_cleanly
+    from trueline.cli.page import start_lightly
+    from trueline.record.launch import check_module, check_script
+
+    script, args = command_line[0], list(command_line[1:])
+    if script == "":
+        raise BadUsage("run.empty_name")
+    check_writable(json_file)
+    environment = _environment()
+    start_lightly()
+    from trueline.record.again import Command, check_one_process
+    from trueline.record.repro import answer
+    from trueline.record.repro.search import reproduce
+    from trueline.record.repro.trials import Trials
+
+    check_one_process(script, as_module=as_module)
+    (check_module if as_module else check_script)(script)
+    with ended_cleanly(), _room(keep) as room:
+        trials = Trials(
+            Command(script, args, as_module, environment=environment), room, steps, lambda said: _say(said, quiet)
+        )
+        found = reproduce(trials, runs)
+        root = project_root(script, as_module).resolve()
+        result = answer.result(found, root)
+    if json_file is not None:
+        write_answer(json_file, result.dump() + "\n")
+    if json_file != "-":
+        from trueline.report.terminal import render_report
+
+        render_report(answer.report(found, root), sys.stdout)
+    return int(result.exit)
+
+
+def _environment() -> dict[str, str]:
+    """As it is before anything of TrueLine's is set in it."""
+    import os
+
+    return dict(os.environ)
+
+
+@contextmanager
+def _room(keep: Path | None) -> Iterator[Path]:
+    """Where the runs are recorded: gone afterwards, unless they are to be kept."""
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="trueline-repro-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+        return
+    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        raise BadUsage("repro.keep_taken", folder=str(keep))
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadUsage("repro.keep_unwritable", folder=str(keep), reason=error.strerror or str(error)) from None
+    yield keep.absolute()
+
+
+def _say(said: Message, quiet: bool) -> None:
+    if not quiet:
+        sys.stderr.write(f"trueline: {said.text()}\n")
+        sys.stderr.flush()

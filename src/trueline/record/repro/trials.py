@@ -1,0 +1,74 @@
+"""Running the first steps of a script again and again, each time with its randomness as planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from trueline.formats.run_folder.reader import RankFolder, open_run
+from trueline.model.message import Message
+from trueline.model.run import RunInfo
+from trueline.model.steps import Steps
+from trueline.model.trouble import Trouble
+from trueline.record.again import Command, Ended
+from trueline.record.perturb import Perturbation
+from trueline.record.repro.plan import Plan
+from trueline.record.repro.told import Told, read_told
+from trueline.record.wanted import Wanted
+
+_TOLD: Final = ".randomness.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run: what it was to fix, how it ended, what it told, and what was recorded of it (None: nothing)."""
+
+    plan: Plan
+    ended: Ended
+    told: Told
+    rank: RankFolder | None
+    info: RunInfo | None
+
+    @property
+    def steps(self) -> int:
+        """How many training steps it has finished."""
+        return self.rank.finished if self.rank is not None else 0
+
+    @property
+    def crashed(self) -> bool:
+        """Whether it ended with an error."""
+        return self.ended.code != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """Where the runs of a command go, and how many steps each takes."""
+
+    command: Command
+    room: Path
+    steps: int
+    say: Callable[[Message], None]
+
+    def run(self, name: str, plan: Plan, saying: Message) -> Trial:
+        """Run it once."""
+        self.say(saying)
+        folder = self.room / name
+        told = self.room / (name + _TOLD)
+        plan = replace(plan, told=str(told))
+        wanted = Wanted(
+            folder, stats=True, inputs=True, grads=True, weights=True, steps=Steps(((0, self.steps, 1),)), source=False
+        )
+        command = replace(self.command, environment={**self.command.environment, **plan.environment()})
+        ended = command.run(wanted, Perturbation(None, self.steps))
+        rank, info = _opened(folder)
+        return Trial(plan, ended, read_told(told), rank, info)
+
+
+def _opened(folder: Path) -> tuple[RankFolder | None, RunInfo | None]:
+    try:
+        run = open_run(folder)
+        return (run.rank(run.ranks[0]), run.info) if run.ranks else (None, run.info)
+    except Trouble:
+        return None, None
