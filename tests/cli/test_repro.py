@@ -56,7 +56,10 @@ x = np.linspace(-1, 1, 96, dtype=np.float32).reshape(24, 4)
 data = ds.NumpySlicesDataset((x, x.sum(1, keepdims=True)), ["x", "y"], shuffle=False)
 DATA
 data = data.batch(4)
-layers = [nn.Dense(4, 8), nn.Tanh()]
+layers = [
+    nn.Dense(4, 8),  # first
+    nn.Tanh(),
+]
 NET
 net = nn.SequentialCell(*layers, nn.Dense(8, 1)).set_train()
 optimizer = nn.SGD(net.trainable_params(), 0.01)
@@ -82,6 +85,14 @@ for name in set("cat dog horse ship truck plane frog bird deer car".split()):  #
     places[name] = len(places)
 x = x + places["cat"] + 10 * places["ship"]
 loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), 4)
+"""
+SOURCE = """
+class Source:
+    def __len__(self):
+        return 24
+    def __getitem__(self, at):
+        return x[at] + np.float32(np.random.rand()), x[at].sum(keepdims=True)
+data = ds.GeneratorDataset(Source(), ["x", "y"], shuffle=True, num_parallel_workers=2)
 """
 
 
@@ -137,6 +148,10 @@ CASES = [
         "dropout in mindspore", "when_fixed", ("dropout",), "forward",
         BEFORE="np.random.seed(1)", NET="layers.append(nn.Dropout(p=0.5))  # free",
     ),
+    mindspore_case(
+        "nothing seeded in mindspore", "when_fixed", ("dropout", "shuffle", "worker_seeds", "initial_weights"),
+        "weights", BEFORE="", DATA=SOURCE, NET="layers.append(nn.Dropout(p=0.5))  # free",
+    ),
     torch_case(
         "a seed from the time", "when_fixed", ("time_seed",), "weights",
         BEFORE="torch.manual_seed(time.time_ns() % 2**31)  # free",
@@ -172,11 +187,11 @@ class Drops(nn.Module):
 net = Drops()
 """,
     ),
-    torch_case("all seeded", "as_it_is", (), None, NET="net.append(nn.Dropout(0.5))"),
     mindspore_case(
         "all seeded in mindspore", "as_it_is", (), None,
         DATA="data = data.shuffle(24)", NET="layers.append(nn.Dropout(p=0.5))",
     ),
+    torch_case("all seeded", "as_it_is", (), None, NET="net.append(nn.Dropout(0.5))"),
     torch_case(
         "never the same", "no", ("unknown",), "data",
         DATA="x = x + sum(map(int, open('/proc/self/schedstat').read().split())) % 99991\n"
@@ -214,16 +229,20 @@ def test_the_free_source_is_named_with_its_line(case: Case, tmp_path: Path) -> N
     assert "run 2 of 2" in done.stderr
 
 
-def test_a_problem_that_always_comes_at_the_same_step_and_a_report_for_people(tmp_path: Path) -> None:
-    always = torch_case("", "", (), None).text.replace(".mean()", ".mean() / (inputs[0, 0] < 0.1)")
-    script(tmp_path, always)
+@pytest.mark.parametrize(
+    ("loss", "kind"), [("/ (inputs[0, 0] < 0.1)", "non_finite"), ("/ [1][int(inputs[0, 0] > 0.1)]", "crash")]
+)
+def test_a_problem_that_always_comes_at_the_same_step_and_a_report_for_people(
+    loss: str, kind: str, tmp_path: Path
+) -> None:
+    script(tmp_path, torch_case("", "", (), None).text.replace(".mean()", f".mean() {loss}"))
     kept = ("--steps", "6", "--runs", "2", "--keep", "kept", "--json", "answer.json")
     done = trueline("repro", *kept, "train.py", cwd=tmp_path, env={"TRUELINE_LANG": "en"})
     answer = json.loads((tmp_path / "answer.json").read_text("utf-8"))
     assert list(faults(answer, SCHEMA, SCHEMA)) == []
     assert (done.returncode, answer["reproducible"], answer["parts_at"]) == (0, "as_it_is", None)
-    assert answer["problem"] == {"kind": "non_finite", "occurs": "always", "steps": [4, 4]}
-    assert "Reproducible as it is: 2 runs of 6 steps" in done.stdout
+    assert answer["problem"] == {"kind": kind, "occurs": "always", "steps": [4, 4]}
+    assert "Reproducible as it is: 2 runs of" in done.stdout
     assert "always at step 4" in " ".join(done.stdout.split())
     assert trueline("show", "kept/run-2", cwd=tmp_path).returncode == 0
 

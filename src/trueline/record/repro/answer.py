@@ -70,8 +70,9 @@ def report(found: Reproduced, root: Path) -> Report:
     given = result(found, root)
     blocks = []
     if found.problem is not None and found.fixed_problem is not None:
-        step = found.fixed_problem.steps[0]
-        blocks.append(Text(message("repro.fixed_problem", problem=found.fixed_problem.said(), step=step)))
+        one = found.fixed_problem
+        said = message("repro.fixed_problem", problem=message(f"repro.problem_{one.kind}"), step=one.steps[0])
+        blocks.append(Text(said))
     if found.reproducible == WHEN_FIXED and all(one.source not in _OWN for one in found.free):
         blocks.append(Text(message("repro.how_to_fix")))
     return Report(message("repro.title"), given.conclusion, given.findings, blocks)

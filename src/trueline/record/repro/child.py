@@ -44,7 +44,9 @@ class RepeatedAdapters(PerturbedAdapters):
             # MindSpore seeds the others with its own.
             kept = random.getstate(), sys.modules["numpy"].random.get_state()
             seeds = {stream: plan.seed(stream) for stream in streams.NAMES}
+            self._tap.fixing = True
             streams.fix(seeds, deterministic=plan.deterministic)
+            self._tap.fixing = False
             random.setstate(kept[0])
             sys.modules["numpy"].random.set_state(kept[1])
         for stream in streams.NAMES:

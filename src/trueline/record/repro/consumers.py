@@ -82,15 +82,19 @@ def _order_and_values(
     """Whether other samples come, or in another order, and whether the same samples have other values."""
     mine, others = ([Batch.from_json(one) for step in sorted(found) for one in found[step]] for found in (here, there))
     if all(one.indexes is not None for one in (*mine, *others)):
-        known, again = _by_index(mine), _by_index(others)
+        here_by_index, there_by_index = _by_index(mine), _by_index(others)
         order = [list(one.indexes or ()) for one in mine] != [list(one.indexes or ()) for one in others]
-        changed = any(known[index] != again[index] for index in known.keys() & again.keys())
+        common = here_by_index.keys() & there_by_index.keys()
+        changed = any(here_by_index[index] != there_by_index[index] for index in common)
         return order or not changed, changed
-    samples, again_samples = (_samples(found) for found in (mine, others))
-    if set(samples) & set(again_samples) or len(set(samples)) < len(samples):
-        moved = sorted(samples) == sorted(again_samples) or _shuffles(a)
-        return moved or bool(set(samples) & set(again_samples)), False
-    return (True, False) if _shuffles(a) else (False, True)
+    known, again = _samples(mine), _samples(others)
+    if set(known) & set(again):
+        in_place = any(one == other for one, other in zip(known, again, strict=False))
+        changed = in_place and not _shuffles(a) and sorted(known) != sorted(again)
+        return not changed, changed
+    # None comes twice: others were chosen from many, or all were changed, or both.
+    drawn = any(one["moment"] in ("data", "worker") for one in a.told.of("draw"))
+    return _shuffles(a), drawn or not _shuffles(a)
 
 
 def _by_index(batches: list[Batch]) -> dict[int, tuple[int, ...]]:

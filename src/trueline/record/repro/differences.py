@@ -58,10 +58,10 @@ def first_difference(a: Trial, b: Trial, *, beyond_rounding: bool = False) -> Di
 
 def _differences(a: Trial, b: Trial, one: RankFolder, other: RankFolder) -> Iterator[Difference]:
     yield from _initial(one, other)
-    common = min(a.steps, b.steps)
+    common = min(a.whole, b.whole)
     for step in range(common):
         yield from _in_step(one, other, step)
-    if a.steps != b.steps or a.crashed != b.crashed:
+    if a.whole != b.whole or a.crashed != b.crashed:
         yield Difference(common, "end", "end")
 
 

@@ -70,7 +70,7 @@ class Free:
         where = Where(
             file=line.file if line is not None else None,
             line=line.line if line is not None else None,
-            module=module.path if module is not None else (first.module or None) if first is not None else None,
+            module=(module.path if module is not None else first.module if first is not None else None) or None,
             step=first.step if first is not None else None,
         )
         extra = {"source": self.source, "generator": self.generator, "drives": self.drives}

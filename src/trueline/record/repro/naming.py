@@ -32,7 +32,7 @@ _SEEDING: Final = {
 def of_stream(stream: str, base: Trial, found: Sequence[Consumer]) -> Iterator[Free]:
     """A generator of the process that the script does not seed in time."""
     for one in (_functional(base, consumer) for consumer in found):
-        source = _worker_seeds(base) if one.drives == kinds.VALUES and stream == "torch" else one.drives
+        source = _values_by(stream, base) if one.drives == kinds.VALUES else one.drives
         line = _line(stream, source, base, one)
         yield _stream(source, stream, one, line, base)
     framework = stream in ("torch", "mindspore")
@@ -72,7 +72,14 @@ def _stream(
     return Free(source, stream, one.drives, line, said, message("repro.advice_seed", seeding=seeding), one, certainty)
 
 
-def _worker_seeds(base: Trial) -> str:
+def _values_by(stream: str, base: Trial) -> str:
+    """A framework seeds the generators of its data workers from its own."""
+    if stream not in ("torch", "mindspore.dataset"):
+        return kinds.VALUES
+    if base.told.first("draw", moment="worker") is not None:
+        return "worker_seeds"
+    if stream != "torch":
+        return kinds.VALUES
     loaders = base.info.hyper.get("loaders") if base.info is not None else None
     many = isinstance(loaders, list) and any(isinstance(one, dict) and one.get("workers") for one in loaders)
     return "worker_seeds" if many else kinds.VALUES

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.model.message import Message, message
-from trueline.model.run import EventName
 from trueline.record.repro.trials import Trial
 
 _JUMP: Final = 10.0
@@ -49,12 +48,7 @@ def find_problem(trials: Sequence[Trial]) -> Problem | None:
 
 
 def _crash(trial: Trial) -> int | None:
-    """Counted from 0, the step that was not finished: the last one recorded where its optimizer has not stepped."""
-    if not trial.crashed or trial.rank is None:
-        return 0 if trial.crashed else None
-    stepped = {event["step"] for event in trial.rank.events(EventName.STEP, phase="train")}
-    last = trial.steps - 1
-    return last if stepped and last not in stepped else trial.steps
+    return trial.whole if trial.crashed else None
 
 
 def _losses(trial: Trial) -> dict[int, float]:

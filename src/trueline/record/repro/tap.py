@@ -23,6 +23,7 @@ class Tap:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.fixing = False
         self.fetching = False
         self.began = False
         self._file = os.open(plan.told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -55,7 +56,7 @@ class Tap:
     def seeding(self, stream: str, value: Any) -> Any:
         """A generator of the process is seeded: with what instead. None is a seed of the system's choice."""
         asking = asking_file()
-        if is_ours(asking):
+        if self.fixing or is_ours(asking):
             return value
         self._check_moved(stream)
         if is_installed(asking) and any(f"/{name}/" in asking for name in _FRAMEWORKS):

@@ -9,7 +9,7 @@ from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.model.message import Message
-from trueline.model.run import RunInfo
+from trueline.model.run import EventName, RunInfo
 from trueline.model.steps import Steps
 from trueline.model.trouble import Trouble
 from trueline.record.again import Command, Ended
@@ -40,6 +40,14 @@ class Trial:
     def crashed(self) -> bool:
         """Whether it ended with an error."""
         return self.ended.code != 0
+
+    @property
+    def whole(self) -> int:
+        """How many of them are whole: the last one is not where an error came before its optimizer's step."""
+        if not self.crashed or self.rank is None:
+            return self.steps
+        stepped = {event["step"] for event in self.rank.events(EventName.STEP, phase="train")}
+        return self.steps - 1 if self.steps and stepped != set(range(self.steps)) else self.steps
 
 
 @dataclass(frozen=True, slots=True)
