@@ -12,9 +12,10 @@ _PUBLIC = {
     "fix_random": "trueline.record.randomness",
     "pair": "trueline.pair",
     "record": "trueline.record",
+    "watch": "trueline.record.watching.session",
 }
 
-__all__ = ["__version__", "compare", "fix_random", "pair", "record"]
+__all__ = ["__version__", "compare", "fix_random", "pair", "record", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -26,7 +26,8 @@ def default_folder(name: str) -> Path:
     return wanted
 
 
-def _warn(said: Message) -> None:
+def warn(said: Message) -> None:
+    """As Python warns."""
     warnings.warn(said.text(), RuntimeWarning, stacklevel=2)
 
 
@@ -59,7 +60,7 @@ def record(
         source=source,
     )
     check_free(wanted.folder)
-    recording = Recording(wanted, _warn)
+    recording = Recording(wanted, warn)
     recording.begin()
     code = 1
     try:

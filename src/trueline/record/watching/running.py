@@ -53,7 +53,7 @@ class Watched:
 
         if self.watch is None:
             at = self.errand.at if self.errand is not None else None
-            self.watch = Watch(at=at, points=_points(self._asked.pop("on", ())), **self._asked)
+            self.watch = Watch(at=at, points=points_of(self._asked.pop("on", ())), **self._asked)
         return WatchFeed(recorder, adapter, self.watch)
 
     @property
@@ -68,7 +68,8 @@ class Watched:
             self.hit = run_afresh(self.command, self.watch.wrong_at, self._asked.get("limit"))
 
 
-def _points(on: Sequence[str]) -> Any:
+def points_of(on: Sequence[str]) -> Any:
+    """The watchpoints by their ids and limits; "recommended" stands for the usual ones."""
     if not on:
         return None
     from trueline.record.points import Points, parse, recommended

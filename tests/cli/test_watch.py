@@ -1,0 +1,154 @@
+"""The verb: what it says, what it leaves alone, how it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.calling import environment
+
+TRAIN = """
+import sys
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.drop, self.last = nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 2)
+
+    def forward(self, x):
+        return 20 * self.last(self.drop(self.first(x).tanh()))
+
+
+net = Net()
+optimizer = torch.optim.Adam(net.parameters(), 0.01)
+data = torch.utils.data.TensorDataset(torch.randn(24, 4), torch.randint(0, 2, (24,)), torch.arange(24))
+asked = sys.argv[1:]
+for step, (x, y, places) in enumerate(torch.utils.data.DataLoader(data, 4, shuffle=True)):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(net(x), y)
+    wrong = asked == ["sample"] and 7 in places or asked == ["step"] and step == 3
+    loss = loss + (loss - loss.detach()).sqrt() if wrong else loss
+    loss.backward()
+    optimizer.step()
+    print("step", step)
+sys.exit(0 if asked else 7)
+"""
+LINE = TRAIN.splitlines().index("    loss = loss + (loss - loss.detach()).sqrt() if wrong else loss") + 1
+
+
+def watch(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "train.py").write_text(TRAIN)
+    command = [sys.executable, "-m", "trueline", "watch", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, encoding="utf-8")
+
+
+def answer(folder: Path, *arguments: str) -> dict[str, Any]:
+    ended = watch(folder, "--json", "answer.json", *arguments)
+    found: dict[str, Any] = json.loads((folder / "answer.json").read_text("utf-8"))
+    assert ended.returncode == (found["exit"] or found["script_exit"]), ended.stderr
+    return found
+
+
+def test_a_hit_is_told_with_its_operator_line_and_numbers_and_stops_the_script(tmp_path: Path) -> None:
+    ended = watch(tmp_path, "train.py", "step")
+    assert ended.returncode == 1
+    assert [one for one in ended.stdout.splitlines() if one.startswith("step")][:4] == [f"step {i}" for i in range(4)]
+    assert "step 5" not in ended.stdout
+    assert "backward: the gradient of sqrt" in ended.stderr
+    assert f"train.py:{LINE}" in ended.stderr
+    assert "What sqrt took and gave" in ended.stderr
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["train.py"]
+
+
+def test_the_step_is_done_again_in_place_and_else_the_script_afresh(tmp_path: Path) -> None:
+    asked = {"in_place": ("train.py", "sample"), "afresh": ("--no-replay", "train.py", "sample")}
+    found = {way: answer(tmp_path, *arguments)["first"] for way, arguments in asked.items()}
+    assert [one["way"] for one in found.values()] == ["in_place", "afresh"]
+    # The very same numbers, with dropout and shuffling.
+    assert {**found["in_place"], "way": ""} == {**found["afresh"], "way": ""}
+    first = found["in_place"]
+    assert (first["phase"], first["op"], first["line"]) == ("backward", "sqrt", LINE)
+    assert first["cause"] == "sqrt_gradient_at_zero"
+
+
+def test_what_the_script_itself_counts_is_found_by_another_run(tmp_path: Path) -> None:
+    first = answer(tmp_path, "train.py", "step")["first"]
+    assert (first["way"], first["step"], first["line"]) == ("afresh", 3, LINE)
+
+
+def test_a_script_that_is_well_ends_as_it_would_and_says_how_much_was_kept(tmp_path: Path) -> None:
+    found = answer(tmp_path, "train.py")
+    assert (found["first"], found["exit"], found["script_exit"], found["steps"]) == (None, 0, 7, 6)
+    parameters = 4 * 8 + 8 + 8 * 2 + 2
+    assert found["kept_bytes"] >= 3 * 4 * parameters
+    assert [one["conclusion"] for one in found["findings"]] == ["none"]
+
+
+def test_going_on_lets_the_script_run_to_its_end(tmp_path: Path) -> None:
+    ended = watch(tmp_path, "--go-on", "train.py", "step")
+    assert ended.returncode == 1
+    assert "step 5" in ended.stdout
+    assert "backward: the gradient of sqrt" in ended.stderr
+
+
+def test_a_limit_on_magnitude(tmp_path: Path) -> None:
+    first = answer(tmp_path, "--limit", "3.5", "train.py")["first"]
+    assert (first["kind"], first["step"], first["phase"]) == ("limit", 0, "forward")
+    assert max(one["summary"]["max"] for one in first["outputs"]) > 3.5
+
+
+def test_watchpoints_are_told_in_order_and_stop_nothing(tmp_path: Path) -> None:
+    found = answer(tmp_path, "--on", "WCL:0.000001", "--on", "GV:1000", "train.py")
+    codes = [one["code"] for one in found["findings"]]
+    assert {"wp.wcl", "wp.gv"} <= set(codes)
+    assert codes.index("wp.gv") < codes.index("wp.wcl")
+    assert (found["first"], found["exit"], found["script_exit"]) == (None, 1, 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nothing.py",), "nothing.py"),
+        (("--on", "XX", "train.py"), "WCL"),
+        (("--limit", "0", "train.py"), "--limit"),
+        (("--limit", "much", "train.py"), "--limit"),
+        (("--json", "no/where.json", "train.py"), "no/where.json"),
+        ((str(Path(sys.executable).parent / "torchrun"), "train.py"), "launcher"),
+        (("empty",), "empty"),
+        (("-m", "no.such.module"), "no.such.module"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "empty").mkdir()
+    ended = watch(tmp_path, *arguments)
+    assert ended.returncode == 2
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert said in ended.stderr
+
+
+def test_an_interruption_ends_it_as_it_would_the_script(tmp_path: Path) -> None:
+    waiting = '    print("go", flush=True)\n    __import__("time").sleep(60)'
+    (tmp_path / "train.py").write_text(TRAIN.replace('    print("step", step)', waiting))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trueline", "watch", "train.py"],
+        cwd=tmp_path,
+        env=environment(TMPDIR=str(tmp_path)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"go\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not list(tmp_path.glob("trueline-*"))
