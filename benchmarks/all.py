@@ -15,6 +15,7 @@ SCRIPTS = (
     "kernel.py",
     "record.py",
     "record_mindspore.py",
+    "watch.py",
     "run_folder.py",
     "cli.py",
     "align.py",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from adapters.subjects.protocol import Array, Batch, Subject
 
+from trueline.adapters.protocol import Handed
 from trueline.adapters.tree import leaves
 
 
@@ -29,6 +30,7 @@ class Notebook:
         self.values = subject.adapter.values
         self.wants_calls = calls
         self.events: list[Event] = []
+        self.handed: list[Handed] = []
         self._on_gradient = subject.adapter.hooks.on_gradient if gradients else None
 
     def _note(self, name: str, of: Any = None, seen: Any = None) -> None:
@@ -45,6 +47,9 @@ class Notebook:
 
     def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
         self._note("fetched", loader, (batch, None if indexes is None else list(indexes)))
+
+    def instead(self, loader: Any) -> Handed | None:
+        return self.handed.pop(0) if self.handed else None
 
     def loader_ended(self, loader: Any) -> None:
         self._note("loader_ended", loader)

@@ -6,6 +6,8 @@ import numpy as np
 from adapters.observing import watched
 from adapters.subjects.protocol import Batch, Subject
 
+from trueline.adapters.protocol import Handed
+
 ORDER = [6, 0, 3, 5, 1, 2, 4]
 
 
@@ -90,3 +92,18 @@ def test_the_facts_of_a_loader_are_plain_and_true(subject: Subject) -> None:
     assert facts["batch_size"] == 3
     assert facts["length"] == 3
     assert all(value is None or isinstance(value, bool | int | float | str) for value in facts.values())
+
+
+def test_a_batch_that_is_handed_out_takes_none_from_the_loader(subject: Subject) -> None:
+    loader = subject.loader(_data(), batch_size=3, order=ORDER)
+    plain = [subject.arrays(batch) for batch in loader]
+    with watched(subject) as notebook:
+        given = []
+        for batch in loader:
+            given.append(subject.arrays(batch))
+            if len(given) == 2:
+                notebook.handed.append(Handed(batch))
+    wanted = [plain[0], plain[1], plain[1], plain[2]]
+    assert len(given) == len(wanted)
+    for found, right in zip(given, wanted, strict=True):
+        np.testing.assert_array_equal(found[0], right[0])

@@ -153,3 +153,36 @@ def test_circumstances_are_plain_values_that_a_run_can_keep(subject: Subject) ->
 
 def test_a_single_process_has_no_rank(subject: Subject) -> None:
     assert subject.adapter.state.rank() is None
+
+
+@pytest.mark.parametrize("rule", get_args(Rule))
+def test_a_step_done_again_from_what_was_kept_repeats_bit_for_bit(subject: Subject, rule: Rule) -> None:
+    batches = make_batches(5)
+    network = subject.make_network(1)
+    optimizer = subject.make_optimizer(network, rule=rule, groups=2)
+    kept = subject.adapter.state.keeper()
+    assert not kept.whole
+    _train(subject, network, [optimizer], batches[:2])
+    # What is kept first is forgotten.
+    kept.take([network], [optimizer])
+    _train(subject, network, [optimizer], batches[2:3])
+    kept.take([network], [optimizer])
+    losses = _train(subject, network, [optimizer], batches[3:])
+    after = weights(subject, network)
+    kept.restore()
+    assert _train(subject, network, [optimizer], batches[3:]) == losses
+    for name, array in weights(subject, network).items():
+        assert array.tobytes() == after[name].tobytes(), name
+    assert kept.whole
+    assert kept.bytes >= sum(array.nbytes for array in after.values())
+
+
+def test_what_was_kept_before_the_first_step_forgets_the_momentum_made_since(subject: Subject) -> None:
+    batches = make_batches(3)
+    network = subject.make_network(1)
+    optimizer = subject.make_optimizer(network)
+    kept = subject.adapter.state.keeper()
+    kept.take([network], [optimizer])
+    losses = _train(subject, network, [optimizer], batches)
+    kept.restore()
+    assert _train(subject, network, [optimizer], batches) == losses

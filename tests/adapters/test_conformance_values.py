@@ -262,3 +262,13 @@ def test_training_tells_the_mode(subject: Subject) -> None:
 def test_a_plain_network_is_its_own_inside(subject: Subject) -> None:
     network = subject.make_network(0)
     assert subject.adapter.values.unwrap(network) is network
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, None])
+def test_one_number_that_is_none_spoils_the_total(subject: Subject, bad: float | None) -> None:
+    values = subject.adapter.values
+    arrays = [np.ones((3, 4), np.float32), np.linspace(-1, 1, 7, dtype=np.float32)]
+    if bad is not None:
+        arrays[1][3] = bad
+    found = values.read(values.total([values.from_numpy(one) for one in arrays]))
+    assert np.isfinite(found) == (bad is None)

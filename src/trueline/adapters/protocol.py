@@ -141,6 +141,10 @@ class Values(Protocol):
         """The L2 norm over all tensors together, lazily: a scalar to be ``read`` later."""
         ...
 
+    def total(self, tensors: Sequence[Any]) -> Any:
+        """A lazy scalar that is not finite where any number is not, and seldom else: cheaper than the norm."""
+        ...
+
     def identity(self, tensor: Any) -> int:
         """Equal for tensors that share their storage (same start), else different while both live."""
         ...
@@ -292,6 +296,28 @@ class Ops(Protocol):
         ...
 
 
+class Keeper(Protocol):
+    """The state before a step, kept in memory so that the step can be done again."""
+
+    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
+        """Keep weights, buffers, optimizers and random generators as they are, instead of what was kept before."""
+        ...
+
+    def restore(self) -> None:
+        """Bring them back in place, so that the step repeats bit for bit."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out that the next step depends on."""
+        ...
+
+    @property
+    def bytes(self) -> int:
+        """How much memory it takes."""
+        ...
+
+
 class States(Protocol):
     """Capture, restore, randomness."""
 
@@ -299,6 +325,10 @@ class States(Protocol):
 
     def restore(self, state: State, model: Any, optimizers: Sequence[Any] = ()) -> None:
         """Bring model, optimizers and random generators back so that the following steps repeat bit for bit."""
+        ...
+
+    def keeper(self) -> Keeper:
+        """A new one, with nothing kept."""
         ...
 
     def seed(self, seed: int, *, deterministic: bool = True) -> list[str]:

@@ -27,6 +27,7 @@ class Feed:
         self._adapter = adapter
         self._stack: list[tuple[Any, Place | None, int, int | None]] = []
         self._asked = 0.0
+        self._norm: Any = None
 
     @property
     def on(self) -> bool:
@@ -243,7 +244,7 @@ class Feed:
         if gradients is not None:
             # Some optimizers take scaled gradients and divide them by themselves.
             scale = float(next((group.settings["loss_scale"] for group in groups if "loss_scale" in group.settings), 1))
-            whole = self._values.norm([gradient for _, gradient in gradients])
+            whole = self._norm = self._values.norm([gradient for _, gradient in gradients])
             norm = Lazy(lambda scalar: self._values.read(scalar) / scale, whole)
             if recorder.capturing and recorder.wanted.grads:
                 self._take_parameter_gradients(gradients)

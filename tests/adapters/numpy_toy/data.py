@@ -21,6 +21,10 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
             batches = original(loader)
             while switch.on:
                 observer.fetch_began(loader)
+                handed = observer.instead(loader)
+                if handed is not None:
+                    yield handed.batch
+                    continue
                 batch = next(batches, None)
                 if batch is None:
                     observer.loader_ended(loader)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from adapters.numpy_toy import framework, values
 
+from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.protocol import State
 
 
@@ -43,6 +44,10 @@ def seed(seed: int, *, deterministic: bool = True) -> list[str]:
     """Fix the toy's randomness; nothing stays free."""
     framework.set_seed(seed)
     return []
+
+
+def keeper() -> CapturingKeeper:
+    return CapturingKeeper(capture, restore)
 
 
 def circumstances() -> dict[str, Any]:

@@ -52,6 +52,11 @@ def norm(tensors: Sequence[Any]) -> Any:
     return float(np.sqrt(sum(float(np.square(one.data, dtype=np.float64).sum()) for one in tensors)))
 
 
+def total(tensors: Sequence[Any]) -> Any:
+    """The sum of all elements."""
+    return float(sum(float(one.data.sum(dtype=np.float64)) for one in tensors))
+
+
 def identity(tensor: Any) -> int:
     """Equal for tensors that start at the same address; an empty one is only itself."""
     return int(tensor.data.ctypes.data) if tensor.data.size else id(tensor)

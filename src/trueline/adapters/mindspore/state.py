@@ -10,6 +10,7 @@ import mindspore as ms
 from mindspore import context, dataset
 from mindspore.communication import management
 
+from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import built_cells
 from trueline.adapters.protocol import State
@@ -61,6 +62,11 @@ def restore(state: State, model: Any, optimizers: Sequence[Any] = ()) -> None:
         ms.set_seed(int(state.plain["seed"]))
     if state.plain.get("dataset_seed") is not None:
         dataset.config.set_seed(int(state.plain["dataset_seed"]))
+
+
+def keeper() -> CapturingKeeper:
+    """A new one, with nothing kept."""
+    return CapturingKeeper(capture, restore)
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:

@@ -140,6 +140,11 @@ class without_gradient:  # noqa: N801 - reads as a statement where it is used
             pynative.set_enable_grad(True)
 
 
+def total(tensors: Sequence[Any]) -> Any:
+    """The norm, which a NaN or Inf spoils."""
+    return norm(tensors)
+
+
 def identity(tensor: Any) -> int:
     """The address of a tensor's storage; a parameter, whose storage moves when it first steps, is only itself."""
     if isinstance(tensor, ms.Parameter) or tensor.size == 0:

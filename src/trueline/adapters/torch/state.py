@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from trueline.adapters.protocol import Array, State
-from trueline.adapters.torch import values
+from trueline.adapters.torch import keeping, values
 
 
 def capture(model: Any, optimizers: Sequence[Any] = ()) -> State:
@@ -82,6 +82,11 @@ def _optimizer_state(state: State, prefix: str) -> dict[int, dict[str, Any]]:
                 held = values.from_numpy(value) if isinstance(value, np.ndarray) else value
                 found.setdefault(int(place), {})[slot] = held
     return found
+
+
+def keeper() -> keeping.Keeper:
+    """A new one, with nothing kept."""
+    return keeping.Keeper()
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:

@@ -27,6 +27,7 @@ from trueline.record.watching.state import Signs, Watch, WatchEnded
 from trueline.record.watching.tracker import Tracker, odd_rows
 
 _LARGEST: Final = 3.4e38
+_FEW: Final = 8
 
 
 class WatchFeed(Feed):
@@ -42,7 +43,6 @@ class WatchFeed(Feed):
         self._updating = Updating.NOT
         self._loss: Any = None
         self._gradients: Sequence[tuple[Any, Any]] = ()
-        self._norm: Any = None
         self._starts: list[Seen] = []
         self._outputs: list[str] = []
         self._batch: dict[int, tuple[str, Any]] = {}
@@ -82,10 +82,8 @@ class WatchFeed(Feed):
         watch = self._watch
         if watch.replay and watch.at is None and not self._again and not watch.over:
             handed = (loader, batch, indexes)
-            # One at a time is kept.
-            self._snapshot = None
-            networks, optimizers = list(self._networks()), list(self._recorder.optimizers_alive())
-            self._snapshot = Snapshot.take(self._adapter, networks, optimizers, handed)
+            self._snapshot = self._snapshot or Snapshot(self._adapter)
+            self._snapshot.take(list(self._networks()), list(self._recorder.optimizers_alive()), handed)
             watch.kept_bytes = max(watch.kept_bytes, self._snapshot.bytes)
 
     def _tensors(self, batch: Any) -> dict[int, tuple[str, Any]]:
@@ -239,7 +237,6 @@ class WatchFeed(Feed):
     @guarded
     def _updates(self, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         self._gradients = gradients or ()
-        self._norm = self._values.norm([one for _, one in self._gradients]) if self._gradients else None
         if self._tracker is not None:
             makers = [self._tracker.maker(gradient) for _, gradient in self._gradients]
             self._starts += [made for made in makers if made is not None]
@@ -307,13 +304,17 @@ class WatchFeed(Feed):
         # No norm is smaller than the largest of its numbers.
         if not norm <= limit or not math.isfinite(norm):
             found.gradients = self._bad(self._gradients, limit)
-        weights = self._values.read(self._values.norm(held)) if held else 0.0
-        if not weights <= limit or not math.isfinite(weights):
+        if self._watch.limit is not None or (held and not math.isfinite(self._values.read(self._values.total(held)))):
             # What was not finite from the start is told where it is used.
             found.weights = self._bad([(one, one) for one in held if not self._bad_from_the_start(one)], limit)
-        # A norm may be beyond all numbers although no weight is.
-        self._watch.remember(norm, weights if found.weights else min(weights, _LARGEST))
+        self._watch.remember(norm, self._size(held))
         return found
+
+    def _size(self, held: Sequence[Any]) -> float:
+        """How large weights are, by a few of them; a norm may be beyond all numbers although no weight is."""
+        smallest = sorted(held, key=lambda one: math.prod(self._values.shape(one)))[:_FEW]
+        size = self._values.read(self._values.norm(smallest)) if smallest else 0.0
+        return _LARGEST if size == math.inf else size
 
     def _bad_from_the_start(self, parameter: Any) -> bool:
         found = self._recorder.parameters.find(parameter)

@@ -1,0 +1,84 @@
+"""The state of networks and optimizers kept in memory: the same memory step after step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from trueline.adapters.torch import values
+
+
+class Keeper:
+    """Copies of all tensors, in memory that is used again, and all plain values of optimizers."""
+
+    def __init__(self) -> None:
+        self._live: list[Any] = []
+        self._copies: list[Any] = []
+        self._plain: list[tuple[Any, Any, dict[Any, Any]]] = []
+        self._groups: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self._random: list[tuple[Any, Any]] = []
+        self._optimizers: Sequence[Any] = ()
+
+    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
+        """Keep the state as it is now, instead of what was kept before."""
+        self._optimizers = list(optimizers)
+        live = list({id(one): one for one in _tensors(networks, optimizers)}.values())
+        with torch.no_grad():
+            if len(live) == len(self._live) and all(a is b for a, b in zip(live, self._live, strict=True)):
+                for kept, one in zip(self._copies, live, strict=True):
+                    kept.copy_(one)
+            else:
+                self._live, self._copies = live, [one.detach().clone() for one in live]
+        self._plain = [
+            (optimizer, parameter, {name: one for name, one in state.items() if not values.is_tensor(one)})
+            for optimizer in optimizers
+            for parameter, state in optimizer.state.items()
+        ]
+        self._groups = [
+            (group, {name: one for name, one in group.items() if name != "params" and not values.is_tensor(one)})
+            for optimizer in optimizers
+            for group in optimizer.param_groups
+        ]
+        self._random = [(torch.set_rng_state, torch.get_rng_state())]
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            self._random.append((torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
+
+    def restore(self) -> None:
+        """Bring it back in place."""
+        with torch.no_grad():
+            for one, kept in zip(self._live, self._copies, strict=True):
+                one.copy_(kept)
+        known = {(id(optimizer), id(parameter)) for optimizer, parameter, _ in self._plain}
+        for optimizer in self._optimizers:
+            for parameter in [one for one in optimizer.state if (id(optimizer), id(one)) not in known]:
+                # It has stepped for the first time since.
+                del optimizer.state[parameter]
+        for optimizer, parameter, plain in self._plain:
+            optimizer.state[parameter].update(plain)
+        for group, plain in self._groups:
+            group.update(plain)
+        for put, state in self._random:
+            put(state)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out that the next step depends on."""
+        return bool(self._live) and bool(self._optimizers)
+
+    @property
+    def bytes(self) -> int:
+        """How much memory it takes."""
+        return sum(one.numel() * one.element_size() for one in self._copies)
+
+
+def _tensors(networks: Sequence[Any], optimizers: Sequence[Any]) -> Iterator[Any]:
+    for network in networks:
+        yield from (one.value for one in values.tensors(network))
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            yield from group["params"]
+            yield from (one for name, one in group.items() if name != "params" and values.is_tensor(one))
+        for state in optimizer.state.values():
+            yield from (one for one in state.values() if values.is_tensor(one))
