@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
+from trueline.formats.source_lines import source_around
 from trueline.model.finding import Certainty, Conclusion, Finding, Where, roots
 from trueline.model.message import Message, message
-from trueline.model.report import Block, Curves, Folded, Report, Source, Table, Text
+from trueline.model.report import Block, Curves, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.model.run import Line
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, module_name, moves_curve
@@ -27,7 +27,6 @@ CODES: Final = {
     Stage.CURVE: "pr.10",
     Stage.METRICS: "pr.11",
 }
-_AROUND: Final = 2
 _SHOWN: Final = 4
 # What a cause in a layer explains of the table of parameters.
 _OF_PARAMETERS: Final = (Cause.MISSING_PARAMETER, Cause.EXTRA_PARAMETER, Cause.SHAPE)
@@ -170,17 +169,7 @@ def _sources(paired: Paired) -> Iterator[Block]:
         for line, side in ((one.line, paired.port), (one.other_line, paired.bench)):
             if line is not None and line not in shown:
                 shown.add(line)
-                yield from _source(line, side)
-
-
-def _source(line: Line, side: str) -> Iterator[Source]:
-    try:
-        lines = Path(line.file).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    if 0 < line.line <= len(lines):
-        begin = max(1, line.line - _AROUND)
-        yield Source(line.file, line.line, lines[begin - 1 : line.line + _AROUND], begin, side)
+                yield from source_around(line, side)
 
 
 def _more(paired: Paired) -> Iterator[Block]:

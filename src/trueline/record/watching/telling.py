@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from trueline.formats.source_lines import source_around
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
 from trueline.model.message import Message, message
-from trueline.model.report import Block, Report, Source, Table
+from trueline.model.report import Block, Report, Table
 from trueline.model.run import Line
 from trueline.record.points import finding as point_finding
 from trueline.record.watching.hit import Hit, Tensor
@@ -16,7 +17,6 @@ from trueline.record.watching.state import Watch
 
 NON_FINITE: Final = "nf.01"
 SKIPPED: Final = "nf.02"
-_AROUND: Final = 2
 
 
 def findings(watch: Watch, hit: Hit | None) -> list[Finding]:
@@ -99,7 +99,7 @@ def _blocks(hit: Hit | None) -> Iterator[Block]:
         return
     for line in dict.fromkeys((hit.line, hit.forward_line)):
         if line is not None:
-            yield from _source(line)
+            yield from source_around(line)
     tensors = [(message("watch.took"), one) for one in hit.inputs] + [
         (message("watch.gave"), one) for one in hit.outputs
     ]
@@ -126,13 +126,3 @@ def _numbers(one: Tensor) -> list[object]:
 def place(line: Line | None) -> str:
     """A line as file:line."""
     return f"{Path(line.file).name}:{line.line}" if line is not None else ""
-
-
-def _source(line: Line) -> Iterator[Source]:
-    try:
-        lines = Path(line.file).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    if 0 < line.line <= len(lines):
-        begin = max(1, line.line - _AROUND)
-        yield Source(line.file, line.line, lines[begin - 1 : line.line + _AROUND], begin)
