@@ -12,7 +12,7 @@ TABLES = {
     "cli/test_pair_inputs": 10,
     "cli/test_pair_inputs::test_what_is_no_good_from_the_start": 1,
     "cli/test_pair_verb": 10,
-    "cli/test_repro": 8,
+    "cli/test_repro": 18,
     "cli/test_repro::test_an_interruption_leaves_nothing_behind": 1,
     "cli/test_repro::test_what_cannot_be_meant_is_one_clear_line": 1,
     "migrate/test_convert_networks": 6,
