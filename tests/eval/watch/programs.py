@@ -53,7 +53,8 @@ def programs() -> list[Program]:
 
 def watched(program: Program, answer: Path) -> dict[str, Any]:
     """What the verb answers, in a process of its own."""
-    environment = {"ONEDNN_MAX_CPU_ISA": "AVX2", "OMP_NUM_THREADS": "1", **os.environ}
+    sources = str(HERE.parents[2] / "src")
+    environment = {"ONEDNN_MAX_CPU_ISA": "AVX2", "OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": sources}
     command = [sys.executable, "-m", "trueline", "watch", "--json", str(answer), program.told["script"]]
     ended = subprocess.run(
         command, cwd=program.folder, env=environment, capture_output=True, text=True, timeout=_LONGEST, check=False

@@ -65,7 +65,9 @@ def cause_of(one: Seen, norms: Sequence[Sequence[float]], rows: Callable[[str], 
     if one.part is Part.UPDATE and not one.own:
         return told("divergence" if diverges else "optimizer_division")
     direct = _direct(one)
-    if direct.id in _GROWING and diverges:
+    # A scale on the loss makes gradients grow too, up to the end of a short float.
+    scaled = one.part is Part.BACKWARD and direct.id == "half_overflow"
+    if direct.id in _GROWING and diverges and not scaled:
         return told("divergence")
     if len(before) > 1 and direct.id in _FOLLOWING:
         earlier = _direct(before[-1])

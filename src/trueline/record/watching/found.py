@@ -26,7 +26,7 @@ def hit_of(
 ) -> Hit:
     """The first operator at fault; ``update`` is the hit where it can only have been the optimizer, unseen."""
     found = origin(starts, tracker.seen)
-    only_update = signs.weights and not signs.gradients and not signs.loss
+    only_update = update.op and signs.weights and not signs.gradients and not signs.loss
     if found is None or (only_update and found.part is not Part.UPDATE):
         cause = told("divergence" if any(map(grown, norms)) else "optimizer_division")
         module = (signs.weights or signs.gradients or [""])[0].rpartition(".")[0]
