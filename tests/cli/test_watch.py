@@ -81,6 +81,23 @@ def test_the_step_is_done_again_in_place_and_else_the_script_afresh(tmp_path: Pa
     assert first["cause"] == "sqrt_gradient_at_zero"
 
 
+def test_a_large_state_is_kept_now_and_then_and_all_steps_since_are_done_again(tmp_path: Path) -> None:
+    large = TRAIN.replace("nn.Linear(4, 8)", "nn.Linear(4, 1500)").replace("nn.Linear(8, 2)", "nn.Linear(1500, 2)")
+    large = large.replace("self.drop, self.last", "self.wide, self.drop, self.last")
+    large = large.replace("nn.Dropout(0.2)", "nn.Linear(1500, 1500), nn.Dropout(0.2)")
+    large = large.replace("self.first(x).tanh()", "self.wide(self.first(x)).tanh()").replace("randn(24", "randn(40")
+    large = large.replace("(24,)", "(40,)").replace("arange(24)", "arange(40)")
+    large = large.replace("data = ", "rates = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)\ndata = ")
+    large = large.replace('    print("step", step)', '    rates.step()\n    print("step", step)')
+    (tmp_path / "large.py").write_text(large)
+    found = [answer(tmp_path, *option, "large.py", "sample") for option in ((), ("--no-replay",))]
+    assert found[0]["kept_bytes"] > 16 << 20
+    first, other = (one["first"] for one in found)
+    assert (first["way"], other["way"]) == ("in_place", "afresh")
+    assert first["step"] % 4, "the step is one of those that are not begun from the kept state"
+    assert {**first, "way": ""} == {**other, "way": ""}
+
+
 def test_what_the_script_itself_counts_is_found_by_another_run(tmp_path: Path) -> None:
     first = answer(tmp_path, "train.py", "step")["first"]
     assert (first["way"], first["step"], first["line"]) == ("afresh", 3, LINE)

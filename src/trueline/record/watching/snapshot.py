@@ -4,31 +4,53 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
 from trueline.adapters.protocol import Adapter
 
+# A state that is larger is kept before every so many steps only, and all steps since are done again.
+_LARGE: Final = 16 << 20
+_PERIOD: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a loader has handed out."""
+
+    loader: Any
+    batch: Any
+    indexes: Sequence[int] | None
+
 
 class Snapshot:
-    """Networks, optimizers and random generators of one framework, and the batch that the step was handed."""
+    """Networks, optimizers, schedules and random generators of one framework, and the batches that came since."""
 
     def __init__(self, adapter: Adapter) -> None:
-        self.loader: Any = None
-        self.batch: Any = None
-        self.indexes: Sequence[int] | None = None
+        self.fetched: list[Fetched] = []
+        self._steps = 0
         self._kept = adapter.state.keeper()
         self._python: Any = None
         self._numpy: Any = None
+        self._schedules: list[tuple[Any, dict[str, Any]]] = []
 
-    def take(
-        self, networks: Sequence[Any], optimizers: Sequence[Any], handed: tuple[Any, Any, Sequence[int] | None]
-    ) -> None:
+    @property
+    def is_due(self) -> bool:
+        """Whether the state is to be kept anew before the next step."""
+        return not self.whole or self.bytes <= _LARGE or self._steps >= _PERIOD
+
+    def take(self, networks: Sequence[Any], optimizers: Sequence[Any], schedules: Sequence[Any]) -> None:
         """As everything is now, instead of what was kept before."""
-        self.loader, self.batch, self.indexes = handed
+        self.fetched, self._steps = [], 0
         self._kept.take(networks, optimizers)
         self._python, self._numpy = random.getstate(), np.random.get_state()
+        self._schedules = [(one, _plain(one)) for one in schedules]
+
+    def stepped(self) -> None:
+        """A step was made since."""
+        self._steps += 1
 
     @property
     def whole(self) -> bool:
@@ -45,3 +67,13 @@ class Snapshot:
         self._kept.restore()
         random.setstate(self._python)
         np.random.set_state(self._numpy)
+        for one, plain in self._schedules:
+            vars(one).update(plain)
+
+
+def _plain(schedule: Any) -> dict[str, Any]:
+    """The numbers and lists of numbers that a schedule counts with."""
+    simple = (bool, int, float, str, type(None))
+    found = {name: one for name, one in vars(schedule).items() if isinstance(one, simple)}
+    lists = {name: one for name, one in vars(schedule).items() if isinstance(one, list)}
+    return found | {name: list(one) for name, one in lists.items() if all(isinstance(each, simple) for each in one)}

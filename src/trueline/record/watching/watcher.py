@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
@@ -22,7 +23,7 @@ from trueline.record.recorder import Recorder
 from trueline.record.watching.found import hit_of
 from trueline.record.watching.hit import Hit
 from trueline.record.watching.seen import Part, Seen, Updating
-from trueline.record.watching.snapshot import Snapshot
+from trueline.record.watching.snapshot import Fetched, Snapshot
 from trueline.record.watching.state import Signs, Watch, WatchEnded
 from trueline.record.watching.tracker import Tracker, odd_rows
 
@@ -50,6 +51,15 @@ class WatchFeed(Feed):
         self._step_line: Line | None = None
         self._optimizer = ""
         self._met = False
+        # Batches of the step that is going on and of the one before, those still to be handed out again, and how many
+        # the last step has.
+        self._unused: list[Fetched] = []
+        self._tail: list[Fetched] = []
+        self._due: list[Fetched] = []
+        self._last_step = 0
+        self._first_again = False
+        self._between_steps = True
+        self._schedules: list[weakref.ReferenceType[Any]] = []
         recorder.subscribe(self._finished)
 
     @property
@@ -81,10 +91,17 @@ class WatchFeed(Feed):
         self._begin_where_wanted()
         watch = self._watch
         if watch.replay and watch.at is None and not self._again and not watch.over:
-            handed = (loader, batch, indexes)
             self._snapshot = self._snapshot or Snapshot(self._adapter)
-            self._snapshot.take(list(self._networks()), list(self._recorder.optimizers_alive()), handed)
-            watch.kept_bytes = max(watch.kept_bytes, self._snapshot.bytes)
+            # Another loader is one of evaluation, or comes after it.
+            switched = bool(self._unused) and self._unused[-1].loader is not loader
+            if switched or (self._between_steps and self._snapshot.is_due):
+                networks, optimizers = list(self._networks()), list(self._recorder.optimizers_alive())
+                schedules = [found for one in self._schedules if (found := one()) is not None]
+                self._snapshot.take(networks, optimizers, schedules)
+                watch.kept_bytes = max(watch.kept_bytes, self._snapshot.bytes)
+                self._unused = []
+            self._between_steps = False
+            self._unused.append(Fetched(loader, batch, indexes))
 
     def _tensors(self, batch: Any) -> dict[int, tuple[str, Any]]:
         found = leaves(batch, self._values.is_tensor)
@@ -96,18 +113,22 @@ class WatchFeed(Feed):
         return odd_rows(self._values.to_numpy(found)) if found is not None else ()
 
     def instead(self, loader: Any) -> Handed | None:
-        """The batch of the step that went wrong, once more."""
-        snapshot = self._snapshot
-        if not self._again or snapshot is None or snapshot.loader is not loader or self._tracker is not None:
+        """The batches since the state was kept, once more; the last are those of the step that went wrong."""
+        if not self._again or self._snapshot is None or not self._due or self._due[0].loader is not loader:
             return None
-        self._hand_again(snapshot)
-        return Handed(snapshot.batch) if self._tracker is not None else None
+        handed = self._due.pop(0)
+        self._hand_again(self._snapshot, handed)
+        return Handed(handed.batch) if self._recorder.on else None
 
     @guarded
-    def _hand_again(self, snapshot: Snapshot) -> None:
-        snapshot.restore()
-        self._begin_tracking()
-        super().fetched(snapshot.loader, snapshot.batch, snapshot.indexes)
+    def _hand_again(self, snapshot: Snapshot, handed: Fetched) -> None:
+        if self._first_again:
+            self._first_again = False
+            snapshot.restore()
+        if self._tracker is None and len(self._due) < self._last_step:
+            self._begin_tracking()
+        self._batch = self._tensors(handed.batch)
+        super().fetched(handed.loader, handed.batch, handed.indexes)
 
     def _networks(self) -> Iterator[Any]:
         return (module for root, module in self._recorder.networks.alive() if root.adapter is self._adapter)
@@ -255,6 +276,11 @@ class WatchFeed(Feed):
         super().step_ended(optimizer, skipped)
         self._stepped(optimizer, skipped)
 
+    def scheduled(self, scheduler: Any) -> None:
+        super().scheduled(scheduler)
+        if not any(one() is scheduler for one in self._schedules):
+            self._schedules.append(weakref.ref(scheduler))
+
     # ---- the end of a step
 
     def _finished(self, phase: Phase, number: int, _events: Sequence[Mapping[str, Any]]) -> None:
@@ -281,13 +307,19 @@ class WatchFeed(Feed):
 
     def _look(self, held: Sequence[Any], *, step: int, skipped: bool = False) -> None:
         watch = self._watch
-        if not skipped and not watch.over:
+        doing_again = self._again and self._tracker is None
+        if not skipped and not watch.over and not doing_again:
             signs = self._signs(held)
             # A loss that is thrown away by hand, with the weights as they were, is no trouble.
             if signs and (self._checked or signs.weights or signs.outputs):
                 self._wrong(signs, step)
         self._loss = self._norm = None
         self._gradients = ()
+        self._between_steps = True
+        if self._snapshot is not None and not self._again:
+            self._snapshot.fetched += self._unused
+            self._snapshot.stepped()
+            self._tail, self._unused = self._unused or self._tail, []
         self._outputs = []
         if self._tracker is not None and watch.at is None and not watch.over:
             # Done again, the step went well: something else than what was restored decides about it.
@@ -341,7 +373,9 @@ class WatchFeed(Feed):
             if watch.wrong_at is None:
                 watch.wrong_at, watch.signs = step, signs
             if self._snapshot is not None and self._snapshot.whole and watch.at is None:
-                self._again = True
+                self._again = self._first_again = True
+                self._due = [*self._snapshot.fetched, *self._unused]
+                self._last_step = len(self._unused or self._tail)
             elif not watch.go_on:
                 self._end()
             return
