@@ -16,6 +16,7 @@ SCRIPTS = (
     "record.py",
     "record_mindspore.py",
     "watch.py",
+    "watch_mindspore.py",
     "run_folder.py",
     "cli.py",
     "align.py",

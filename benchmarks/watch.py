@@ -10,9 +10,9 @@ from pathlib import Path
 import torch
 from measure import RATIO_HEADER, print_ratios, ratios_to_first
 from record import Variant
+from watched import watch_with
 
 from trueline.record.watching.state import Watch
-from trueline.record.watching.watcher import WatchFeed
 
 LIMITS = {net: {"watch": 1.10} for net in ("resnet18", "transformer")}
 
@@ -22,16 +22,7 @@ class Watched(Variant):
 
     def __init__(self, net: str, watch: Watch, folder: Path) -> None:
         super().__init__(net, {}, folder)
-        assert self.recorder is not None
-        feeds: list[WatchFeed] = []
-
-        def feed(recorder: object, adapter: object) -> WatchFeed:
-            # Hooks come and go with every step here; what is kept stays.
-            if not feeds:
-                feeds.append(WatchFeed(recorder, adapter, watch))  # type: ignore[arg-type]
-            return feeds[0]
-
-        self.recorder.feed = feed
+        watch_with(self.recorder, watch)
 
 
 class Anomalous(Variant):

@@ -1,0 +1,39 @@
+"""What watching costs in MindSpore's PyNative mode: reported, without a limit."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import mindspore as ms
+from measure import RATIO_HEADER, print_ratios, ratios_to_first
+from record_mindspore import Variant
+from watched import watch_with
+
+from trueline.record.watching.state import Watch
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=60)
+    options = parser.parse_args()
+    ms.set_device("CPU")
+    watches = {"watch": Watch(), "watch --no-replay": Watch(replay=False)}
+    print(RATIO_HEADER)
+    with tempfile.TemporaryDirectory() as folder:
+        variants = {"plain": Variant(None, Path(folder) / "plain")}
+        for name, watch in watches.items():
+            variants[name] = Variant({}, Path(folder) / name)
+            watch_with(variants[name].recorder, watch)
+        found = ratios_to_first({name: one.step for name, one in variants.items()}, repeat=options.repeat)
+        assert all(one.recorder is None or one.recorder.on for one in variants.values()), "a watch went off"
+    print_ratios("cnn", found, {})
+    print(f"cnn: {watches['watch'].kept_bytes / 1e6:.1f} MB kept")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
