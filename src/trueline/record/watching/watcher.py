@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import Adapter, Handed, Unreadable
+from trueline.adapters.protocol import Adapter, Handed
 from trueline.adapters.tree import leaves
-from trueline.kernel import summarise
 from trueline.model.key import Phase
 from trueline.model.run import Line
-from trueline.model.summary import Summary
-from trueline.record.feed import Feed
 from trueline.record.guard import guarded
-from trueline.record.points import Need
 from trueline.record.ranks import rank_of
 from trueline.record.recorder import Recorder
 from trueline.record.watching.found import hit_of
 from trueline.record.watching.hit import Hit
+from trueline.record.watching.points_feed import PointsFeed
 from trueline.record.watching.seen import Part, Seen, Updating
 from trueline.record.watching.snapshot import Fetched, Snapshot
 from trueline.record.watching.state import Signs, Watch, WatchEnded
@@ -31,12 +28,11 @@ _LARGEST: Final = 3.4e38
 _FEW: Final = 8
 
 
-class WatchFeed(Feed):
+class WatchFeed(PointsFeed):
     """A recording's feed that looks at numbers too."""
 
     def __init__(self, recorder: Recorder, adapter: Adapter, watch: Watch) -> None:
-        super().__init__(recorder, adapter)
-        self._watch = watch
+        super().__init__(recorder, adapter, watch)
         self._snapshot: Snapshot | None = None
         self._again = False
         self._tracker: Tracker | None = None
@@ -50,7 +46,6 @@ class WatchFeed(Feed):
         self._checked = False
         self._step_line: Line | None = None
         self._optimizer = ""
-        self._met = False
         # Batches of the step that is going on and of the one before, those still to be handed out again, and how many
         # the last step has.
         self._unused: list[Fetched] = []
@@ -63,21 +58,9 @@ class WatchFeed(Feed):
         recorder.subscribe(self._finished)
 
     @property
-    def _step(self) -> int:
-        return self._recorder.steps[Phase.TRAIN]
-
-    @property
     def wants_calls(self) -> bool:
         """Every module's calls where each operator's module is wanted, or what modules give."""
-        return self._tracker is not None or self._sees_outputs or super().wants_calls
-
-    @property
-    def _sees_outputs(self) -> bool:
-        return self._watch.limit is not None or bool(self._needs & {Need.OUTPUTS, Need.ACTIVATIONS})
-
-    @property
-    def _needs(self) -> frozenset[Need]:
-        return self._watch.points.needs if self._watch.points is not None else frozenset()
+        return self._tracker is not None or self._watch.limit is not None or super().wants_calls
 
     # ---- data
 
@@ -130,9 +113,6 @@ class WatchFeed(Feed):
         self._batch = self._tensors(handed.batch)
         super().fetched(handed.loader, handed.batch, handed.indexes)
 
-    def _networks(self) -> Iterator[Any]:
-        return (module for root, module in self._recorder.networks.alive() if root.adapter is self._adapter)
-
     # ---- op level
 
     def _begin_where_wanted(self) -> None:
@@ -169,10 +149,6 @@ class WatchFeed(Feed):
             self._updating = Updating.NOT
             self._first_call(args, kwargs)
         super().called(module, args, kwargs)
-        if not self._met and Need.INITIAL in self._needs:
-            self._meet()
-        if Need.ACTIVATIONS in self._needs:
-            self._activated(module, args)
 
     @guarded
     def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -180,52 +156,24 @@ class WatchFeed(Feed):
             self._batch = self._tensors((list(args), dict(kwargs)))
         self._begin_where_wanted()
 
-    @guarded
-    def _meet(self) -> None:
-        self._met = True
-        if self._watch.points is not None:
-            self._watch.point_hits += self._watch.points.initial(self._weights())
-
-    def _weights(self) -> Iterator[tuple[str, Any]]:
-        for network in self._networks():
-            for one in self._values.tensors(network):
-                if one.trainable:
-                    yield one.name, self._values.to_numpy(one.value)
-
-    @guarded
-    def _activated(self, module: Any, args: Sequence[Any]) -> None:
-        points, place = self._watch.points, self._stack[-1][1] if self._stack else None
-        given = next((one for _, one in leaves(list(args), self._values.is_tensor)), None)
-        if points is not None and place is not None and given is not None:
-            kind = type(module).__name__
-            self._watch.point_hits += points.before_activation(
-                self._step, place.path, kind, self._values.to_numpy(given)
-            )
-
     def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
-        if self._sees_outputs and self._stack and not self._recorder.in_backward:
+        if self._watch.limit is not None and self._stack and not self._recorder.in_backward:
             self._gave(module, output)
         super().returned(module, args, kwargs, output)
 
     @guarded
     def _gave(self, module: Any, output: Any) -> None:
-        place = self._stack[-1][1]
-        if place is None or self._stack[-1][0] is not module:
+        place, watch = self._stack[-1][1], self._watch
+        if place is None or self._stack[-1][0] is not module or watch.limit is None:
             return
-        watch = self._watch
         for _, tensor in leaves(output, self._values.is_tensor):
             summary = self._summary(tensor)
             if summary is None:
                 continue
-            if watch.limit is not None and max(-summary.minimum, summary.maximum) > watch.limit:
+            if max(-summary.minimum, summary.maximum) > watch.limit:
                 self._outputs.append(place.path)
                 made = self._tracker.maker(tensor) if self._tracker is not None else None
                 self._starts += [made] if made is not None else []
-            if watch.points is not None and Need.OUTPUTS in self._needs:
-                array = self._values.to_numpy(tensor)
-                watch.point_hits += watch.points.output(
-                    self._step, place.path, type(module).__name__, array, summary=summary
-                )
 
     def loss(self, value: Any, source: str) -> None:
         super().loss(value, source)
@@ -261,13 +209,6 @@ class WatchFeed(Feed):
         if self._tracker is not None:
             makers = [self._tracker.maker(gradient) for _, gradient in self._gradients]
             self._starts += [made for made in makers if made is not None]
-        points = self._watch.points
-        if points is not None and Need.GRADIENTS in self._needs:
-            for parameter, gradient in self._gradients:
-                told = self._named(parameter)
-                if told is not None:
-                    array = self._values.to_numpy(gradient)
-                    self._watch.point_hits += points.gradient(self._step, told[0], array)
         self._updating = Updating.BY_OPTIMIZER
         self._step_line = user_line(self._adapter.build.package())
 
@@ -297,12 +238,6 @@ class WatchFeed(Feed):
         self._watch.steps += 1
         self._watch.skipped += skipped
         held = [one for group in self._values.groups(optimizer) for one in group.parameters]
-        points = self._watch.points
-        if points is not None and not skipped:
-            if Need.WEIGHTS in self._needs:
-                self._watch.point_hits += points.weights(self._step, self._weights())
-            if Need.NORMS in self._needs and self._norm is not None:
-                self._watch.point_hits += points.norm(self._step, "gradients", self._values.read(self._norm))
         self._look([] if skipped else held, step=self._step, skipped=skipped)
 
     def _look(self, held: Sequence[Any], *, step: int, skipped: bool = False) -> None:
@@ -360,12 +295,6 @@ class WatchFeed(Feed):
                 told = self._named(parameter)
                 names.append(told[0] if told is not None else "?")
         return names
-
-    def _summary(self, tensor: Any) -> Summary | None:
-        try:
-            return summarise(self._values.to_numpy(tensor)) if "float" in self._values.dtype(tensor) else None
-        except (Unreadable, ValueError):
-            return None
 
     def _wrong(self, signs: Signs, step: int) -> None:
         watch = self._watch
