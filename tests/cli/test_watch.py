@@ -65,7 +65,8 @@ def test_a_hit_is_told_with_its_operator_line_and_numbers_and_stops_the_script(t
     assert [one for one in ended.stdout.splitlines() if one.startswith("step")][:4] == [f"step {i}" for i in range(4)]
     assert "step 5" not in ended.stdout
     assert "backward: the gradient of sqrt" in ended.stderr
-    assert f"train.py:{LINE}" in ended.stderr
+    # A long path is broken where the line ends.
+    assert f"train.py:{LINE}" in "".join(ended.stderr.split())
     assert "What sqrt took and gave" in ended.stderr
     assert sorted(one.name for one in tmp_path.iterdir()) == ["train.py"]
 

@@ -70,7 +70,7 @@ def finds_the_four_differences(printed: str) -> None:
     assert "The port has max_pool on the way into layer2.0.conv3, which the benchmark has not" in printed
     assert "spreads 0.1 over the other K-1 classes; the benchmark 0.1 over all K classes" in printed
     assert "Xavier (Glorot) uniform" in printed and "the benchmark: Kaiming (He) normal" in printed
-    assert "end_point.weight) begin otherwise: normal with standard deviation 0.01" in printed
+    assert "end_point.weight) begins otherwise: normal with standard deviation 0.01" in printed
     for stage in ("data", "parameters", "weights", "update", "metrics"):
         assert f"{stage} passed" in printed
 

@@ -99,7 +99,7 @@ def test_a_step_off_says_so(sides: Sides, tmp_path: Path) -> None:
     bench, rate, per, _ = FAULTS["one_step_late"]
     (blame,) = _found(sides, tmp_path, bench, rate, per=per).blames
     assert blame.confirmed
-    assert "1 steps too late" in blame.message.text("en")
+    assert "1 step too late" in blame.message.text("en")
 
 
 @pytest.mark.parametrize("name", ["no_warm_up", "shorter_warm_up"])
