@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from trueline.model.message import Message
 from trueline.record.again import Command
 from trueline.record.launch import run_module, run_script
+from trueline.record.ranks import rank_in_environment
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
 from trueline.record.watching.afresh import Errand, run_afresh
@@ -58,9 +59,10 @@ class Watched:
 
     @property
     def needs_another_run(self) -> bool:
-        """Whether something went wrong that this run could not pin down."""
+        """Whether something went wrong that this run could not pin down; one of several ranks cannot be run alone."""
         found = self.watch
-        return found is not None and self.hit is None and found.wrong_at is not None and self.errand is None
+        alone = rank_in_environment()[1] == 1
+        return found is not None and self.hit is None and found.wrong_at is not None and self.errand is None and alone
 
     def run_again(self) -> None:
         """The script once more, to the step that went wrong."""
