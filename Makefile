@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 BARE := .venv-numpy2
 STAMP := $(VENV)/.ready
 BARE_STAMP := $(BARE)/.ready
-JOBS ?= 3
+JOBS ?= 2
 SETUP_FILES := pyproject.toml constraints.txt hatch_build.py $(wildcard native/*)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -37,8 +37,7 @@ demo: $(STAMP)
 
 test: check units numpy2 tables
 
-# One thread each: the workers share the cores, and small networks only wait for each other's threads. One worker more
-# than two cores: many tests wait for processes that they start.
+# One thread each: the workers share the cores, and small networks only wait for each other's threads.
 units: $(STAMP)
 	@sh tests/web/install_browser.sh
 	OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(JOBS) --dist worksteal
