@@ -34,7 +34,7 @@ TABLES = {
     "pair/test_update_stage": 10,
     "record/test_mindspore_loops": 10,
     "record/test_ranks": 10,
-    "watching/test_programs": 10,
+    "watching/test_programs": 20,
     "run_folder/test_fuzz": 10,
     "run_folder/test_fuzz::test_a_file_cut_anywhere_at_its_end_opens_silently": 1,
     "run_folder/test_fuzz::test_damage_with_right_checksums_is_read_or_refused": 1,
