@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from adapters.subjects.protocol import Array, Batch, Subject
 
-from trueline.adapters.protocol import Handed
+from trueline.adapters.nouns import Handed
 from trueline.adapters.tree import leaves
 
 

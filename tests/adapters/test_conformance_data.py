@@ -6,7 +6,7 @@ import numpy as np
 from adapters.observing import watched
 from adapters.subjects.protocol import Batch, Subject
 
-from trueline.adapters.protocol import Handed
+from trueline.adapters.nouns import Handed
 
 ORDER = [6, 0, 3, 5, 1, 2, 4]
 

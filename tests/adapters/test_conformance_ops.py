@@ -8,7 +8,7 @@ import numpy as np
 from adapters.observing import make_batches
 from adapters.subjects.protocol import Array, Subject
 
-from trueline.adapters.protocol import OpCall
+from trueline.adapters.nouns import OpCall
 
 ARRAY = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 

@@ -10,7 +10,7 @@ import pytest
 from adapters.observing import make_batches, weights
 from adapters.subjects.protocol import Rule, Subject
 
-from trueline.adapters.protocol import State
+from trueline.adapters.nouns import State
 
 
 def _through_files(state: State) -> State:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import OpCall
+from trueline.adapters.nouns import OpCall
 from trueline.adapters.torch.build import PACKAGE
 from trueline.adapters.torch.ops import watch
 from trueline.apitable.opkinds import op_kind

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.protocol import Built
+from trueline.adapters.nouns import Built
 from trueline.model.run import Line
 
 _MANY = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from trueline.adapters.protocol import State
+from trueline.adapters.nouns import State
 
 
 class CapturingKeeper:

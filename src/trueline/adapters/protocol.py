@@ -1,4 +1,4 @@
-"""What a framework's folder offers, and what it tells whoever observes a training run.
+"""What a framework's folder offers.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
 ``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling`` and ``streams``. The
@@ -10,101 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy.typing as npt
-
-from trueline.model.run import Line
-
-Array = npt.NDArray[Any]
-
-
-class Unreadable(Exception):  # noqa: N818
-    """A tensor that has no values of its own: traced, fake, on the meta device, inside a function transform …"""
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """A named tensor of a network."""
-
-    name: str
-    value: Any
-    trainable: bool
-    buffer: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A parameter group of an optimizer: its plain settings (lr among them) and its parameters."""
-
-    settings: Mapping[str, Any]
-    parameters: Sequence[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """How a module was built: the arguments by name (defaults filled in) and the user's line.
-
-    Tensors and modules among the arguments are replaced by their type's name in angle brackets.
-    """
-
-    type: type
-    arguments: Mapping[str, Any]
-    line: Line | None
-    complete: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """One module run on given inputs: outputs, and with ``gout`` the gradients of inputs and parameters."""
-
-    outputs: Sequence[Array]
-    gin: Sequence[Array | None] = ()
-    grads: Mapping[str, Array] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """One function run and pulled back: its outputs, the gradients at its inputs and at parameters, its result."""
-
-    outputs: Sequence[Array]
-    gin: Sequence[Array | None]
-    grads: Sequence[Array | None]
-    result: Any = None
-
-
-# What stands around a module's call: (module, args, kwargs, proceed) to the output.
-Around = Callable[[Any, tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
-# How much of its input a dropout is to drop, of how much it would.
-Share = Callable[[float], float]
-# The gradients at floating outputs, or how to make them once the outputs are there.
-Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class OpCall:
-    """One operator call at op level; ``settings`` are its plain arguments, by place where they have no name.
-
-    ``node`` is a number that a call of the backward pass shares with the call of the forward pass whose gradient it is.
-    """
-
-    name: str
-    inputs: Sequence[Any]
-    outputs: Sequence[Any]
-    line: Line | None
-    backward: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    node: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a replay needs: arrays by name, and plain values (JSON) by name; ``lost`` names what does not fit."""
-
-    arrays: Mapping[str, Array]
-    plain: Mapping[str, Any]
-    lost: Sequence[str] = ()
+from trueline.adapters.nouns import Around, Array, Built, Gout, Group, OpCall, Passed, Pulled, Share, State, Tensor
+from trueline.adapters.observer import Observer, Tap
 
 
 class Values(Protocol):
@@ -188,84 +97,6 @@ class Values(Protocol):
         ...
 
     def shape(self, tensor: Any) -> tuple[int, ...]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """A batch that is handed out in place of a loader's next."""
-
-    batch: Any
-
-
-class Observer(Protocol):
-    """What happens in a training run, told in order by ``hooks`` and ``data`` on the training thread.
-
-    Values are handed over as they are; an observer copies what it wants to keep. A training step tells, in order:
-    ``zero_grad`` (where the user zeroes), ``called`` … ``returned``, ``loss``, ``backward_began``,
-    ``backward_ended``, ``step_began``, ``step_ended``. An iteration over data tells ``loader_began``, then
-    ``fetch_began`` and ``fetched`` in turn; the fetch that finds nothing more tells ``fetch_began``, ``loader_ended``.
-    Optimizers are never told as ``called``, even where they are modules; the framework's own training wrappers are, and
-    ``unwrap`` shows the network inside.
-    """
-
-    @property
-    def wants_calls(self) -> bool:
-        """Whether ``called`` and ``returned`` are wanted for every module, or only for outermost ones."""
-        ...
-
-    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
-        """An iteration over data begins: kind, length, batch_size, sampler, workers, dataset."""
-        ...
-
-    def fetch_began(self, loader: Any) -> None: ...
-
-    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None: ...
-
-    def instead(self, loader: Any) -> Handed | None:
-        """A batch to be handed out instead of the next one, which then is not asked for; None for none."""
-        ...
-
-    def loader_ended(self, loader: Any) -> None: ...
-
-    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None: ...
-
-    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
-        """Told also when the call raised, with ``output`` None, so that calls and returns stay paired."""
-        ...
-
-    def mode_set(self, module: Any, training: bool) -> None:
-        """Once per call by the user, for the outermost module."""
-        ...
-
-    def zero_grad(self, owner: Any) -> None:
-        """``owner`` is an optimizer or a module."""
-        ...
-
-    def loss(self, value: Any, source: str) -> None:
-        """The unscaled loss: source is backward, value_and_grad, model or output."""
-        ...
-
-    def backward_began(self) -> None: ...
-
-    def backward_ended(self) -> None: ...
-
-    def scale(self, value: Any) -> None: ...
-
-    def unscaled(self, optimizer: Any) -> None: ...
-
-    def clipped(self, kind: str, limit: float, norm: Any) -> None: ...
-
-    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
-        """``gradients`` are (parameter, gradient) pairs as given to the optimizer; None where they cannot be seen."""
-        ...
-
-    def step_ended(self, optimizer: Any, skipped: bool) -> None: ...
-
-    def scheduled(self, scheduler: Any) -> None: ...
-
-    def notice(self, message_id: str, **params: Any) -> None:
-        """Something could not be captured; each (id, params) counts once."""
-        ...
 
 
 class Installed(Protocol):
@@ -447,18 +278,6 @@ class Perturbs(Protocol):
         outputs after. Where whole graphs run, only their inputs are moved. Kernels that sum in another order are used
         where the framework has them.
         """
-        ...
-
-
-class Tap(Protocol):
-    """Who is told of a process's randomness, and may have a say in it."""
-
-    def seeding(self, stream: str, value: Any) -> Any:
-        """A generator is about to be seeded by the script: with what instead (None: as the system chooses)."""
-        ...
-
-    def built(self, kind: str, facts: Mapping[str, Any]) -> None:
-        """The script has built a loader or a part of a data pipeline."""
         ...
 
 

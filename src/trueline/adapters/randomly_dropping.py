@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeGuard
 
-from trueline.adapters.protocol import Share
+from trueline.adapters.nouns import Share
 
 _DROPS: Final = re.compile(
     r"(alpha_?|feature_?|spatial_?)?drop(out|_?path|_?block|_?connect)?s?([123]d)?|stochastic_?depth", re.I

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.protocol import Unreadable, Values
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves
 from trueline.kernel import describe_rows
 from trueline.model.sample import Batch, SampleField

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import Adapter, Handed
+from trueline.adapters.nouns import Handed
+from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo, EventName

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 if TYPE_CHECKING:
-    from trueline.adapters.protocol import Adapter, Installed, Observer, Perturbing
+    from trueline.adapters.observer import Observer
+    from trueline.adapters.protocol import Adapter, Installed, Perturbing
 
 VARIABLE = "TRUELINE_PERTURB"
 _TOLD = "perturbed.json"

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trueline.adapters.protocol import Adapter, Installed, Observer
+from trueline.adapters.observer import Observer
+from trueline.adapters.protocol import Adapter, Installed
 from trueline.formats.run_folder.writer import RankWriter
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.message import Message, message

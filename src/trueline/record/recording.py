@@ -21,7 +21,8 @@ from trueline.record.wanted import Wanted
 from trueline.version import __version__
 
 if TYPE_CHECKING:
-    from trueline.adapters.protocol import Adapter, Observer
+    from trueline.adapters.observer import Observer
+    from trueline.adapters.protocol import Adapter
     from trueline.record.perturb import PerturbedAdapters
     from trueline.record.recorder import Recorder
 

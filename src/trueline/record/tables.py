@@ -6,7 +6,8 @@ import weakref
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from trueline.adapters.protocol import Tensor, Unreadable, Values
+from trueline.adapters.nouns import Tensor, Unreadable
+from trueline.adapters.protocol import Values
 from trueline.kernel import summarise
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary

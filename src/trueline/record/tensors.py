@@ -5,7 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from trueline.adapters.protocol import Unreadable, Values
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.protocol import Values
 from trueline.kernel import UnsupportedDtype, summarise
 from trueline.model.summary import Summary
 from trueline.record.open_step import OpenStep, Spot

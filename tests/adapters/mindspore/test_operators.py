@@ -11,7 +11,7 @@ from adapters.observing import make_batches
 from adapters.subjects.mindspore_subject import SUBJECT
 from mindspore import Parameter, Tensor, nn, ops
 
-from trueline.adapters.protocol import OpCall
+from trueline.adapters.nouns import OpCall
 
 values = SUBJECT.adapter.values
 

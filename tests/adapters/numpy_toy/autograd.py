@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from adapters.numpy_toy import framework, values
 
-from trueline.adapters.protocol import Gout, Pulled
+from trueline.adapters.nouns import Gout, Pulled
 from trueline.adapters.tree import leaves
 
 

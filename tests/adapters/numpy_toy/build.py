@@ -13,7 +13,7 @@ from adapters.numpy_toy import framework, values
 from adapters.numpy_toy.autograd import vjp
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import Array, Built, Passed
+from trueline.adapters.nouns import Array, Built, Passed
 from trueline.model.run import Line
 
 PACKAGE = f"{Path(__file__).parent}/"

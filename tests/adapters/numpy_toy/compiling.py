@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.numpy_toy import build
 
-from trueline.adapters.protocol import Array, Passed
+from trueline.adapters.nouns import Array, Passed
 
 
 def how(root: Any) -> str:

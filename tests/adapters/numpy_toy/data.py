@@ -7,8 +7,8 @@ from typing import Any
 
 from adapters.numpy_toy import framework
 
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.protocol import Observer
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches) -> None:

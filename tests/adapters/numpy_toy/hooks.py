@@ -7,8 +7,9 @@ from typing import Any
 
 from adapters.numpy_toy import build, data, framework
 
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.protocol import Installed, Observer
+from trueline.adapters.protocol import Installed
 
 
 class Hooked:

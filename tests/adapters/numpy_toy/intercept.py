@@ -8,8 +8,8 @@ from typing import Any
 
 from adapters.numpy_toy import framework
 
+from trueline.adapters.nouns import Around
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import Around
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from adapters.numpy_toy import framework
 from adapters.numpy_toy.build import PACKAGE
 
 from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import OpCall
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import OpCall
 
 
 @contextmanager

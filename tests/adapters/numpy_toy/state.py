@@ -9,7 +9,7 @@ import numpy as np
 from adapters.numpy_toy import framework, values
 
 from trueline.adapters.keeping import CapturingKeeper
-from trueline.adapters.protocol import State
+from trueline.adapters.nouns import State
 
 
 def capture(model: Any, optimizers: Sequence[Any] = ()) -> State:

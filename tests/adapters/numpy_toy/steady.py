@@ -8,8 +8,8 @@ from typing import Any
 
 from adapters.numpy_toy import framework
 
+from trueline.adapters.nouns import Share
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import Share
 from trueline.adapters.randomly_dropping import Dropping, nothing
 
 

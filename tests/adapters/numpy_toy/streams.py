@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from trueline.adapters.protocol import Tap
+from trueline.adapters.observer import Tap
 
 NAMES: Final = ()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from adapters.numpy_toy import framework
 
-from trueline.adapters.protocol import Array, Group, Tensor
+from trueline.adapters.nouns import Array, Group, Tensor
 
 
 def is_tensor(value: Any) -> bool:

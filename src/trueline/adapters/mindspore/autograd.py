@@ -10,7 +10,7 @@ import mindspore as ms
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.engine import pynative
-from trueline.adapters.protocol import Array, Gout, Pulled
+from trueline.adapters.nouns import Array, Gout, Pulled
 from trueline.adapters.tree import leaves
 
 

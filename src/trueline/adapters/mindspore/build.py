@@ -19,7 +19,7 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.autograd import vjp
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.protocol import Array, Built, Passed
+from trueline.adapters.nouns import Array, Built, Passed
 from trueline.adapters.tree import leaves
 from trueline.model.trouble import BadUsage
 

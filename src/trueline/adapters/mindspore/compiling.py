@@ -10,7 +10,7 @@ import mindspore as ms
 from mindspore import context, nn, ops
 
 from trueline.adapters.mindspore import build, values
-from trueline.adapters.protocol import Array, Passed
+from trueline.adapters.nouns import Array, Passed
 from trueline.adapters.tree import leaves
 
 

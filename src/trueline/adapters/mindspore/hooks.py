@@ -9,8 +9,9 @@ import mindspore as ms
 
 from trueline.adapters.mindspore import build, cells, data, gradients, jit, scaling
 from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import Installed, Observer
+from trueline.adapters.protocol import Installed
 
 
 class _Hooks:

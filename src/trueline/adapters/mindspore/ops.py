@@ -17,8 +17,8 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.engine import api
+from trueline.adapters.nouns import OpCall
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import OpCall
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.tree import leaves
 from trueline.model.run import Line

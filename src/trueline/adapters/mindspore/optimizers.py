@@ -8,7 +8,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn
 
-from trueline.adapters.protocol import Group
+from trueline.adapters.nouns import Group
 
 _SETTINGS = (
     "momentum",

@@ -13,7 +13,7 @@ from mindspore.communication import management
 from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import built_cells
-from trueline.adapters.protocol import State
+from trueline.adapters.nouns import State
 
 _RANDOM_CELLS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "RReLU", "DropPath")
 

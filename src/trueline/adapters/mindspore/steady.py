@@ -13,8 +13,8 @@ from mindspore import ops
 from mindspore.ops.function import nn_func
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.nouns import Share
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import Share
 from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
 _FUNCTIONS = (

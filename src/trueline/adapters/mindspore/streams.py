@@ -12,7 +12,7 @@ from mindspore import common, dataset
 from mindspore.dataset.engine import datasets
 
 from trueline.adapters.mindspore import state
-from trueline.adapters.protocol import Tap
+from trueline.adapters.observer import Tap
 
 NAMES: Final = ("mindspore", "mindspore.dataset")
 

@@ -13,8 +13,8 @@ import mindspore as ms
 from mindspore import context
 
 from trueline.adapters.mindspore import build
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Switch
-from trueline.adapters.protocol import Observer
 
 
 class Telling:

@@ -16,7 +16,7 @@ from mindspore import nn
 from trueline.adapters.mindspore.engine import pynative
 from trueline.adapters.mindspore.optimizers import groups
 from trueline.adapters.mindspore.wrappers import unwrap
-from trueline.adapters.protocol import Array, Tensor
+from trueline.adapters.nouns import Array, Tensor
 
 __all__ = [
     "assign",

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from trueline.adapters.protocol import Array, Gout, Pulled
+from trueline.adapters.nouns import Array, Gout, Pulled
 from trueline.adapters.torch import values
 from trueline.adapters.tree import leaves
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import Array, Built, Passed
+from trueline.adapters.nouns import Array, Built, Passed
 from trueline.adapters.torch import values
 from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves

@@ -13,8 +13,8 @@ from torch import nn
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.protocol import Observer
 
 _COMPILED_WARNING = r"Using `torch\.compile\(module\)` when there are global hooks"
 _FUSED_IN_EVALUATION = (nn.TransformerEncoderLayer,)

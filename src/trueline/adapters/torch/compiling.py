@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import torch
 
-from trueline.adapters.protocol import Array, Passed
+from trueline.adapters.nouns import Array, Passed
 from trueline.adapters.torch import build
 
 _INNER: Final = "_orig_mod."

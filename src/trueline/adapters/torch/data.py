@@ -10,8 +10,8 @@ from torch.utils import data as torch_data
 from torch.utils.data import dataloader
 
 from trueline.adapters.indexes import Indexes
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.protocol import Observer
 
 _SHUFFLES = {
     "SequentialSampler": False,

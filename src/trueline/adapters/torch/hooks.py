@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.protocol import Installed, Observer
+from trueline.adapters.protocol import Installed
 from trueline.adapters.torch import build, calls, data, training
 
 

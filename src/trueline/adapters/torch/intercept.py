@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from trueline.adapters.nouns import Around
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import Around
 from trueline.adapters.torch.build import as_written
 
 

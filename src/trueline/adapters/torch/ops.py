@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import OpCall
+from trueline.adapters.nouns import OpCall
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.torch.build import PACKAGE
 from trueline.adapters.tree import leaves

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from trueline.adapters.protocol import Array, Group
+from trueline.adapters.nouns import Array, Group
 from trueline.adapters.torch import values
 
 # What speed or debugging is chosen by, not what a step does.

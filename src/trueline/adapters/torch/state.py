@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from trueline.adapters.protocol import Array, State
+from trueline.adapters.nouns import Array, State
 from trueline.adapters.torch import keeping, values
 
 

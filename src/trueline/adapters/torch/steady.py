@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from trueline.adapters.nouns import Share
 from trueline.adapters.patching import Patches
-from trueline.adapters.protocol import Share
 from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
 _FUNCTIONS = (

@@ -9,8 +9,8 @@ from typing import Any, Final
 import torch
 from torch.utils.data import DataLoader
 
+from trueline.adapters.observer import Tap
 from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.protocol import Tap
 from trueline.adapters.torch import build, data, state
 
 NAMES: Final = ("torch",)

@@ -12,8 +12,8 @@ from torch import nn
 from torch.optim import Optimizer, lr_scheduler
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.protocol import Observer
 from trueline.adapters.torch import values
 
 _NODES_TO_SCALE = 16

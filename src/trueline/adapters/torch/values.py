@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from trueline.adapters.protocol import Array, Group, Tensor, Unreadable
+from trueline.adapters.nouns import Array, Group, Tensor, Unreadable
 
 _PLAIN = (bool, int, float, str, type(None))
 _WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from trueline.adapters.protocol import Share
+from trueline.adapters.nouns import Share
 from trueline.adapters.randomly_dropping import nothing
 from trueline.pair.child.host import Host
 from trueline.pair.sides.wire import Array

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from trueline.adapters.protocol import Adapter, Tensor, Unreadable, Values
+from trueline.adapters.nouns import Tensor, Unreadable
+from trueline.adapters.protocol import Adapter, Values
 from trueline.apitable.attributes import known_layer
 from trueline.apitable.layers import keeps_torch_names, layer_of_class
 from trueline.model.run import ModuleInfo, ParamInfo

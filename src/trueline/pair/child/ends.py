@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.protocol import OpCall
+from trueline.adapters.nouns import OpCall
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.kernel import fingerprint
 from trueline.model.run import Line

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.protocol import Unreadable, Values
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.protocol import Values
 from trueline.pair.child.building import build
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.faults import said_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from trueline.adapters.protocol import OpCall
+from trueline.adapters.nouns import OpCall
 from trueline.adapters.tree import leaves
 from trueline.apitable.opkinds import op_kind
 from trueline.pair.child.between import gradients_between

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.protocol import Unreadable, Values
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.protocol import Values
 from trueline.kernel import UnsupportedDtype, fingerprint
 from trueline.pair.sides.wire import Array
 

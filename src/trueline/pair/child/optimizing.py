@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.protocol import Group, Values
+from trueline.adapters.nouns import Group
+from trueline.adapters.protocol import Values
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host

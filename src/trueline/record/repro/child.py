@@ -15,7 +15,8 @@ from trueline.record.repro.plan import Plan
 from trueline.record.repro.tap import Tap
 
 if TYPE_CHECKING:
-    from trueline.adapters.protocol import Adapter, Installed, Observer
+    from trueline.adapters.observer import Observer
+    from trueline.adapters.protocol import Adapter, Installed
 
 
 class RepeatedAdapters(PerturbedAdapters):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trueline.adapters.protocol import Adapter, Unreadable
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.kernel import summarise
 from trueline.model.key import Phase

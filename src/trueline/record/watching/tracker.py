@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import Adapter, OpCall, Unreadable
+from trueline.adapters.nouns import OpCall, Unreadable
+from trueline.adapters.protocol import Adapter
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.kernel import summarise
 from trueline.model.run import Line

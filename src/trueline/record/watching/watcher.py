@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.protocol import Adapter, Handed
+from trueline.adapters.nouns import Handed
+from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.model.key import Phase
 from trueline.model.run import Line

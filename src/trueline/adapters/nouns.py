@@ -1,0 +1,110 @@
+"""What adapters and those who use them hand to each other: tensors by name, operator calls, states, gradients.
+
+Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy.typing as npt
+
+from trueline.model.run import Line
+
+Array = npt.NDArray[Any]
+
+
+class Unreadable(Exception):  # noqa: N818
+    """A tensor that has no values of its own: traced, fake, on the meta device, inside a function transform …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A named tensor of a network."""
+
+    name: str
+    value: Any
+    trainable: bool
+    buffer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A parameter group of an optimizer: its plain settings (lr among them) and its parameters."""
+
+    settings: Mapping[str, Any]
+    parameters: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """How a module was built: the arguments by name (defaults filled in) and the user's line.
+
+    Tensors and modules among the arguments are replaced by their type's name in angle brackets.
+    """
+
+    type: type
+    arguments: Mapping[str, Any]
+    line: Line | None
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One module run on given inputs: outputs, and with ``gout`` the gradients of inputs and parameters."""
+
+    outputs: Sequence[Array]
+    gin: Sequence[Array | None] = ()
+    grads: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """One function run and pulled back: its outputs, the gradients at its inputs and at parameters, its result."""
+
+    outputs: Sequence[Array]
+    gin: Sequence[Array | None]
+    grads: Sequence[Array | None]
+    result: Any = None
+
+
+# What stands around a module's call: (module, args, kwargs, proceed) to the output.
+Around = Callable[[Any, tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
+# How much of its input a dropout is to drop, of how much it would.
+Share = Callable[[float], float]
+# The gradients at floating outputs, or how to make them once the outputs are there.
+Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class OpCall:
+    """One operator call at op level; ``settings`` are its plain arguments, by place where they have no name.
+
+    ``node`` is a number that a call of the backward pass shares with the call of the forward pass whose gradient it is.
+    """
+
+    name: str
+    inputs: Sequence[Any]
+    outputs: Sequence[Any]
+    line: Line | None
+    backward: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    node: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a replay needs: arrays by name, and plain values (JSON) by name; ``lost`` names what does not fit."""
+
+    arrays: Mapping[str, Array]
+    plain: Mapping[str, Any]
+    lost: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A batch that is handed out in place of a loader's next."""
+
+    batch: Any

@@ -1,0 +1,91 @@
+"""Whom a framework's folder tells of a training run: an Observer of what happens, a Tap of its randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from trueline.adapters.nouns import Handed
+
+
+class Observer(Protocol):
+    """What happens in a training run, told in order by ``hooks`` and ``data`` on the training thread.
+
+    Values are handed over as they are; an observer copies what it wants to keep. A training step tells, in order:
+    ``zero_grad`` (where the user zeroes), ``called`` … ``returned``, ``loss``, ``backward_began``,
+    ``backward_ended``, ``step_began``, ``step_ended``. An iteration over data tells ``loader_began``, then
+    ``fetch_began`` and ``fetched`` in turn; the fetch that finds nothing more tells ``fetch_began``, ``loader_ended``.
+    Optimizers are never told as ``called``, even where they are modules; the framework's own training wrappers are, and
+    ``unwrap`` shows the network inside.
+    """
+
+    @property
+    def wants_calls(self) -> bool:
+        """Whether ``called`` and ``returned`` are wanted for every module, or only for outermost ones."""
+        ...
+
+    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+        """An iteration over data begins: kind, length, batch_size, sampler, workers, dataset."""
+        ...
+
+    def fetch_began(self, loader: Any) -> None: ...
+
+    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None: ...
+
+    def instead(self, loader: Any) -> Handed | None:
+        """A batch to be handed out instead of the next one, which then is not asked for; None for none."""
+        ...
+
+    def loader_ended(self, loader: Any) -> None: ...
+
+    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None: ...
+
+    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+        """Told also when the call raised, with ``output`` None, so that calls and returns stay paired."""
+        ...
+
+    def mode_set(self, module: Any, training: bool) -> None:
+        """Once per call by the user, for the outermost module."""
+        ...
+
+    def zero_grad(self, owner: Any) -> None:
+        """``owner`` is an optimizer or a module."""
+        ...
+
+    def loss(self, value: Any, source: str) -> None:
+        """The unscaled loss: source is backward, value_and_grad, model or output."""
+        ...
+
+    def backward_began(self) -> None: ...
+
+    def backward_ended(self) -> None: ...
+
+    def scale(self, value: Any) -> None: ...
+
+    def unscaled(self, optimizer: Any) -> None: ...
+
+    def clipped(self, kind: str, limit: float, norm: Any) -> None: ...
+
+    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        """``gradients`` are (parameter, gradient) pairs as given to the optimizer; None where they cannot be seen."""
+        ...
+
+    def step_ended(self, optimizer: Any, skipped: bool) -> None: ...
+
+    def scheduled(self, scheduler: Any) -> None: ...
+
+    def notice(self, message_id: str, **params: Any) -> None:
+        """Something could not be captured; each (id, params) counts once."""
+        ...
+
+
+class Tap(Protocol):
+    """Who is told of a process's randomness, and may have a say in it."""
+
+    def seeding(self, stream: str, value: Any) -> Any:
+        """A generator is about to be seeded by the script: with what instead (None: as the system chooses)."""
+        ...
+
+    def built(self, kind: str, facts: Mapping[str, Any]) -> None:
+        """The script has built a loader or a part of a data pipeline."""
+        ...
