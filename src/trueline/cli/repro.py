@@ -7,32 +7,18 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from trueline.cli.json_file import check_writable, project_root, write_answer
-from trueline.cli.verb import Verb
+from trueline.cli.json_file import project_root, write_answer
+from trueline.cli.script_verb import ScriptVerb, begin, say
 from trueline.model.trouble import BadUsage
 
-if TYPE_CHECKING:
-    from trueline.model.message import Message
 
-
-@click.command(
-    "repro",
-    cls=Verb,
-    help="repro.help",
-    context_settings={"allow_interspersed_args": False},
-    options_metavar="[OPTIONS]",
-)
-@click.option("-m", "as_module", is_flag=True, help="run.module")
+@click.command("repro", cls=ScriptVerb, help="repro.help", quiet="repro.option_quiet", json="repro.option_json")
 @click.option("--steps", type=click.IntRange(1, 100_000), default=10, metavar="K", help="repro.option_steps")
 @click.option("--runs", type=click.IntRange(2, 1000), default=3, metavar="N", help="repro.option_runs")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path), help="repro.option_keep")
-@click.option("--quiet", is_flag=True, help="repro.option_quiet")
-@click.option("--json", "json_file", metavar="FILE", help="repro.option_json")
-@click.argument("command_line", metavar="SCRIPT [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
     as_module: bool,
     steps: int,
@@ -47,10 +33,7 @@ def command(
     from trueline.cli.page import start_lightly
     from trueline.record.launch import check_module, check_script
 
-    script, args = command_line[0], list(command_line[1:])
-    if script == "":
-        raise BadUsage("run.empty_name")
-    check_writable(json_file)
+    script, args = begin(command_line, json_file)
     environment = _environment()
     start_lightly()
     from trueline.record.again import Command, check_one_process
@@ -62,7 +45,10 @@ def command(
     (check_module if as_module else check_script)(script)
     with ended_cleanly(), _room(keep) as room:
         trials = Trials(
-            Command(script, args, as_module, environment=environment), room, steps, lambda said: _say(said, quiet)
+            Command(script, args, as_module, environment=environment),
+            room,
+            steps,
+            lambda said: None if quiet else say(said),
         )
         found = reproduce(trials, runs)
         root = project_root(script, as_module).resolve()
@@ -97,9 +83,3 @@ def _room(keep: Path | None) -> Iterator[Path]:
     except OSError as error:
         raise BadUsage("repro.keep_unwritable", folder=str(keep), reason=error.strerror or str(error)) from None
     yield keep.absolute()
-
-
-def _say(said: Message, quiet: bool) -> None:
-    if not quiet:
-        sys.stderr.write(f"trueline: {said.text()}\n")
-        sys.stderr.flush()

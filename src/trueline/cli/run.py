@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from trueline.cli.json_file import check_writable, project_root
+from trueline.cli.json_file import project_root
 from trueline.cli.outcome import INTERRUPTED
-from trueline.cli.verb import Verb
+from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
 from trueline.model.message import Message, message
 from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
@@ -28,11 +26,8 @@ if TYPE_CHECKING:
 _RESTARTED = "TRUELINE_RESTARTED"
 
 
-@click.command(
-    "run", cls=Verb, help="run.help", context_settings={"allow_interspersed_args": False}, options_metavar="[OPTIONS]"
-)
+@click.command("run", cls=ScriptVerb, help="run.help")
 @click.option("-o", "--output", metavar="RUN", help="run.output")
-@click.option("-m", "as_module", is_flag=True, help="run.module")
 @click.option("--stats", is_flag=True, help="run.stats")
 @click.option("--tensors", is_flag=True, help="run.tensors")
 @click.option("--inputs", is_flag=True, help="run.inputs")
@@ -46,9 +41,6 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--noise-runs", type=click.IntRange(1, 1000), default=3, metavar="N", help="run.noise_runs")
 @click.option("--noise-steps", type=click.IntRange(1), default=20, metavar="STEPS", help="run.noise_steps")
 @click.option("--no-source", is_flag=True, help="run.no_source")
-@click.option("--quiet", is_flag=True, help="run.quiet")
-@click.option("--json", "json_file", metavar="FILE", help="run.json")
-@click.argument("command_line", metavar="SCRIPT [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
     output: str | None,
     as_module: bool,
@@ -73,11 +65,10 @@ def command(
     from trueline.record.session import check_free, default_folder
     from trueline.record.wanted import Wanted, chosen_steps
 
-    script, args = command_line[0], list(command_line[1:])
-    if output == "" or script == "":
+    if output == "":
         raise BadUsage("run.empty_name")
+    script, args = begin(command_line, json_file)
     folder = Path(output) if output is not None else default_folder(_name(script, as_module))
-    check_writable(json_file)
     if noise and not (stats or tensors or inputs or grads or weights):
         inputs = grads = weights = True
     tensors = tensors or noise
@@ -196,12 +187,6 @@ def _conclusion(recording: Recording, shown: Path) -> Message:
     return message(kind, steps=recording.steps, folder=shlex.quote(str(shown)))
 
 
-def say(said: Message) -> None:
-    """A line of TrueLine's own beside the script's output."""
-    sys.stderr.write(f"trueline: {said.text()}\n")
-    sys.stderr.flush()
-
-
 def _name(script: str, as_module: bool) -> str:
     return script.rpartition(".")[2] if as_module else Path(script).stem or "run"
 
@@ -227,24 +212,3 @@ def _restart_with_fixed_hash(seed: int | None) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(sys.executable, [sys.executable, "-m", "trueline", *sys.argv[1:]])
-
-
-@contextmanager
-def script_output(json_file: str | None) -> Iterator[Callable[[str], object]]:
-    """What writes the answer; for ``-`` it has stdout to itself, and the script's stdout goes to stderr."""
-    if json_file is None:
-        yield lambda _: None
-        return
-    if json_file != "-":
-        place = Path(json_file).absolute()
-        yield lambda text: place.write_text(text, encoding="utf-8")
-        return
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield lambda text: os.write(kept, text.encode())
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)

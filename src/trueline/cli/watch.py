@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trueline.cli.json_file import check_writable, project_root
-from trueline.cli.run import say, script_output
-from trueline.cli.verb import Verb
+from trueline.cli.json_file import project_root
+from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
 from trueline.model.message import message
 from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
@@ -19,22 +18,12 @@ if TYPE_CHECKING:
     from trueline.record.watching.running import Watched
 
 
-@click.command(
-    "watch",
-    cls=Verb,
-    help="watch.help",
-    context_settings={"allow_interspersed_args": False},
-    options_metavar="[OPTIONS]",
-)
-@click.option("-m", "as_module", is_flag=True, help="run.module")
+@click.command("watch", cls=ScriptVerb, help="watch.help", script="SCRIPT|DUMP")
 @click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="X", help="watch.option_limit")
 @click.option("--on", multiple=True, metavar="ID[:LIMIT]", help="watch.option_on")
 @click.option("--recommended", is_flag=True, help="watch.option_recommended")
 @click.option("--go-on", is_flag=True, help="watch.option_go_on")
 @click.option("--no-replay", is_flag=True, help="watch.option_no_replay")
-@click.option("--quiet", is_flag=True, help="run.quiet")
-@click.option("--json", "json_file", metavar="FILE", help="run.json")
-@click.argument("command_line", metavar="SCRIPT|DUMP [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(
     as_module: bool,
     limit: float | None,
@@ -47,10 +36,7 @@ def command(
     command_line: tuple[str, ...],
 ) -> int:
     """Run and watch, or look through a dump."""
-    script, args = command_line[0], list(command_line[1:])
-    if script == "":
-        raise BadUsage("run.empty_name")
-    check_writable(json_file)
+    script, args = begin(command_line, json_file)
     if Path(script).is_dir() and not as_module:
         return _dump(Path(script), json_file)
     from trueline.record.again import Command
