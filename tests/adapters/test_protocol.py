@@ -17,6 +17,7 @@ from trueline.adapters.protocol import (
     Intercepts,
     Ops,
     Perturbs,
+    Replays,
     States,
     Steadies,
     Streams,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from adapters.numpy_toy import intercept as toy_intercept
     from adapters.numpy_toy import ops as toy_ops
     from adapters.numpy_toy import perturb as toy_perturb
+    from adapters.numpy_toy import replaying as toy_replaying
     from adapters.numpy_toy import state as toy_state
     from adapters.numpy_toy import steady as toy_steady
     from adapters.numpy_toy import streams as toy_streams
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from trueline.adapters.mindspore import intercept as mindspore_intercept
     from trueline.adapters.mindspore import ops as mindspore_ops
     from trueline.adapters.mindspore import perturb as mindspore_perturb
+    from trueline.adapters.mindspore import replaying as mindspore_replaying
     from trueline.adapters.mindspore import state as mindspore_state
     from trueline.adapters.mindspore import steady as mindspore_steady
     from trueline.adapters.mindspore import streams as mindspore_streams
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from trueline.adapters.torch import intercept as torch_intercept
     from trueline.adapters.torch import ops as torch_ops
     from trueline.adapters.torch import perturb as torch_perturb
+    from trueline.adapters.torch import replaying as torch_replaying
     from trueline.adapters.torch import state as torch_state
     from trueline.adapters.torch import steady as torch_steady
     from trueline.adapters.torch import streams as torch_streams
@@ -73,6 +77,7 @@ if TYPE_CHECKING:
     TOY_STEADY: Steadies = toy_steady
     TOY_COMPILING: Compiles = toy_compiling
     TOY_STREAMS: Streams = toy_streams
+    TOY_REPLAYING: Replays = toy_replaying
     TORCH: Adapter = torch.ADAPTER
     TORCH_VALUES: Values = torch_values
     TORCH_HOOKS: Hooks = torch_hooks
@@ -85,6 +90,7 @@ if TYPE_CHECKING:
     TORCH_STEADY: Steadies = torch_steady
     TORCH_COMPILING: Compiles = torch_compiling
     TORCH_STREAMS: Streams = torch_streams
+    TORCH_REPLAYING: Replays = torch_replaying
     MINDSPORE: Adapter = mindspore.ADAPTER
     MINDSPORE_VALUES: Values = mindspore_values
     MINDSPORE_HOOKS: Hooks = mindspore_hooks
@@ -97,6 +103,7 @@ if TYPE_CHECKING:
     MINDSPORE_STEADY: Steadies = mindspore_steady
     MINDSPORE_COMPILING: Compiles = mindspore_compiling
     MINDSPORE_STREAMS: Streams = mindspore_streams
+    MINDSPORE_REPLAYING: Replays = mindspore_replaying
 
 
 @pytest.mark.parametrize(
@@ -113,6 +120,7 @@ if TYPE_CHECKING:
         ("steady", Steadies),
         ("compiling", Compiles),
         ("streams", Streams),
+        ("replaying", Replays),
     ],
 )
 def test_every_function_of_the_protocol_is_there_with_its_parameters(

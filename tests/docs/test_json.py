@@ -71,7 +71,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     """A folder with a real run in ``runs/one``, and the answer of the ``run`` that made it."""
     folder = tmp_path_factory.mktemp("json")
     (folder / "train.py").write_text(TRAIN, "utf-8")
-    kept = ("--tensors", "--grads", "--weights", "--deterministic", "3")
+    kept = ("--tensors", "--grads", "--weights", "--deterministic", "3", "--keep-state", "2")
     done = trueline("run", "-o", "runs/one", *kept, "--json", "-", "train.py", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout)
@@ -236,6 +236,13 @@ def test_every_field_and_event_of_the_schema_is_on_the_page() -> None:
         named |= THE_SCHEMA["$defs"][part]["properties"].keys()
     named |= THE_SCHEMA["$defs"]["runs"]["properties"]["runs"]["items"]["properties"].keys()
     assert {name for name in named if f"`{name}`" not in PAGE} == set()
+
+
+def test_replay(recorded: tuple[Path, dict[str, Any]]) -> None:
+    done = trueline("replay", "runs/one", "--watch", "--json", "-", cwd=recorded[0])
+    answer = json.loads(done.stdout)
+    assert wrong_with(answer) == []
+    assert (answer["from"], answer["step"], answer["bitwise"], answer["first"]["step"]) == (1, 2, True, 2)
 
 
 def test_every_verb_with_json_has_its_part_of_the_schema() -> None:

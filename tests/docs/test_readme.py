@@ -105,7 +105,7 @@ def test_python_that_is_shown_compiles_and_uses_public_names() -> None:
 def test_options_named_in_prose_exist() -> None:
     known = {option for verb in VERBS for option in _options(verb)}
     for path in READMES.values():
-        for option in re.findall(r"`(--[a-z-]+)", prose(path)):
+        for option in re.findall(r"`(--[a-z0-9-]+)", prose(path)):
             assert option in known, option
 
 

@@ -105,6 +105,26 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """A batch that is handed out in place of a loader's next."""
+    """A batch that is handed out in place of a loader's next, or that the loader is to end."""
 
     batch: Any
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """What has a state in a training: ``kind`` is network, optimizer, schedule or scaler, ``type`` its class."""
+
+    kind: str
+    type: str
+    held: Any
+
+
+def named(things: Sequence[Thing]) -> list[tuple[str, Thing]]:
+    """Each under its kind and its number among that kind."""
+    counts: dict[str, int] = {}
+    found = []
+    for one in things:
+        found.append((f"{one.kind}.{counts.get(one.kind, 0)}", one))
+        counts[one.kind] = counts.get(one.kind, 0) + 1
+    return found

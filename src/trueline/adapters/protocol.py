@@ -1,8 +1,8 @@
 """What a framework's folder offers.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling`` and ``streams``. The
-protocols below are what the modules' functions must look like.
+``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams`` and
+``replaying``. The protocols below are what the modules' functions must look like.
 Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
@@ -12,7 +12,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from trueline.adapters.nouns import Around, Array, Built, Gout, Group, OpCall, Passed, Pulled, Share, State, Tensor
+from trueline.adapters.nouns import (
+    Around,
+    Array,
+    Built,
+    Gout,
+    Group,
+    OpCall,
+    Passed,
+    Pulled,
+    Share,
+    State,
+    Tensor,
+    Thing,
+)
 from trueline.adapters.observer import Observer, Tap
 
 
@@ -296,6 +309,50 @@ class Streams(Protocol):
         ...
 
 
+class Replays(Protocol):
+    """All that a training step depends on, taken and brought back in a process of its own."""
+
+    def prepare(self) -> None:
+        """From now on remember what cannot be asked for later: the order of building, draws of random modules."""
+        ...
+
+    def things(self) -> list[Thing]:
+        """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
+        ...
+
+    def capture(self, things: Sequence[Thing], *, gradients: bool) -> State:
+        """The state of all of them, and of the random generators; every tensor once."""
+        ...
+
+    def restore(self, state: State, things: Sequence[Thing]) -> None:
+        """Bring everything back in place, so that the following steps repeat bit for bit."""
+        ...
+
+    def random(self) -> State:
+        """The random generators alone."""
+        ...
+
+    def set_random(self, state: State) -> None:
+        """Bring the random generators back."""
+        ...
+
+    def iterators(self) -> tuple[type, ...]:
+        """The classes of what goes through a loader's batches."""
+        ...
+
+    def use_float32(self, things: Sequence[Thing]) -> None:
+        """From now on train in float32 what trains in half precision: weights, states, automatic casts."""
+        ...
+
+    def generator_state(self, generator: Any) -> Array | None:
+        """The state of a generator of the user's; None for what is none of this framework's."""
+        ...
+
+    def set_generator(self, generator: Any, state: Array) -> None:
+        """Bring a generator of the user's back."""
+        ...
+
+
 class Adapter(Protocol):
     """A framework's folder."""
 
@@ -334,3 +391,6 @@ class Adapter(Protocol):
 
     @property
     def streams(self) -> Streams: ...
+
+    @property
+    def replaying(self) -> Replays: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,12 @@ from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
+    from trueline.adapters.observer import Observer
+    from trueline.adapters.protocol import Adapter
     from trueline.record.again import Command
+    from trueline.record.keeping.keep import Keep
     from trueline.record.perturb import Perturbation, PerturbedAdapters
+    from trueline.record.recorder import Recorder
     from trueline.record.recording import Recording
     from trueline.record.wanted import Wanted
 
@@ -40,6 +45,8 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--noise", is_flag=True, help="run.noise")
 @click.option("--noise-runs", type=click.IntRange(1, 1000), default=3, metavar="N", help="run.noise_runs")
 @click.option("--noise-steps", type=click.IntRange(1), default=20, metavar="STEPS", help="run.noise_steps")
+@click.option("--keep-state", "ring", type=click.IntRange(1), metavar="N", help="run.keep_state")
+@click.option("--keep-state-at", "kept_steps", metavar="STEPS", help="run.keep_state_at")
 @click.option("--no-source", is_flag=True, help="run.no_source")
 def command(
     output: str | None,
@@ -56,6 +63,8 @@ def command(
     noise: bool,
     noise_runs: int,
     noise_steps: int,
+    ring: int | None,
+    kept_steps: str | None,
     no_source: bool,
     quiet: bool,
     json_file: str | None,
@@ -84,6 +93,7 @@ def command(
         source=not no_source,
         graph_dump=graph_dump,
         seed=seed,
+        keep=_keep(ring, kept_steps),
     )
     if not _is_later_rank():
         check_free(folder)
@@ -102,6 +112,15 @@ def command(
     if not quiet:
         say(recorded)
     return INTERRUPTED if interrupted else code
+
+
+def _keep(ring: int | None, steps: str | None) -> Keep:
+    """Which states are to be kept."""
+    from trueline.model.steps import Steps
+    from trueline.record.keeping.keep import Keep
+    from trueline.record.wanted import chosen_steps
+
+    return Keep(ring or 0, chosen_steps(steps, tensors=False) if steps is not None else Steps.none())
 
 
 def _to_repeat(wanted: Wanted, script: str, args: list[str], as_module: bool) -> Command:
@@ -127,6 +146,7 @@ def _run(
     wanted: Wanted, shown: Path, script: str, args: list[str], *, as_module: bool, quiet: bool
 ) -> tuple[int, Message, dict[str, object]]:
     from trueline.record import graph_dump, launchers
+    from trueline.record.again import Command
     from trueline.record.launch import check_module, check_script, run_module, run_script
     from trueline.record.perturb import Perturbation
     from trueline.record.randomness import fix_random
@@ -136,6 +156,8 @@ def _run(
     if launcher is not None:
         if wanted.graph_dump:
             raise BadUsage("run.no_graph_dump_of_ranks")
+        if wanted.keep:
+            raise BadUsage("run.no_state_of_ranks")
         code = launchers.run_launcher(launcher, args, wanted)
         return code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), {}
     (check_module if as_module else check_script)(script)
@@ -144,7 +166,8 @@ def _run(
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
     perturbation = Perturbation.in_environment()
     perturbed = _repeated(perturbation) if perturbation is not None else None
-    recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed)
+    feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
+    recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
     recording.begin()
     code = 1
     try:
@@ -161,6 +184,22 @@ def _run(
     if fixed is not None:
         fields["random"] = {"seed": fixed.seed, "fixed": fixed.fixed, "free": [one.text() for one in fixed.free]}
     return code, _conclusion(recording, shown), fields
+
+
+def _keeping(keep: Keep, started: Command) -> Callable[[Recorder, Adapter], Observer]:
+    """What listens to a framework whose states are kept."""
+    from trueline.record.keeping.command import describe
+
+    described = describe(started)
+
+    def listen(recorder: Recorder, adapter: Adapter) -> Observer:
+        # NumPy comes with it: not before a framework is there.
+        from trueline.record.keeping.feed import KeepingFeed
+        from trueline.record.keeping.states import StateKeeper
+
+        return KeepingFeed(recorder, adapter, StateKeeper(keep, adapter, described))
+
+    return listen
 
 
 def _repeated(perturbation: Perturbation) -> PerturbedAdapters:

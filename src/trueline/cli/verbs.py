@@ -23,6 +23,7 @@ VERBS = {
     "pair": ("trueline.cli.pair", "cli.verb_pair"),
     "watch": ("trueline.cli.watch", "cli.verb_watch"),
     "repro": ("trueline.cli.repro", "cli.verb_repro"),
+    "replay": ("trueline.cli.replay", "cli.verb_replay"),
     "convert": ("trueline.cli.convert", "cli.verb_convert"),
     "params": ("trueline.cli.params", "cli.verb_params"),
     "demo": ("trueline.cli.demo", "cli.verb_demo"),

@@ -60,6 +60,7 @@ class Recorder:
         self.first_of_phase = False
         self.in_backward = 0
         self.steps = {Phase.TRAIN: 0, Phase.EVAL: 0}
+        self._first = 0
         self._began = time.perf_counter()
         self._info = info
         self._warn = warn
@@ -178,14 +179,21 @@ class Recorder:
         if not self.open.forwarded:
             self._first_root = id(module)
             phase = Phase.TRAIN if training else Phase.EVAL
-            self.first_of_phase = self.steps[phase] == 0
+            self.first_of_phase = self._is_first(phase)
             self.capturing = self.wanted.deep and self.steps[phase] in self.wanted.steps
         elif training and not self.capturing:
-            self.first_of_phase = self.first_of_phase or self.steps[Phase.TRAIN] == 0
+            self.first_of_phase = self.first_of_phase or self._is_first(Phase.TRAIN)
             self.capturing = self.wanted.deep and self.steps[Phase.TRAIN] in self.wanted.steps
         self.open.forwarded = True
         self.open.may_train = self.open.may_train or training
         self.open.calls_from_outside += 1
+
+    def _is_first(self, phase: Phase) -> bool:
+        return self.steps[phase] == (self._first if phase is Phase.TRAIN else 0)
+
+    def begin_at(self, step: int) -> None:
+        """The next training step has this number, as in the run that is replayed."""
+        self.steps[Phase.TRAIN] = self._first = step
 
     def batch_used(self, inputs: Sequence[Any]) -> None:
         """An outermost module is called: with which of the batches that wait?
@@ -283,7 +291,7 @@ class Recorder:
                     self.keeper.take(step, spot, one.value, root.adapter.values)
 
     def _remember_calls(self, step: OpenStep, phase: Phase) -> None:
-        if self.steps[phase] or not step.calls:
+        if not self._is_first(phase) or not step.calls:
             return
         before = len(self._calls)
         for place, call in step.calls:
@@ -333,6 +341,10 @@ class Recorder:
         if said not in self._noticed:
             self._noticed.add(said)
             self.event(EventName.NOTICE, message_id=message_id, params=dict(params))
+
+    def rank_folder(self) -> Path:
+        """This process's part of the run folder."""
+        return self._writer_now().folder
 
     def _writer_now(self) -> RankWriter:
         if self._writer is None:

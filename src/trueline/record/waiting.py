@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,3 +51,12 @@ class WaitingBatches:
         """All that wait, which then wait no more."""
         found, self._batches = self._batches, []
         return found
+
+    @property
+    def newest(self) -> dict[str, Any] | None:
+        """The event of the batch that was fetched last, while it waits."""
+        return self._batches[-1].event if self._batches else None
+
+    def waits(self, event: Mapping[str, Any]) -> bool:
+        """Whether the batch of this event still waits."""
+        return any(one.event is event for one in self._batches)

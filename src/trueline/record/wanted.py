@@ -9,6 +9,7 @@ from typing import Any
 
 from trueline.model.steps import Steps
 from trueline.model.trouble import BadUsage
+from trueline.record.keeping.keep import Keep
 
 FIRST_STEPS = "0,1"
 
@@ -43,6 +44,7 @@ class Wanted:
     source: bool = True
     graph_dump: bool = False
     seed: int | None = None
+    keep: Keep = field(default_factory=Keep)
 
     @property
     def deep(self) -> bool:
@@ -65,4 +67,5 @@ class Wanted:
             "modules": list(self.modules),
             "graph_dump": self.graph_dump,
             "seed": self.seed,
+            "keep_state": self.keep.to_json(),
         }

@@ -13,6 +13,7 @@ from adapters.numpy_toy import (
     intercept,
     ops,
     perturb,
+    replaying,
     state,
     steady,
     streams,
@@ -35,6 +36,7 @@ class NumpyToyAdapter:
     steady: Final[ModuleType] = steady
     compiling: Final[ModuleType] = compiling
     streams: Final[ModuleType] = streams
+    replaying: Final[ModuleType] = replaying
 
 
 ADAPTER = NumpyToyAdapter()

@@ -13,6 +13,7 @@ from trueline.adapters.mindspore import (
     intercept,
     ops,
     perturb,
+    replaying,
     state,
     steady,
     streams,
@@ -35,6 +36,7 @@ class MindSporeAdapter:
     steady: Final[ModuleType] = steady
     compiling: Final[ModuleType] = compiling
     streams: Final[ModuleType] = streams
+    replaying: Final[ModuleType] = replaying
 
 
 ADAPTER = MindSporeAdapter()

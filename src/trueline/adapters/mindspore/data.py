@@ -59,9 +59,11 @@ def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
             telling.observer.loader_began(loader, facts(loader))
         telling.observer.fetch_began(loader)
         handed = telling.observer.instead(loader)
-        if handed is not None:
+        if handed is not None and not handed.ended:
             return handed.batch
         try:
+            if handed is not None:
+                raise StopIteration
             with telling.silence():
                 batch = original(iterator)
         except StopIteration:

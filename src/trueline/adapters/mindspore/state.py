@@ -13,6 +13,7 @@ from mindspore.communication import management
 from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import built_cells
+from trueline.adapters.mindspore.slots import slots
 from trueline.adapters.nouns import State
 
 _RANDOM_CELLS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "RReLU", "DropPath")
@@ -30,21 +31,9 @@ def _tensors(model: Any, optimizers: Sequence[Any]) -> Iterator[tuple[str, Any]]
         yield f"model/{one.name}", one.value
     for place, optimizer in enumerate(optimizers):
         own = {id(one) for one in optimizer.parameters}
-        for name, found in _slots(optimizer):
+        for name, found in slots(optimizer):
             if id(found) not in own:
                 yield f"optimizer.{place}/{name}", found
-
-
-def _slots(optimizer: Any) -> Iterator[tuple[str, Any]]:
-    """All of an optimizer's own parameters, each under a name that is the same in a fresh optimizer."""
-    seen: set[int] = set()
-    for one in optimizer.get_parameters():
-        seen.add(id(one))
-        yield one.name, one
-    for place, group in enumerate(getattr(optimizer, "param_groups", ())):
-        for name, value in group.items():
-            if isinstance(value, ms.Parameter) and id(value) not in seen:
-                yield f"group.{place}/{name}", value
 
 
 def _random_cells(model: Any) -> Iterator[str]:
@@ -99,6 +88,11 @@ def _one_thread_per_operator() -> bool:
 
 
 _threads_fixed = False
+
+
+def threads_are_fixed() -> bool:
+    """Whether every operator runs on one thread, by ``seed``."""
+    return _threads_fixed
 
 
 def circumstances() -> dict[str, Any]:

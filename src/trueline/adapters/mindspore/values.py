@@ -36,6 +36,7 @@ __all__ = [
     "shape",
     "tensors",
     "to_numpy",
+    "total",
     "training",
     "unwrap",
     "version",

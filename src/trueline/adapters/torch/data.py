@@ -43,9 +43,11 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
             loader = loaders.get(iterator)
             observer.fetch_began(loader)
             handed = observer.instead(loader)
-            if handed is not None:
+            if handed is not None and not handed.ended:
                 return handed.batch
             try:
+                if handed is not None:
+                    raise StopIteration
                 batch = original(iterator)
             except StopIteration:
                 indexes.forget(iterator)

@@ -20,10 +20,16 @@ MODULES: Final = "modules.json"
 NAMES: Final = "names.jsonl"
 TAIL: Final = "stats-tail.bin"
 TENSORS: Final = "tensors"
+STATES: Final = "state"
+STATE_COMMAND: Final = "command.json"
+STATE_FILE: Final = "state.json"
+STATE_ARRAYS: Final = "state.safetensors"
+FETCHES: Final = "fetched.json"
 
 RANK_NAME: Final = re.compile(r"rank-(\d{5})")
 SEGMENT_NAME: Final = re.compile(r"stats-(\d{4,9})\.bin")
 TENSORS_NAME: Final = re.compile(r"(eval-)?(\d{1,18})\.safetensors")
+STATE_NAME: Final = re.compile(r"\d{1,18}")
 SOURCE_NAME: Final = re.compile(r"[0-9a-f]{64}")
 
 PHASES: Final = (Phase.TRAIN, Phase.EVAL)
@@ -77,6 +83,11 @@ def rank_name(rank: int) -> str:
 def segment_name(number: int) -> str:
     """The file of a segment of statistics."""
     return f"stats-{number:04d}.bin"
+
+
+def fetch_name(serial: int) -> str:
+    """The file of a batch that was fetched."""
+    return f"batch-{serial}.safetensors"
 
 
 def tensors_name(step: int, phase: str) -> str:

@@ -39,7 +39,12 @@ def can_keep(array: Array) -> bool:
 
 def write_tensors(path: Path, tensors: Mapping[Key, Array]) -> None:
     """All tensors, which must all be ones that ``can_keep`` allows."""
-    kept = [(str(key), _little_endian(array)) for key, array in tensors.items()]
+    write_arrays(path, {str(key): array for key, array in tensors.items()})
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Arrays by any names, which must all be ones that ``can_keep`` allows."""
+    kept = [(name, _little_endian(array)) for name, array in arrays.items()]
     paired = " ".join(str(place) for place, (_, one) in enumerate(kept) if one.dtype in _COMPLEX)
     entries = [_entry(name, array) for name, array in kept]
     order = wide_first(entries)
@@ -65,9 +70,7 @@ class Tensors(Mapping[Key, Array]):
 
     def __getitem__(self, key: Key) -> Array:
         # Through the mapping that was made when the file was opened: the file itself may be gone by now.
-        stored, data = self._entries[key]
-        ((begin, size),) = stored.segments
-        return data[begin : begin + size].view(stored.dtype).reshape(stored.shape)
+        return _view(*self._entries[key])
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._entries)
@@ -82,18 +85,34 @@ class Tensors(Mapping[Key, Array]):
 
 def read_tensors(root: Path, path: Path) -> Tensors:
     """Open one file; only its header is read."""
+    entries: dict[Key, tuple[Stored, Array]] = {}
+    for name, entry in _read_entries(root, path).items():
+        try:
+            entries[Key.parse(name)] = entry
+        except ValueError:
+            raise bad(path, "bad_key", key=repr(name[:200])) from None
+    return Tensors(entries)
+
+
+def read_arrays(root: Path, path: Path) -> dict[str, Array]:
+    """Arrays by name, as read-only views of the mapped file."""
+    return {name: _view(*entry) for name, entry in _read_entries(root, path).items()}
+
+
+def _read_entries(root: Path, path: Path) -> dict[str, tuple[Stored, Array]]:
     with open_file(root, path) as file:
         header, metadata = read_header(path, file)
         data = np.asarray(np.memmap(file, np.uint8, "r"))
     paired = set(metadata.get(_MARK, "").split())
-    entries: dict[Key, tuple[Stored, Array]] = {}
-    for place, (name, stored) in enumerate(header.items()):
-        try:
-            key = Key.parse(name)
-        except ValueError:
-            raise bad(path, "bad_key", key=repr(name[:200])) from None
-        entries[key] = (_whole(stored) if str(place) in paired else stored, data)
-    return Tensors(entries)
+    return {
+        name: (_whole(stored) if str(place) in paired else stored, data)
+        for place, (name, stored) in enumerate(header.items())
+    }
+
+
+def _view(stored: Stored, data: Array) -> Array:
+    ((begin, size),) = stored.segments
+    return data[begin : begin + size].view(stored.dtype).reshape(stored.shape)
 
 
 def _whole(stored: Stored) -> Stored:

@@ -29,14 +29,14 @@ class RankWriter:
 
     def __init__(self, folder: Path, rank: int = 0, *, limits: Limits | None = None) -> None:
         self._run = Path(folder)
-        self._folder = self._run / layout.rank_name(rank)
+        self.folder = self._run / layout.rank_name(rank)
         self._run.mkdir(parents=True, exist_ok=True)
         try:
-            self._folder.mkdir()
+            self.folder.mkdir()
         except FileExistsError:
             raise BadUsage("run_folder.rank_exists", path=str(self._run), rank=rank) from None
-        self._events = Appender(self._folder / layout.EVENTS)
-        self._stats = StatsWriter(self._folder, limits or Limits())
+        self._events = Appender(self.folder / layout.EVENTS)
+        self._stats = StatsWriter(self.folder, limits or Limits())
         self._failure: OSError | None = None
         self._closed = False
         self._joined: str | None = None
@@ -50,12 +50,12 @@ class RankWriter:
 
     def write_params(self, params: Sequence[ParamInfo]) -> None:
         """params.json."""
-        replace_file(self._folder / layout.PARAMS, json_page({"params": [one.to_json() for one in params]}))
+        replace_file(self.folder / layout.PARAMS, json_page({"params": [one.to_json() for one in params]}))
 
     def write_modules(self, modules: Sequence[ModuleInfo], calls: Sequence[CallInfo]) -> None:
         """modules.json."""
         content = {"modules": [one.to_json() for one in modules], "calls": [one.to_json() for one in calls]}
-        replace_file(self._folder / layout.MODULES, json_page(content))
+        replace_file(self.folder / layout.MODULES, json_page(content))
 
     def write_source(self, text: bytes) -> str:
         """Keep a source file under its hash, which is returned."""
@@ -109,7 +109,7 @@ class RankWriter:
         kept = {key: np.asarray(array) for key, array in tensors.items() if can_keep(array)}
         notices = [_left_out(key, array, events) for key, array in tensors.items() if key not in kept]
         if kept:
-            path = self._folder / layout.TENSORS / layout.tensors_name(step, phase)
+            path = self.folder / layout.TENSORS / layout.tensors_name(step, phase)
             path.parent.mkdir(exist_ok=True)
             write_tensors(path, kept)
         # The end, which vouches for all, stays last.
@@ -127,7 +127,7 @@ class RankWriter:
             there = decode_json(path, read_file(self._run, path, layout.MAX_JSON))
             if not isinstance(there, dict) or there.get("id") != run:
                 with contextlib.suppress(OSError):
-                    self._folder.rmdir()
+                    self.folder.rmdir()
                 raise BadUsage("run_folder.other_run", path=str(self._run))
         self._joined = run
 

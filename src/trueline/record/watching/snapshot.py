@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.plain import plain_values
 from trueline.adapters.protocol import Adapter
 
 # A state that is larger is kept before every so many steps only, and all steps since are done again.
@@ -46,7 +47,7 @@ class Snapshot:
         self.fetched, self._steps = [], 0
         self._kept.take(networks, optimizers)
         self._python, self._numpy = random.getstate(), np.random.get_state()
-        self._schedules = [(one, _plain(one)) for one in schedules]
+        self._schedules = [(one, plain_values(one)) for one in schedules]
 
     def stepped(self) -> None:
         """A step was made since."""
@@ -69,11 +70,3 @@ class Snapshot:
         np.random.set_state(self._numpy)
         for one, plain in self._schedules:
             vars(one).update(plain)
-
-
-def _plain(schedule: Any) -> dict[str, Any]:
-    """The numbers and lists of numbers that a schedule counts with."""
-    simple = (bool, int, float, str, type(None))
-    found = {name: one for name, one in vars(schedule).items() if isinstance(one, simple)}
-    lists = {name: one for name, one in vars(schedule).items() if isinstance(one, list)}
-    return found | {name: list(one) for name, one in lists.items() if all(isinstance(each, simple) for each in one)}

@@ -86,7 +86,7 @@ def _unfound(watch: Watch) -> Finding:
 def report(script: str, watch: Watch, hit: Hit | None) -> Report:
     """For people to read."""
     found = findings(watch, hit)
-    return Report(message("watch.title", script=script), conclusion(found), found, list(_blocks(hit)))
+    return Report(message("watch.title", script=script), conclusion(found), found, list(blocks_of(hit)))
 
 
 def conclusion(found: list[Finding]) -> Message:
@@ -94,7 +94,8 @@ def conclusion(found: list[Finding]) -> Message:
     return found[0].message
 
 
-def _blocks(hit: Hit | None) -> Iterator[Block]:
+def blocks_of(hit: Hit | None) -> Iterator[Block]:
+    """What belongs to a hit: the lines, its numbers, the chain, the stack."""
     if hit is None:
         return
     for line in dict.fromkeys((hit.line, hit.forward_line)):

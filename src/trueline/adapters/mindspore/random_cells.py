@@ -1,0 +1,91 @@
+"""Dropout, whose random numbers MindSpore keeps to itself: counted as they are drawn, and drawn again.
+
+On CPU every Dropout cell draws from a stream of its own for each shape, which begins with the cell's two seeds. A fresh
+primitive with the same seeds that is called as often on the same shapes goes on where the other one was.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import mindspore as ms
+import numpy as np
+from mindspore import context, nn, ops
+
+from trueline.adapters.mindspore import state, values
+
+# These have no seeds at all.
+_UNSEEDED: Final = ("Dropout1d", "Dropout2d", "Dropout3d")
+_draws: weakref.WeakKeyDictionary[Any, dict[tuple[tuple[int, ...], str], int]] = weakref.WeakKeyDictionary()
+_counting = False
+
+
+def count_draws() -> None:
+    """From now on count how often each Dropout cell draws, by shape."""
+    global _counting
+    if not _counting:
+        _counting = True
+        nn.Dropout.construct = _counted(nn.Dropout.construct)
+
+
+def _counted(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def construct(cell: Any, x: Any) -> Any:
+        if _draws_numbers(cell):
+            counts = _draws.setdefault(cell, {})
+            drawn = (values.shape(x), values.dtype(x))
+            counts[drawn] = counts.get(drawn, 0) + 1
+        return original(cell, x)
+
+    return construct
+
+
+def _draws_numbers(cell: Any) -> bool:
+    return bool(cell.training) and cell.keep_prob != 1 and cell.p != 0
+
+
+def capture(root: Any) -> tuple[dict[str, Any], list[str]]:
+    """(seeds and draws of every Dropout by its path, the cells whose numbers cannot be drawn again)."""
+    found, lost = {}, []
+    for path, cell in values.modules(root):
+        if type(cell).__name__ in _UNSEEDED and cell.training:
+            lost.append(f"{path} ({type(cell).__name__})")
+        elif isinstance(cell, nn.Dropout) and (_draws_numbers(cell) or cell in _draws):
+            found[path] = _described(cell)
+            if not _can_be_drawn_again(cell):
+                lost.append(f"{path} ({type(cell).__name__})")
+    return found, lost
+
+
+def _described(cell: Any) -> dict[str, Any]:
+    counts = [[list(shape), dtype, count] for (shape, dtype), count in _draws.get(cell, {}).items()]
+    return {"seeds": [int(cell.dropout.Seed0), int(cell.dropout.Seed1)], "draws": counts}
+
+
+def _can_be_drawn_again(cell: Any) -> bool:
+    """Seeds of zero are drawn by the kernel; with several threads the numbers depend on how many it takes."""
+    seeded = bool(cell.dropout.Seed0 or cell.dropout.Seed1)
+    eager = context.get_context("mode") == ms.PYNATIVE_MODE
+    return _counting and seeded and eager and state.threads_are_fixed()
+
+
+def restore(root: Any, kept: Mapping[str, Any]) -> None:
+    """Let every Dropout go on where it was."""
+    cells = dict(values.modules(root))
+    for path, one in kept.items():
+        cell = cells[path]
+        seed0, seed1 = one["seeds"]
+        cell.dropout = ops.Dropout(cell.dropout.keep_prob, seed0, seed1)
+        _draws[cell] = {(tuple(shape), dtype): count for shape, dtype, count in one["draws"]}
+        with values.without_gradient():
+            for nothing, count in _inputs(_draws[cell]):
+                for _ in range(count):
+                    cell.dropout(nothing)
+
+
+def _inputs(draws: Mapping[tuple[tuple[int, ...], str], int]) -> Iterator[tuple[Any, int]]:
+    for (shape, dtype), count in draws.items():
+        yield ms.Tensor(np.zeros(shape, np.float32)).astype(getattr(ms, dtype)), count

@@ -1,0 +1,176 @@
+"""All that a training step depends on, taken and brought back in a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import mindspore as ms
+from mindspore import amp, dataset, nn
+from mindspore.dataset.engine import iterators as datasets_iterators
+from mindspore.experimental.optim.lr_scheduler import LRScheduler
+
+from trueline.adapters.living import Births, alive
+from trueline.adapters.mindspore import random_cells, values
+from trueline.adapters.mindspore.slots import slots
+from trueline.adapters.mindspore.wrappers import OPTIMIZERS
+from trueline.adapters.nouns import Array, State, Thing, named
+from trueline.adapters.plain import plain_values
+from trueline.adapters.saving import Saving, rebuilt
+
+_OTHERS: Final = (LRScheduler, amp.LossScaler)
+_births = Births()
+# The package has a function of the same name.
+_seeds: Any = importlib.import_module("mindspore.common.seed")
+
+
+def prepare() -> None:
+    """From now on remember in which order things are built, and how often Dropout draws."""
+    _births.watch((nn.Cell, *_OTHERS))
+    random_cells.count_draws()
+
+
+def things() -> list[Thing]:
+    """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
+    found = _births.sorted(alive((nn.Cell, *_OTHERS)))
+    cells = [one for one in found if isinstance(one, nn.Cell) and not isinstance(one, OPTIMIZERS)]
+    inside = {id(one) for cell in cells for one in cell._cells.values() if one is not None}
+    roots = [one for one in cells if id(one) not in inside and any(True for _ in values.tensors(one))]
+    others = [("optimizer", OPTIMIZERS), ("schedule", (LRScheduler,)), ("scaler", (amp.LossScaler,))]
+    return [Thing("network", _kind(one), one) for one in roots] + [
+        Thing(name, _kind(one), one) for name, kinds in others for one in found if isinstance(one, kinds)
+    ]
+
+
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__module__}.{type(thing).__qualname__}"
+
+
+def capture(things: Sequence[Thing], *, gradients: bool) -> State:  # noqa: ARG001 - gradients are values of the user's
+    """The state of all of them, and of the random generators; every tensor once."""
+    saving = Saving(values)
+    plain: dict[str, Any] = {}
+    seen: set[int] = set()
+    for at, thing in named(things):
+        for name, tensor in _tensors(thing):
+            if id(tensor) not in seen:
+                seen.add(id(tensor))
+                saving.tree(tensor, f"{at}/{name}")
+        if thing.kind == "network":
+            plain[at] = saving.tree(_about_network(thing.held, at, saving), at)
+        elif thing.kind == "optimizer":
+            plain[at] = saving.tree(_groups(thing.held), at)
+        else:
+            plain[at] = saving.tree(plain_values(thing.held), at)
+    kept = random()
+    return State(saving.arrays, {**plain, **kept.plain}, saving.lost)
+
+
+def _tensors(thing: Thing) -> Iterator[tuple[str, Any]]:
+    if thing.kind == "network":
+        for one in values.tensors(thing.held):
+            yield one.name, one.value
+    elif thing.kind == "optimizer":
+        yield from slots(thing.held)
+    else:
+        for name, value in vars(thing.held).items():
+            for place, one in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(one, ms.Parameter):
+                    yield f"{name}.{place}", one
+
+
+def _about_network(root: Any, at: str, saving: Saving) -> dict[str, Any]:
+    drawn, lost = random_cells.capture(root)
+    saving.lost += [f"{at}/{one}" for one in lost]
+    return {
+        "modes": {path: bool(cell.training) for path, cell in values.modules(root)},
+        "numbers": {path: _numbers(cell) for path, cell in values.modules(root) if _is_users(cell)},
+        "drawn": drawn,
+    }
+
+
+def _is_users(cell: Any) -> bool:
+    return type(cell).__module__.partition(".")[0] != "mindspore"
+
+
+def _numbers(cell: Any) -> dict[str, Any]:
+    return {name: one for name, one in values.attributes(cell).items() if isinstance(one, bool | int | float)}
+
+
+def _groups(optimizer: Any) -> list[dict[str, Any]]:
+    """The plain settings of an optimizer that has groups of its own."""
+    simple = (bool, int, float, str, type(None))
+    return [
+        {name: one for name, one in group.items() if isinstance(one, simple)}
+        for group in getattr(optimizer, "param_groups", ())
+    ]
+
+
+def restore(state: State, things: Sequence[Thing]) -> None:
+    """Bring everything back in place, so that the following steps repeat bit for bit."""
+    for at, thing in named(things):
+        for name, tensor in _tensors(thing):
+            if f"{at}/{name}" in state.arrays:
+                values.assign(tensor, state.arrays[f"{at}/{name}"])
+        found = rebuilt(state.plain[at], state.arrays, values.from_numpy)
+        if thing.kind == "network":
+            _restore_network(thing.held, found)
+        elif thing.kind == "optimizer":
+            for group, kept in zip(getattr(thing.held, "param_groups", ()), found, strict=False):
+                group.update(kept)
+        else:
+            vars(thing.held).update(found)
+    set_random(state)
+
+
+def _restore_network(root: Any, plain: Mapping[str, Any]) -> None:
+    for path, cell in values.modules(root):
+        if cell.training != plain["modes"].get(path, cell.training):
+            cell.set_train(plain["modes"][path])
+        for name, one in plain["numbers"].get(path, {}).items():
+            if getattr(cell, name, None) != one:
+                setattr(cell, name, one)
+    random_cells.restore(root, plain["drawn"])
+
+
+def random() -> State:
+    """The seeds and counters of functional operators and of pipelines."""
+    counters = [[kernel, seed, count] for (kernel, seed), count in _seeds._KERNEL_SEED.items()]
+    return State({}, {"rng/mindspore": [ms.get_seed(), int(dataset.config.get_seed()), counters]})
+
+
+def set_random(state: State) -> None:
+    """Bring the seeds and counters back; not by ``set_seed``, which would seed NumPy too."""
+    seed, for_data, counters = state.plain["rng/mindspore"]
+    _seeds._GLOBAL_SEED = seed
+    dataset.config.set_seed(for_data)
+    _seeds._KERNEL_SEED.clear()
+    _seeds._KERNEL_SEED.update({(kernel, own): count for kernel, own, count in counters})
+
+
+def generator_state(generator: Any) -> Array | None:  # noqa: ARG001
+    """None: operators on CPU do not draw from MindSpore's generators."""
+    return None
+
+
+def set_generator(generator: Any, state: Array) -> None:
+    """Nothing: there are none."""
+
+
+def iterators() -> tuple[type, ...]:
+    """The classes of what goes through a pipeline's batches."""
+    return (datasets_iterators.Iterator,)
+
+
+def use_float32(things: Sequence[Thing]) -> None:
+    """Weights, statistics and slots in float32, and no automatic casts from now on."""
+    halves = (ms.float16, ms.bfloat16)
+    for thing in things:
+        for _, tensor in _tensors(thing):
+            if tensor.dtype in halves:
+                tensor.set_dtype(ms.float32)
+        if thing.kind == "network":
+            for _, cell in values.modules(thing.held):
+                if cell.mixed_precision_type is not None or cell.flags.get("fp16") or cell.flags.get("bf16"):
+                    cell.to_float(ms.float32)

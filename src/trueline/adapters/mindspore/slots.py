@@ -1,0 +1,20 @@
+"""The parameters that an optimizer keeps for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import mindspore as ms
+
+
+def slots(optimizer: Any) -> Iterator[tuple[str, Any]]:
+    """All of an optimizer's own parameters, each under a name that is the same in a fresh optimizer."""
+    seen: set[int] = set()
+    for one in optimizer.get_parameters():
+        seen.add(id(one))
+        yield one.name, one
+    for place, group in enumerate(getattr(optimizer, "param_groups", ())):
+        for name, value in group.items():
+            if isinstance(value, ms.Parameter) and id(value) not in seen:
+                yield f"group.{place}/{name}", value

@@ -1,0 +1,266 @@
+"""All that a training step depends on, taken and brought back in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+from torch import nn
+from torch.amp.grad_scaler import GradScaler
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+from torch.utils.data import dataloader
+
+from trueline.adapters.living import Births, alive
+from trueline.adapters.nouns import Array, State, Thing, named
+from trueline.adapters.plain import plain_values
+from trueline.adapters.saving import Saving, rebuilt
+from trueline.adapters.torch import values
+
+_KINDS: Final = (nn.Module, Optimizer, LRScheduler, GradScaler)
+_births = Births()
+
+
+def prepare() -> None:
+    """From now on remember in which order things are built."""
+    _births.watch(_KINDS)
+
+
+def things() -> list[Thing]:
+    """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
+    found = _births.sorted(alive(_KINDS))
+    modules = [one for one in found if isinstance(one, nn.Module)]
+    inside = {id(one) for module in modules for one in module._modules.values() if one is not None}
+    roots = [one for one in modules if id(one) not in inside and any(True for _ in _tensors(one))]
+    others = [("optimizer", Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
+    return [Thing("network", _kind(one), one) for one in roots] + [
+        Thing(name, _kind(one), one) for name, kind in others for one in found if isinstance(one, kind)
+    ]
+
+
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__module__}.{type(thing).__qualname__}"
+
+
+def capture(things: Sequence[Thing], *, gradients: bool) -> State:
+    """The state of all of them, and of torch's random generators; every tensor once."""
+    saving = Saving(values)
+    plain: dict[str, Any] = {}
+    seen: set[int] = set()
+    for at, thing in named(things):
+        if thing.kind == "network":
+            plain[at] = saving.tree(_take_network(thing.held, at, saving, seen, gradients=gradients), at)
+        elif thing.kind == "optimizer":
+            plain[at] = saving.tree(_optimizer_state(thing.held), at)
+        else:
+            plain[at] = saving.tree(_others_state(thing.held), at)
+    kept = random()
+    return State({**saving.arrays, **kept.arrays}, plain, saving.lost)
+
+
+def restore(state: State, things: Sequence[Thing]) -> None:
+    """Bring everything back in place, so that the following steps repeat bit for bit."""
+    for at, thing in named(things):
+        found = rebuilt(state.plain[at], state.arrays, values.from_numpy)
+        if thing.kind == "network":
+            _restore_network(thing.held, state, at, found)
+        elif thing.kind == "optimizer":
+            _restore_optimizer(thing.held, found)
+        elif isinstance(thing.held, GradScaler):
+            thing.held.load_state_dict(found)
+        else:
+            vars(thing.held).update(found)
+    set_random(state)
+
+
+def random() -> State:
+    """torch's random generators alone."""
+    arrays: dict[str, Array] = {"rng/torch": torch.get_rng_state().numpy().copy()}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        for place, one in enumerate(torch.cuda.get_rng_state_all()):
+            arrays[f"rng/torch.cuda.{place}"] = one.numpy().copy()
+    return State(arrays, {})
+
+
+def set_random(state: State) -> None:
+    """Bring the random generators back."""
+    torch.set_rng_state(torch.from_numpy(state.arrays["rng/torch"].copy()))
+    for name, array in state.arrays.items():
+        if name.startswith("rng/torch.cuda."):
+            torch.cuda.set_rng_state(torch.from_numpy(array.copy()), int(name.rpartition(".")[2]))
+
+
+def generator_state(generator: Any) -> Array | None:
+    """The state of a generator of the user's; None for what is none of torch's."""
+    return generator.get_state().numpy().copy() if isinstance(generator, torch.Generator) else None
+
+
+def set_generator(generator: Any, state: Array) -> None:
+    """Bring a generator of the user's back."""
+    generator.set_state(torch.from_numpy(state.copy()))
+
+
+def iterators() -> tuple[type, ...]:
+    """The classes of what goes through a loader's batches."""
+    return (dataloader._BaseDataLoaderIter,)
+
+
+# ---- networks
+
+
+def _tensors(root: Any) -> Iterator[tuple[str, Any]]:
+    """Parameters, buffers, and tensors that a module holds as attributes: hidden states, running averages …"""
+    for one in values.tensors(root):
+        yield one.name, one.value
+    for path, module in root.named_modules():
+        for name, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                yield f"{path}.{name}" if path else name, value
+
+
+def _take_network(root: Any, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Any]:
+    graded = []
+    for name, tensor in _tensors(root):
+        if id(tensor) in seen:
+            continue
+        seen.add(id(tensor))
+        saving.tree(tensor.detach(), f"{at}/{name}")
+        if tensor.is_leaf and tensor.grad is not None:
+            graded.append(name)
+            if gradients:
+                saving.tree(tensor.grad, f"{at}/{name}/grad")
+    modes = {path: module.training for path, module in root.named_modules()}
+    return {"modes": modes, "numbers": _numbers(root), "graded": graded}
+
+
+def _numbers(root: Any) -> dict[str, dict[str, Any]]:
+    """What the user's own modules count with."""
+    own = {path: module for path, module in root.named_modules() if not _is_torchs(module)}
+    found = {path: {**plain_values(module)} for path, module in own.items()}
+    return {
+        path: {name: one for name, one in numbers.items() if isinstance(one, bool | int | float) and name != "training"}
+        for path, numbers in found.items()
+    }
+
+
+def _is_torchs(module: Any) -> bool:
+    return type(module).__module__.partition(".")[0] == "torch"
+
+
+def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any]) -> None:
+    live = {name for name, _ in _tensors(root)}
+    with torch.no_grad():
+        for name, tensor in _tensors(root):
+            kept = state.arrays.get(f"{at}/{name}")
+            if kept is None:
+                continue
+            given = values.from_numpy(kept)
+            if given.shape != tensor.shape and not isinstance(tensor, nn.Parameter):
+                _set(root, name, given)
+                continue
+            (tensor if tensor.is_leaf else tensor.detach()).copy_(given)
+            if tensor.is_leaf and tensor.requires_grad:
+                gradient = state.arrays.get(f"{at}/{name}/grad")
+                zeros = torch.zeros_like(tensor) if name in plain["graded"] else None
+                tensor.grad = _like(tensor, gradient) if gradient is not None else zeros
+    for name in [one.removeprefix(f"{at}/") for one in state.arrays if one.startswith(f"{at}/")]:
+        if name not in live and not name.endswith("/grad"):
+            # An attribute that has become a tensor since.
+            _set(root, name, values.from_numpy(state.arrays[f"{at}/{name}"]))
+    for path, module in root.named_modules():
+        if path in plain["modes"]:
+            module.training = plain["modes"][path]
+        vars(module).update(plain["numbers"].get(path, {}))
+
+
+def _set(root: Any, name: str, tensor: Any) -> None:
+    path, _, leaf = name.rpartition(".")
+    setattr(root.get_submodule(path), leaf, tensor)
+
+
+def _like(tensor: Any, array: Array) -> Any:
+    made = torch.empty_like(tensor, requires_grad=False)
+    made.copy_(values.from_numpy(array))
+    return made
+
+
+# ---- optimizers, schedules, scalers
+
+
+def _optimizer_state(optimizer: Any) -> dict[str, Any]:
+    """By the place of each parameter, since parameters have no names here."""
+    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    places = {id(one): place for place, one in enumerate(parameters)}
+    groups = [
+        {name: value for name, value in group.items() if name != "params" and not callable(value)}
+        for group in optimizer.param_groups
+    ]
+    slots = {places[id(one)]: dict(state) for one, state in optimizer.state.items() if id(one) in places}
+    return {"groups": groups, "slots": slots}
+
+
+def _restore_optimizer(optimizer: Any, found: Mapping[str, Any]) -> None:
+    optimizer.state.clear()
+    for group, kept in zip(optimizer.param_groups, found["groups"], strict=True):
+        for name, value in kept.items():
+            if values.is_tensor(value) and values.is_tensor(group.get(name)):
+                group[name].copy_(value)
+            else:
+                group[name] = value
+    at = [(one, group) for group in optimizer.param_groups for one in group["params"]]
+    for place, slots in found["slots"].items():
+        parameter, group = at[place]
+        optimizer.state[parameter] = {name: _slot(name, one, parameter, group) for name, one in slots.items()}
+
+
+def _slot(name: str, value: Any, parameter: Any, group: Mapping[str, Any]) -> Any:
+    """A tensor where the optimizer has it: beside its parameter, but counters on the CPU."""
+    if not values.is_tensor(value):
+        return value
+    if value.shape == parameter.shape and value.dtype == parameter.dtype:
+        return torch.empty_like(parameter, requires_grad=False).copy_(value)
+    counts = name == "step" and not group.get("capturable") and not group.get("fused")
+    return value if counts else value.to(parameter.device)
+
+
+def _others_state(thing: Any) -> dict[str, Any]:
+    return dict(thing.state_dict()) if isinstance(thing, GradScaler) else plain_values(thing)
+
+
+# ---- precision
+
+
+def use_float32(things: Sequence[Thing]) -> None:
+    """Weights, buffers and slots in float32, and no automatic casts from now on."""
+    halves = (torch.float16, torch.bfloat16)
+    for thing in things:
+        if thing.kind == "network" and any(one.dtype in halves for _, one in _tensors(thing.held)):
+            thing.held.float()
+        if thing.kind == "optimizer":
+            for slots in thing.held.state.values():
+                slots.update(
+                    {name: one.float() for name, one in slots.items() if getattr(one, "dtype", None) in halves}
+                )
+    original = torch.amp.autocast_mode.autocast.__init__
+
+    def initialise(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
+        kwargs["enabled"] = False
+        original(self, device_type, *args[:1], **kwargs)
+
+    torch.amp.autocast_mode.autocast.__init__ = initialise
+    for name in ("half", "bfloat16"):
+        setattr(torch.Tensor, name, torch.Tensor.float)
+    torch.Tensor.to = _without_halves(torch.Tensor.to)
+
+
+def _without_halves(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``Tensor.to`` that takes float32 where it was told a half."""
+    halves = (torch.float16, torch.bfloat16)
+
+    def to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        wide = [torch.float32 if one in halves else one for one in args]
+        named = {name: torch.float32 if one in halves else one for name, one in kwargs.items()}
+        return original(tensor, *wide, **named)
+
+    return to

@@ -1,0 +1,44 @@
+"""How a run was started, as far as it may lie in a folder."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.record.again import Command
+
+# What is nobody else's business is named and not kept.
+_SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE|SESSION", re.IGNORECASE)
+# What belongs to the terminal and the process, not to the run.
+_PASSING: Final = re.compile(r"TERM|COLUMNS|LINES|NO_COLOR|SHLVL|_|OLDPWD|SSH_.*|DISPLAY|TRUELINE_.*")
+
+
+def describe(command: Command) -> dict[str, Any]:
+    """The command, and the world in which it was started."""
+    kept = {name: value for name, value in command.environment.items() if not _PASSING.fullmatch(name)}
+    return {
+        "script": command.script,
+        "args": list(command.args),
+        "as_module": command.as_module,
+        "cwd": str(command.folder),
+        "executable": sys.executable,
+        "python": platform.python_version(),
+        "environment": {name: value for name, value in kept.items() if not _SECRET.search(name)},
+        "withheld": sorted(name for name in kept if _SECRET.search(name)),
+    }
+
+
+def command_of(described: Mapping[str, Any], now: Mapping[str, str]) -> Command:
+    """The command again; what was not kept of its environment is as it is now."""
+    passing = {name: value for name, value in now.items() if _PASSING.fullmatch(name) or _SECRET.search(name)}
+    return Command(
+        str(described["script"]),
+        [str(one) for one in described["args"]],
+        bool(described["as_module"]),
+        Path(described["cwd"]),
+        {**{str(name): str(value) for name, value in described["environment"].items()}, **passing},
+    )

@@ -1,0 +1,36 @@
+"""Which states a recording is to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from trueline.model.steps import Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The states before the last ``ring`` steps, and before named steps and the steps before those."""
+
+    ring: int = 0
+    steps: Steps = field(default_factory=Steps.none)
+
+    def __bool__(self) -> bool:
+        return self.ring > 0 or bool(self.steps)
+
+    def named(self, step: int) -> bool:
+        """Whether a step was asked for, or is the one from which the step asked for is reached."""
+        return step in self.steps or step + 1 in self.steps
+
+    def wants(self, step: int) -> bool:
+        """Whether the state before a step is to be kept, for now."""
+        return self.ring > 0 or self.named(step)
+
+    def expired(self, kept: Iterable[int], newest: int) -> list[int]:
+        """Those of the kept ones that are wanted no more."""
+        return [one for one in kept if one <= newest - self.ring and not self.named(one)]
+
+    def to_json(self) -> dict[str, Any]:
+        """What run.json says of it."""
+        return {"ring": self.ring, "steps": [list(part) for part in self.steps.parts]}

@@ -1,0 +1,189 @@
+"""The state before each wanted step and the batches that came, as they go into the run folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.adapters.nouns import Array, State, Thing
+from trueline.adapters.protocol import Adapter
+from trueline.adapters.saving import Saving
+from trueline.formats.run_folder.states import Kept, StatesWriter
+from trueline.record.keeping.counters import Counters
+from trueline.record.keeping.generators import Generators
+from trueline.record.keeping.keep import Keep
+
+# So many steps must have zeroed their gradients first before those of the step before are no longer kept.
+_SURE: Final = 16
+
+
+@dataclass(slots=True)
+class _Fetch:
+    """What a loader has handed out."""
+
+    entry: dict[str, Any]
+    arrays: Mapping[str, Array]
+    lost: Sequence[str]
+    event: Mapping[str, Any] | None
+
+
+class StateKeeper:
+    """Keeps states of one framework's training."""
+
+    def __init__(self, keep: Keep, adapter: Adapter, command: Mapping[str, Any] | None) -> None:
+        self._keep, self._adapter, self._command = keep, adapter, command
+        self._replaying = adapter.replaying
+        self._generators = Generators(adapter.replaying, adapter.values)
+        self._counters = Counters()
+        self._writer: StatesWriter | None = None
+        self._kept: list[int] = []
+        self._step: int | None = None
+        self._things: list[Thing] = []
+        self._built: Any = None
+        self._scanned = False
+        self._current = False
+        self._ended: list[int] = []
+        self._iterated: int | None = None
+        self._in_iteration = 0
+        self._fetches: list[_Fetch] = []
+        self._serial = 0
+        self._iterations: Counter[int] = Counter()
+        self._begins_at: dict[str, list[int]] = {}
+        self._zeroed = False
+        self._clean_steps = 0
+        self._accumulates = False
+
+    # ---- what the training does
+
+    def zeroed(self) -> None:
+        """Gradients were cleared."""
+        self._zeroed = True
+
+    def backward_began(self) -> None:
+        """Gradients arrive: on top of older ones?"""
+        self._accumulates = self._accumulates or not self._zeroed
+        self._clean_steps += self._zeroed
+        self._zeroed = False
+
+    @property
+    def _gradients_count(self) -> bool:
+        return self._accumulates or self._clean_steps < _SURE
+
+    def iteration_began(self, number: int | None) -> None:
+        """A new iteration over data: things may have been built or changed since the last step."""
+        self._scanned = self._current = False
+        self._in_iteration = 0
+        self._iterated = number
+        if number is not None:
+            self._iterations[number] += 1
+            # What is left of an earlier one is not going to be used.
+            self._fetches = [one for one in self._fetches if one.entry["loader"] != number]
+
+    # ---- the state
+
+    def before(
+        self, step: int, folder: Callable[[], Path], built: Any, waits: Callable[[Mapping[str, Any]], bool]
+    ) -> None:
+        """A batch is about to be asked for: keep the state, if the step is wanted and this was not done yet.
+
+        ``built`` changes with what is known to be there, ``waits`` tells whether a batch was not used yet.
+        """
+        if self._built != built:
+            self._built, self._scanned, self._current = built, False, False
+        if self._current and self._step == step:
+            return
+        self._fetches = [one for one in self._fetches if one.event is not None and waits(one.event)]
+        if step == 0 and self._iterated is not None:
+            self._begins_at = {str(self._iterated): [self._iterations[self._iterated], self._place]}
+        self._step, self._current = step, True
+        if step == 0:
+            self._counters = Counters()
+            self._counters.changed()
+        if self._keep.wants(step):
+            self._take(step, self._writer_in(folder))
+
+    def _take(self, step: int, writer: StatesWriter) -> None:
+        if not self._scanned:
+            self._things = self._replaying.things()
+            self._generators.find()
+            self._scanned = True
+        self._zeroed = False
+        writer.write_state(step, self._captured(step))
+        for one in self._fetches:
+            self._write(writer, step, one)
+        if step not in self._kept:
+            self._kept.append(step)
+
+    @property
+    def _place(self) -> int:
+        """How many batches of this iteration have been used."""
+        waiting = [one for one in self._fetches if one.entry["loader"] == self._iterated]
+        return self._in_iteration - len(waiting)
+
+    def _writer_in(self, folder: Callable[[], Path]) -> StatesWriter:
+        if self._writer is None:
+            self._writer = StatesWriter(folder())
+            if self._command is not None:
+                self._writer.write_command(self._command)
+        return self._writer
+
+    def _captured(self, step: int) -> Kept:
+        state = self._replaying.capture(self._things, gradients=self._gradients_count)
+        drawn = self._generators.state()
+        tree = {
+            "format": 1,
+            "step": step,
+            "framework": self._adapter.name,
+            "things": [{"kind": one.kind, "type": one.type} for one in self._things],
+            "plain": {**state.plain, **drawn.plain},
+            "lost": [*state.lost, *drawn.lost],
+            "place": self._place,
+            "counters": Saving(self._adapter.values).tree(self._counters.changed(), "counters"),
+            "ended_before": list(self._ended),
+            "begins_at": self._begins_at,
+        }
+        return Kept(tree, {**state.arrays, **drawn.arrays})
+
+    # ---- the batches
+
+    def fetched(self, number: int, batch: Any, indexes: Sequence[int] | None, event: Mapping[str, Any] | None) -> None:
+        """A batch was handed out."""
+        self._ended = []
+        self._in_iteration += number == self._iterated
+        if self._step is None:
+            return
+        saving = Saving(self._adapter.values)
+        tree = saving.tree(batch, "batch")
+        drawn: State = self._generators.state()
+        entry = {
+            "serial": self._serial,
+            "loader": number,
+            "tree": tree,
+            "indexes": list(indexes) if indexes is not None else None,
+            "random": dict(drawn.plain),
+        }
+        self._serial += 1
+        self._add(_Fetch(entry, {**saving.arrays, **drawn.arrays}, [*saving.lost, *drawn.lost], event))
+
+    def ended(self, number: int) -> None:
+        """A loader had no more; whoever replays the step before has to be told so."""
+        self._ended.append(number)
+
+    def _add(self, fetch: _Fetch) -> None:
+        self._fetches.append(fetch)
+        if self._step in self._kept and self._writer is not None:
+            self._write(self._writer, self._step, fetch)
+            self._forget_expired(self._writer, self._step)
+
+    def _write(self, writer: StatesWriter, step: int, fetch: _Fetch) -> None:
+        fetch.entry["lost"] = [*fetch.lost, *writer.write_batch(step, fetch.entry["serial"], fetch.arrays)]
+        writer.write_fetches(step, [one.entry for one in self._fetches])
+
+    def _forget_expired(self, writer: StatesWriter, step: int) -> None:
+        """Only now that a step has begun for sure: at the end of an epoch a state may be one of no step."""
+        for one in self._keep.expired(self._kept, step):
+            writer.remove(one)
+            self._kept.remove(one)
