@@ -88,6 +88,9 @@ class Notebook:
     def scale(self, value: Any) -> None:
         self._note("scale")
 
+    def scaled_by(self, scaler: Any) -> None:
+        """The scale is told as well."""
+
     def unscaled(self, optimizer: Any) -> None:
         self._note("unscaled", optimizer)
 

@@ -170,3 +170,37 @@ def test_an_interruption_ends_it_as_it_would_the_script(tmp_path: Path) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert not list(tmp_path.glob("trueline-*"))
+
+
+CARRIED = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.GRU(4, 8, batch_first=True)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+hidden = None
+for step in range(8):
+    x = torch.randn(2, 3, 4)
+    if step == 6:
+        x = x / (x - x).std(0)
+    out, hidden = net(x, hidden)
+    loss = out.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    hidden = hidden.detach()
+    if step == 3 and "carried" in __import__("sys").argv:
+        hidden = hidden / (hidden - hidden)
+"""
+
+
+@pytest.mark.parametrize(("asked", "step", "said"), [("carried", 3, "hidden = hidden /"), ("data", 6, "x = x /")])
+def test_what_is_made_outside_the_network_is_named_with_its_own_step(
+    tmp_path: Path, asked: str, step: int, said: str
+) -> None:
+    (tmp_path / "carried.py").write_text(CARRIED)
+    first = answer(tmp_path, "carried.py", asked)["first"]
+    assert said in CARRIED.splitlines()[first["line"] - 1]
+    assert (first["op"], first["phase"], first["cause"]) == ("div", "forward", "division_by_zero")
+    assert step <= first["step"] <= step + 1

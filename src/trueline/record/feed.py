@@ -221,6 +221,9 @@ class Feed:
     def scale(self, value: Any) -> None:
         self._recorder.event(EventName.SCALE, value=Lazy(self._values.read, value))
 
+    def scaled_by(self, _scaler: Any) -> None:
+        """A recording keeps nothing of it but the scale."""
+
     @guarded
     def unscaled(self, optimizer: Any) -> None:
         index = None if optimizer is None else self._recorder.optimizer_index(optimizer, self._adapter)

@@ -23,6 +23,7 @@ def watch(telling: Telling, patches: Patches) -> None:
     def scaled(result: Any, scaler: Any, inputs: Any) -> None:
         telling.scaled.append((inputs, result, values.keep(scaler.scale_value)))
         del telling.scaled[:-8]
+        telling.observer.scaled_by(scaler)
 
     def unscaled(_result: Any, _scaler: Any, inputs: Any) -> None:
         if isinstance(inputs, list | tuple):

@@ -108,6 +108,7 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
         if scaler.is_enabled():
             scaled.remember(outputs, result, scaler._scale)
             observer.scale(values.keep(scaler._scale))
+            observer.scaled_by(scaler)
 
     def unscale(_result: Any, scaler: Any, optimizer: Any) -> None:
         if scaler.is_enabled():

@@ -23,8 +23,12 @@ def hit_of(
     update: Hit,
     norms: Sequence[Sequence[float]],
     rows: Callable[[str], Sequence[int]],
+    began: int,
 ) -> Hit:
-    """The first operator at fault; ``update`` is the hit where it can only have been the optimizer, unseen."""
+    """The first operator at fault, in a step since ``began``.
+
+    ``update`` is the hit where it can only have been the optimizer, unseen.
+    """
     found = origin(starts, tracker.seen)
     only_update = update.op and signs.weights and not signs.gradients and not signs.loss
     if found is None or (only_update and found.part is not Part.UPDATE):
@@ -36,7 +40,7 @@ def hit_of(
     named = found.forward if found.forward is not None and not found.own else found
     bad = [one for one in found.outputs if tracker.is_bad(one)]
     return Hit(
-        update.step,
+        began + tracker.steps_before(found),
         part,
         "batch" if part is Part.DATA else named.kind,
         "nan" if found.nan else "inf" if any(one.non_finite for one in bad) else "limit",

@@ -44,6 +44,8 @@ class Watched:
             recording.finish(self.code)
             shutil.rmtree(place, ignore_errors=True)
         self.hit = self.watch.hit if self.watch is not None else None
+        if self.watch is not None and self.hit is None and not self.needs_another_run:
+            self.hit = self.watch.doubtful
         if self.errand is not None:
             self.errand.tell(self.hit)
 
@@ -67,7 +69,9 @@ class Watched:
     def run_again(self) -> None:
         """The script once more, to the step that went wrong."""
         if self.watch is not None and self.watch.wrong_at is not None:
-            self.hit = run_afresh(self.command, self.watch.wrong_at, self._asked.get("limit"))
+            # What was made in the step before may be what went wrong.
+            begin = max(self.watch.wrong_from - 1, 0)
+            self.hit = run_afresh(self.command, begin, self._asked.get("limit")) or self.watch.doubtful
 
 
 def points_of(on: Sequence[str]) -> Any:

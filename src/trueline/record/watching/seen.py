@@ -22,12 +22,14 @@ class Part(StrEnum):
 
 
 class Updating(StrEnum):
-    """Whether gradients are being made, or made use of, and by whom."""
+    """Whether gradients are being made, or made use of, and by whom; ahead: after it, in a loop without a loader."""
 
     NOT = "not"
     PULLING = "pulling"
     BY_HAND = "by_hand"
     BY_OPTIMIZER = "by_optimizer"
+    AFTER = "after"
+    AHEAD = "ahead"
 
 
 PARTS: Final = {
@@ -35,6 +37,9 @@ PARTS: Final = {
     Updating.PULLING: Part.BACKWARD,
     Updating.BY_HAND: Part.UPDATE,
     Updating.BY_OPTIMIZER: Part.UPDATE,
+    # Unless weights are written: scripts without a loader make their next batch now.
+    Updating.AFTER: Part.FORWARD,
+    Updating.AHEAD: Part.FORWARD,
 }
 
 
@@ -64,7 +69,10 @@ class Given:
 
 @dataclass(slots=True)
 class Seen:
-    """One operator call of the step; ``own``: in a backward pass, or in an update, that the user has written."""
+    """One operator call of the step.
+
+    ``own``: in a backward pass, or in an update, that the user has written; ``ahead``: for the step to come.
+    """
 
     index: int
     name: str
@@ -79,6 +87,7 @@ class Seen:
     stack: Sequence[Line] = ()
     forward: Seen | None = None
     own: bool = False
+    ahead: bool = False
     deliberate: bool = False
     bad: bool = False
 

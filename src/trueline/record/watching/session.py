@@ -28,12 +28,12 @@ class WatchedBlock:
     @property
     def hit(self) -> Hit | None:
         """The first hit."""
-        return self._watch.hit
+        return self._watch.hit or self._watch.doubtful
 
     @property
     def findings(self) -> list[Finding]:
         """All there is to say, watchpoints too."""
-        return findings(self._watch, self._watch.hit)
+        return findings(self._watch, self.hit)
 
 
 @contextmanager

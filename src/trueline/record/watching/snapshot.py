@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import random
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from trueline.adapters.plain import plain_values
-from trueline.adapters.protocol import Adapter
+from trueline.adapters.protocol import Adapter, Values
+from trueline.adapters.tree import leaves
 
 # A state that is larger is kept before every so many steps only, and all steps since are done again.
 _LARGE: Final = 16 << 20
@@ -19,39 +21,78 @@ _PERIOD: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a loader has handed out."""
+    """What a loader has handed out, in containers of its own: scripts take things out of a batch."""
 
     loader: Any
     batch: Any
     indexes: Sequence[int] | None
+    _versions: Sequence[int | None]
+
+    @classmethod
+    def of(cls, loader: Any, batch: Any, indexes: Sequence[int] | None, values: Values) -> Fetched:
+        """As it is handed out now."""
+        kept = _same_in_new_containers(batch)
+        return cls(loader, kept, indexes, _versions(kept, values))
+
+    def is_intact(self, values: Values) -> bool:
+        """Whether no tensor in it has been written since."""
+        return _versions(self.batch, values) == self._versions
+
+
+def _versions(batch: Any, values: Values) -> list[int | None]:
+    return [values.version(one) for _, one in leaves(batch, values.is_tensor)]
+
+
+def _same_in_new_containers(batch: Any) -> Any:
+    if isinstance(batch, MutableMapping):
+        found = copy.copy(batch)
+        for name, one in batch.items():
+            found[name] = _same_in_new_containers(one)
+        return found
+    if type(batch) in (list, tuple):
+        return type(batch)(map(_same_in_new_containers, batch))
+    return batch
 
 
 class Snapshot:
-    """Networks, optimizers, schedules and random generators of one framework, and the batches that came since."""
+    """Networks, optimizers, what counts beside them, and random generators of one framework.
+
+    ``fetched`` are the batches that came since.
+    """
 
     def __init__(self, adapter: Adapter) -> None:
         self.fetched: list[Fetched] = []
         self._steps = 0
+        self._expired = False
         self._kept = adapter.state.keeper()
         self._python: Any = None
         self._numpy: Any = None
-        self._schedules: list[tuple[Any, dict[str, Any]]] = []
+        self._values = adapter.values
+        self._counting: list[tuple[Any, dict[str, Any], dict[str, Any]]] = []
 
     @property
     def is_due(self) -> bool:
         """Whether the state is to be kept anew before the next step."""
-        return not self.whole or self.bytes <= _LARGE or self._steps >= _PERIOD
+        return self._expired or not self.whole or self.bytes <= _LARGE or self._steps >= _PERIOD
 
-    def take(self, networks: Sequence[Any], optimizers: Sequence[Any], schedules: Sequence[Any]) -> None:
-        """As everything is now, instead of what was kept before."""
-        self.fetched, self._steps = [], 0
+    def take(self, networks: Sequence[Any], optimizers: Sequence[Any], counting: Sequence[Any]) -> None:
+        """As everything is now, instead of what was kept before; ``counting`` are schedules and loss scalers."""
+        self.fetched, self._steps, self._expired = [], 0, False
         self._kept.take(networks, optimizers)
         self._python, self._numpy = random.getstate(), np.random.get_state()
-        self._schedules = [(one, plain_values(one)) for one in schedules]
+        self._counting = [(one, plain_values(one), self._arrays(one)) for one in counting]
 
     def stepped(self) -> None:
         """A step was made since."""
         self._steps += 1
+
+    def expire(self) -> None:
+        """It is to be kept anew before the next step in any case."""
+        self._expired = True
+
+    def forget(self) -> None:
+        """Nothing is kept any more."""
+        self.fetched, self._python = [], None
 
     @property
     def whole(self) -> bool:
@@ -68,5 +109,11 @@ class Snapshot:
         self._kept.restore()
         random.setstate(self._python)
         np.random.set_state(self._numpy)
-        for one, plain in self._schedules:
+        for one, plain, arrays in self._counting:
             vars(one).update(plain)
+            for name, array in arrays.items():
+                self._values.assign(vars(one)[name], array)
+
+    def _arrays(self, counting: Any) -> dict[str, Any]:
+        found = {name: one for name, one in vars(counting).items() if self._values.is_tensor(one)}
+        return {name: self._values.to_numpy(one, copy=True) for name, one in found.items()}

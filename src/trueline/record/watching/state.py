@@ -46,7 +46,9 @@ class Watch:
     """What is asked for, and what was found.
 
     ``replay``: keep the state before each step. ``at`` is the step that is to be looked at operator by operator from
-    its beginning, in a run made for that. ``limit`` is a magnitude that counts as a hit, ``go_on``: let the script run
+    its beginning, in a run made for that. The gradients of the update that went wrong at ``wrong_at`` were begun in
+    step ``wrong_from``. ``doubtful`` is what doing that again has shown, where more may be seen from the step before.
+    ``limit`` is a magnitude that counts as a hit, ``go_on``: let the script run
     on.
     """
 
@@ -56,7 +58,9 @@ class Watch:
     go_on: bool = False
     points: Points | None = None
     hit: Hit | None = None
+    doubtful: Hit | None = None
     wrong_at: int | None = None
+    wrong_from: int = 0
     signs: Signs = field(default_factory=Signs)
     steps: int = 0
     skipped: int = 0

@@ -25,6 +25,10 @@ _FILLING: Final = frozenset(
     {"full", "full_like", "new_full", "fill", "fill_", "masked_fill", "masked_fill_", "where", "scalar_tensor"}
     | {"lift_fresh", "maskedfill", "fills", "select", "tensor", "_to_copy", "fill_scalar", "fillscalar"}
 )
+# These give parts of a tensor, in the same memory.
+_PARTS_OF: Final = frozenset({"slice", "split", "unbind"})
+# The widest number.
+_BYTES: Final = 8
 _MOST_ROWS: Final = 8
 _ODD: Final = 1e4
 _DEEPEST_STACK: Final = 12
@@ -36,11 +40,14 @@ class Made:
 
     def __init__(self) -> None:
         self._by_address: dict[int, dict[int, tuple[Seen, Summary]]] = {}
+        self._in_place: list[tuple[int, Seen]] = []
 
     def put(self, address: int, made: tuple[Seen, Summary], *, view: bool) -> None:
         """Remember; whatever is no view has new numbers, and all that was known there is past."""
         if not view:
             self._by_address[address] = {}
+        if made[0].bad and made[0].name.endswith("_"):
+            self._in_place.append((address, made[0]))
         self._by_address.setdefault(address, {})[made[1].count] = made
 
     def find(self, address: int, size: int) -> tuple[Seen, Summary] | None:
@@ -49,6 +56,10 @@ class Made:
         if not found:
             return None
         return found.get(size) or max(found.values(), key=lambda one: one[1].count)
+
+    def written_within(self, begin: int, end: int) -> Seen | None:
+        """Who wrote bad numbers last into a part of this memory."""
+        return next((one for address, one in reversed(self._in_place) if begin <= address < end), None)
 
 
 class Tracker:
@@ -67,6 +78,8 @@ class Tracker:
         limit: float = math.inf,
     ) -> None:
         self.seen: list[Seen] = []
+        self.paused = False
+        self._steps: list[int] = []
         self._adapter, self._values = adapter, adapter.values
         self._named, self._module, self._updating, self._limit = named, module, updating, limit
         self._made = Made()
@@ -78,6 +91,14 @@ class Tracker:
         """Remember from where the backward pass was started."""
         self._backward_line = user_line(self._adapter.build.package())
 
+    def step_ended(self) -> None:
+        """What comes now belongs to another step."""
+        self._steps.append(len(self.seen))
+
+    def steps_before(self, one: Seen) -> int:
+        """How many steps had ended before what an operator belongs to."""
+        return sum(end <= one.index for end in self._steps) + one.ahead
+
     def maker(self, tensor: Any) -> Seen | None:
         """The operator that has written a tensor last."""
         found = self._known(tensor)
@@ -88,6 +109,8 @@ class Tracker:
 
     def __call__(self, call: OpCall) -> None:
         """One operator has run."""
+        if self.paused:
+            return
         given = {self._values.identity(one) for one in call.inputs}
         before = [self._known(one) for one in call.inputs]
         outputs = list(call.outputs)
@@ -101,7 +124,8 @@ class Tracker:
             if told is not None:
                 self._views[self._values.identity(outputs[0])] = told
                 return
-        written = {self._values.identity(one) for one in outputs}
+        # A part of a tensor may begin where the whole does.
+        written = {self._values.identity(one) for one in outputs} if not _shows_part(call.name, kind) else set()
         made = [(one, summary) for one in outputs if (summary := self._summary(one)) is not None]
         if not made:
             return
@@ -115,7 +139,7 @@ class Tracker:
         forward = self._by_node.get(call.node) if call.backward and call.node is not None else None
         updating = self._updating()
         by_hand = not call.backward and updating is Updating.PULLING
-        part = Part.BACKWARD if call.backward or by_hand else PARTS[updating]
+        part = Part.BACKWARD if call.backward or by_hand else self._part(updating, outputs)
         line, own = self._line(call, forward)
         one = Seen(
             len(self.seen),
@@ -130,8 +154,9 @@ class Tracker:
             call.settings,
             forward=forward,
             bad=bad,
-            own=own or by_hand or (part is Part.UPDATE and updating is Updating.BY_HAND),
+            own=own or by_hand or (part is Part.UPDATE and updating is not Updating.BY_OPTIMIZER),
         )
+        one.ahead = part is Part.FORWARD and updating is Updating.AHEAD
         one.deliberate = bad and _is_deliberate(one)
         if bad and not any(each.bad and not each.deliberate for each in inputs):
             one.stack = _stack(self._adapter.build.package()) if not call.backward else ()
@@ -141,6 +166,12 @@ class Tracker:
         for tensor, summary in made:
             address = self._values.identity(tensor)
             self._made.put(address, (one, summary), view=address in given and not call.name.endswith("_"))
+
+    def _part(self, updating: Updating, outputs: Sequence[Any]) -> Part:
+        after = updating in (Updating.AFTER, Updating.AHEAD)
+        if after and any((self._named(one) or ("", None))[1] is Part.WEIGHTS for one in outputs):
+            return Part.UPDATE
+        return PARTS[updating]
 
     def _line(self, call: OpCall, forward: Seen | None) -> tuple[Line | None, bool]:
         """The user's line; of a backward pass the line of the forward pass, but for a backward that is the user's."""
@@ -158,6 +189,8 @@ class Tracker:
         self, tensor: Any, known: tuple[Seen, Summary] | None, *, bad: bool, written: bool, forward: bool
     ) -> Given:
         dtype = self._values.dtype(tensor)
+        if known is not None and bad and not written and not self.is_bad(known[1]):
+            known = self._changed_since(tensor, known)
         if known is not None and (written or not bad or known[1].count == _size(self._values.shape(tensor))):
             return Given(dtype, known[1], known[0], bad=self.is_bad(known[1]))
         if not bad or "float" not in dtype:
@@ -173,6 +206,15 @@ class Tracker:
         if told is None:
             return Given(dtype, summary, constant=forward, bad=is_bad)
         return Given(dtype, summary, None, told[0], told[1], bad=is_bad)
+
+    def _changed_since(self, tensor: Any, known: tuple[Seen, Summary]) -> tuple[Seen, Summary]:
+        """Who made it what it is: a part of it may have been written without its name being called."""
+        summary = self._summary(tensor)
+        if summary is None or not self.is_bad(summary):
+            return known
+        begin = self._values.identity(tensor)
+        writer = self._made.written_within(begin, begin + _size(self._values.shape(tensor)) * _BYTES)
+        return (writer, summary) if writer is not None else known
 
     def is_bad(self, summary: Summary) -> bool:
         """Whether numbers are not finite, or beyond the limit."""
@@ -220,6 +262,10 @@ def _is_started_by_us(frame: Any, line: Line) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _shows_part(name: str, kind: str) -> bool:
+    return not name.endswith("_") and (kind in _PARTS_OF or _is_view(kind))
 
 
 def _is_view(kind: str) -> bool:

@@ -27,6 +27,8 @@ from trueline.record.watching.tracker import Tracker, odd_rows
 
 _LARGEST: Final = 3.4e38
 _FEW: Final = 8
+# A loop that fetches more than this between two updates does something else with its data than training.
+_MOST_BATCHES: Final = 64
 
 
 class WatchFeed(PointsFeed):
@@ -47,15 +49,18 @@ class WatchFeed(PointsFeed):
         self._checked = False
         self._step_line: Line | None = None
         self._optimizer = ""
-        # Batches of the step that is going on and of the one before, those still to be handed out again, and how many
-        # the last step has.
+        # Batches since the last update and of the update before, those still to be handed out again, and how many the
+        # last update has.
         self._unused: list[Fetched] = []
         self._tail: list[Fetched] = []
         self._due: list[Fetched] = []
         self._last_step = 0
         self._first_again = False
-        self._between_steps = True
-        self._schedules: list[weakref.ReferenceType[Any]] = []
+        self._between_updates = True
+        # The step in which the gradients of the next update begin: several backward passes may make one update.
+        self._window = 0
+        # Schedules and loss scalers, which have numbers of their own.
+        self._counting: list[weakref.ReferenceType[Any]] = []
         recorder.subscribe(self._finished)
 
     @property
@@ -65,27 +70,44 @@ class WatchFeed(PointsFeed):
 
     # ---- data
 
+    def fetch_began(self, loader: Any) -> None:
+        super().fetch_began(loader)
+        # What a loader computes is no part of a step.
+        if self._tracker is not None:
+            self._tracker.paused = True
+
+    def loader_ended(self, loader: Any) -> None:
+        super().loader_ended(loader)
+        self._resume()
+
     def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
         super().fetched(loader, batch, indexes)
+        self._resume()
         self._taken(loader, batch, indexes)
+
+    def _resume(self) -> None:
+        if self._tracker is not None:
+            self._tracker.paused = False
 
     @guarded
     def _taken(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
-        self._batch = self._tensors(batch)
+        self._batch |= self._tensors(batch)
         self._begin_where_wanted()
         watch = self._watch
         if watch.replay and watch.at is None and not self._again and not watch.over:
-            self._snapshot = self._snapshot or Snapshot(self._adapter)
-            # Another loader is one of evaluation, or comes after it.
-            switched = bool(self._unused) and self._unused[-1].loader is not loader
-            if switched or (self._between_steps and self._snapshot.is_due):
+            snapshot = self._snapshot = self._snapshot or Snapshot(self._adapter)
+            if self._between_updates and snapshot.is_due:
                 networks, optimizers = list(self._networks()), list(self._recorder.optimizers_alive())
-                schedules = [found for one in self._schedules if (found := one()) is not None]
-                self._snapshot.take(networks, optimizers, schedules)
-                watch.kept_bytes = max(watch.kept_bytes, self._snapshot.bytes)
+                counting = [found for one in self._counting if (found := one()) is not None]
+                snapshot.take(networks, optimizers, counting)
+                watch.kept_bytes = max(watch.kept_bytes, snapshot.bytes)
                 self._unused = []
-            self._between_steps = False
-            self._unused.append(Fetched(loader, batch, indexes))
+            self._between_updates = False
+            if snapshot.whole:
+                self._unused.append(Fetched.of(loader, batch, indexes, self._values))
+            if len(self._unused) > _MOST_BATCHES:
+                snapshot.forget()
+                self._unused = []
 
     def _tensors(self, batch: Any) -> dict[int, tuple[str, Any]]:
         found = leaves(batch, self._values.is_tensor)
@@ -93,8 +115,8 @@ class WatchFeed(PointsFeed):
 
     def _rows(self, name: str) -> Sequence[int]:
         """The samples in a field of the batch that are not like the others."""
-        found = next((one for index, one in self._batch.values() if index == name), None)
-        return odd_rows(self._values.to_numpy(found)) if found is not None else ()
+        fields = [odd_rows(self._values.to_numpy(one)) for index, one in self._batch.values() if index == name]
+        return next((rows for rows in fields if rows), ())
 
     def instead(self, loader: Any) -> Handed | None:
         """The batches since the state was kept, once more; the last are those of the step that went wrong."""
@@ -102,6 +124,7 @@ class WatchFeed(PointsFeed):
             return None
         handed = self._due.pop(0)
         self._hand_again(self._snapshot, handed)
+        self._resume()
         return Handed(handed.batch) if self._recorder.on else None
 
     @guarded
@@ -109,10 +132,10 @@ class WatchFeed(PointsFeed):
         if self._first_again:
             self._first_again = False
             snapshot.restore()
+        super().fetched(handed.loader, handed.batch, handed.indexes)
+        self._batch |= self._tensors(handed.batch)
         if self._tracker is None and len(self._due) < self._last_step:
             self._begin_tracking()
-        self._batch = self._tensors(handed.batch)
-        super().fetched(handed.loader, handed.batch, handed.indexes)
 
     # ---- op level
 
@@ -188,6 +211,11 @@ class WatchFeed(PointsFeed):
         if made is not None:
             self._starts.append(made)
 
+    def zero_grad(self, owner: Any) -> None:
+        super().zero_grad(owner)
+        # Whatever was pulled back before is thrown away.
+        self._window, self._starts = self._step, []
+
     def backward_began(self) -> None:
         self._updating = Updating.PULLING
         super().backward_began()
@@ -214,24 +242,49 @@ class WatchFeed(PointsFeed):
         self._step_line = user_line(self._adapter.build.package())
 
     def step_ended(self, optimizer: Any, skipped: bool) -> None:
-        self._updating = Updating.BY_HAND
+        self._updating = Updating.AFTER if self._recorder.open.fetched else Updating.AHEAD
         super().step_ended(optimizer, skipped)
         self._stepped(optimizer, skipped)
 
     def scheduled(self, scheduler: Any) -> None:
         super().scheduled(scheduler)
-        if not any(one() is scheduler for one in self._schedules):
-            self._schedules.append(weakref.ref(scheduler))
+        self._counts(scheduler)
+
+    def scaled_by(self, scaler: Any) -> None:
+        super().scaled_by(scaler)
+        self._counts(scaler)
+
+    def _counts(self, helper: Any) -> None:
+        if not any(one() is helper for one in self._counting):
+            self._counting.append(weakref.ref(helper))
 
     # ---- the end of a step
 
     def _finished(self, phase: Phase, number: int, _events: Sequence[Mapping[str, Any]]) -> None:
         """A step is over; one without an optimizer that is known is looked at now."""
-        if phase is Phase.TRAIN and not self._checked and self._loss is not None and self._recorder.on:
+        self._batch = {}
+        if phase is Phase.EVAL:
+            self._evaluated()
+            return
+        if not self._checked and self._loss is not None and self._recorder.on:
             held = [one.value for network in self._networks() for one in self._values.tensors(network) if one.trainable]
             self._look(held, step=number)
-        if phase is Phase.TRAIN:
-            self._checked = False
+        if self._checked:
+            self._window, self._starts = number + 1, []
+        self._checked = False
+        at = self._watch.at
+        if self._tracker is not None and number >= (at or 0):
+            self._tracker.step_ended()
+            if at is None and not self._due and not self._watch.over:
+                # Done again, the step went well: something else than what was restored decides about it.
+                self._end()
+
+    def _evaluated(self) -> None:
+        """What evaluation has fetched is not trained on, and random numbers were drawn since the state was kept."""
+        if self._snapshot is not None and not self._again:
+            self._unused = []
+            self._between_updates = True
+            self._snapshot.expire()
 
     @guarded
     def _stepped(self, optimizer: Any, skipped: bool) -> None:
@@ -251,17 +304,19 @@ class WatchFeed(PointsFeed):
                 self._wrong(signs, step)
         self._loss = self._norm = None
         self._gradients = ()
-        self._between_steps = True
+        self._outputs = []
+        if self._checked:
+            self._updated_once()
+        if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
+            self._begin_tracking()
+
+    def _updated_once(self) -> None:
+        """The batches since the last update belong to this one."""
+        self._between_updates = True
         if self._snapshot is not None and not self._again:
             self._snapshot.fetched += self._unused
             self._snapshot.stepped()
             self._tail, self._unused = self._unused or self._tail, []
-        self._outputs = []
-        if self._tracker is not None and watch.at is None and not watch.over:
-            # Done again, the step went well: something else than what was restored decides about it.
-            self._end()
-        if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
-            self._begin_tracking()
 
     def _signs(self, held: Sequence[Any]) -> Signs:
         """What is not finite; gradients and weights are looked at one by one where their norms are not."""
@@ -301,11 +356,9 @@ class WatchFeed(PointsFeed):
         watch = self._watch
         if self._tracker is None:
             if watch.wrong_at is None:
-                watch.wrong_at, watch.signs = step, signs
-            if self._snapshot is not None and self._snapshot.whole and watch.at is None:
+                watch.wrong_at, watch.wrong_from, watch.signs = step, self._window, signs
+            if watch.at is None and self._can_do_again():
                 self._again = self._first_again = True
-                self._due = [*self._snapshot.fetched, *self._unused]
-                self._last_step = len(self._unused or self._tail)
             elif not watch.go_on:
                 self._end()
             return
@@ -314,6 +367,7 @@ class WatchFeed(PointsFeed):
             self._end()
             return
         step = watch.wrong_at if watch.wrong_at is not None else step
+        began = watch.at if watch.at is not None else watch.wrong_from
         way = "in_place" if watch.at is None else "afresh"
         rank, _ = rank_of([self._adapter])
         update = Hit(
@@ -326,16 +380,31 @@ class WatchFeed(PointsFeed):
             way=way,
             rank=rank,
         )
-        watch.hit = hit_of(self._tracker, self._starts, signs, update, (watch.norms, watch.weights), self._rows)
+        norms = watch.norms, watch.weights
+        hit = hit_of(self._tracker, self._starts, signs, update, norms, self._rows, began)
+        if watch.at is None and hit.cause == "bad_input":
+            # What the script carries from step to step was made before this one.
+            watch.doubtful = hit
+            self._end()
+            return
+        watch.hit = hit
         if not watch.go_on:
             self._end()
         self._tracker, self._again, self._snapshot = None, False, None
 
+    def _can_do_again(self) -> bool:
+        """Whether state and batches are there as they were; if so, the batches are due once more."""
+        if self._snapshot is None or not self._snapshot.whole:
+            return False
+        self._due = [*self._snapshot.fetched, *self._unused]
+        self._last_step = len(self._unused or self._tail)
+        return bool(self._due) and all(one.is_intact(self._values) for one in self._due)
+
     def _end(self) -> None:
         self._end_tracking()
+        self._tracker, self._again, self._snapshot = None, False, None
         if self._watch.go_on and self._watch.at is None:
             # Another run is to find it; this one goes on unwatched.
-            self._tracker, self._again, self._snapshot = None, False, None
             self._watch.replay = False
             return
         raise WatchEnded
