@@ -143,6 +143,8 @@ def test_watchpoints_are_told_in_order_and_stop_nothing(tmp_path: Path) -> None:
         (("--json", "no/where.json", "train.py"), "no/where.json"),
         ((str(Path(sys.executable).parent / "torchrun"), "train.py"), "launcher"),
         (("empty",), "empty"),
+        (("-o", "run", "empty"), "-o"),
+        (("-o", "", "train.py"), "name"),
         (("-m", "no.such.module"), "no.such.module"),
     ],
 )
@@ -152,6 +154,23 @@ def test_what_cannot_be_meant_is_one_clear_line(tmp_path: Path, arguments: tuple
     assert ended.returncode == 2
     assert len(ended.stderr.strip().splitlines()) == 1
     assert said in ended.stderr
+
+
+def test_the_recording_is_kept_where_a_folder_is_asked_for_with_the_hits_in_it(tmp_path: Path) -> None:
+    found = answer(tmp_path, "-o", "kept", "--on", "WCL:0.000001", "train.py", "step")
+    assert found["run"] == str(tmp_path / "kept")
+    lines = (tmp_path / "kept" / "rank-00000" / "hits.jsonl").read_text("utf-8").splitlines()
+    hits = [json.loads(one) for one in lines]
+    assert hits[0] == {"code": "nf.01", **found["first"]}
+    assert {one["code"] for one in hits[1:]} == {"wp.wcl"}
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["answer.json", "kept", "train.py"]
+    again = watch(tmp_path, "-o", "kept", "train.py")
+    assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
+    well = watch(tmp_path, "-o", "well", "train.py")
+    assert "trueline show well" in well.stderr
+    assert not (tmp_path / "well" / "rank-00000" / "hits.jsonl").exists()
+    shown = [sys.executable, "-m", "trueline", "show", "well"]
+    assert subprocess.run(shown, cwd=tmp_path, env=environment(), capture_output=True, check=False).returncode == 0
 
 
 def test_an_interruption_ends_it_as_it_would_the_script(tmp_path: Path) -> None:

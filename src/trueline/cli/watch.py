@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("watch", cls=ScriptVerb, help="watch.help", script="SCRIPT|DUMP")
+@click.option("-o", "--output", metavar="RUN", help="watch.option_output")
 @click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="X", help="watch.option_limit")
 @click.option("--on", multiple=True, metavar="ID[:LIMIT]", help="watch.option_on")
 @click.option("--recommended", is_flag=True, help="watch.option_recommended")
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--no-replay", is_flag=True, help="watch.option_no_replay")
 def command(
     as_module: bool,
+    output: str | None,
     limit: float | None,
     on: tuple[str, ...],
     recommended: bool,
@@ -38,6 +42,8 @@ def command(
     """Run and watch, or look through a dump."""
     script, args = begin(command_line, json_file)
     if Path(script).is_dir() and not as_module:
+        if output is not None:
+            raise BadUsage("watch.no_run_of_dump")
         return _dump(Path(script), json_file)
     from trueline.record.again import Command
     from trueline.record.launch import check_module, check_script
@@ -47,6 +53,7 @@ def command(
     if not as_module and find_launcher(script) is not None:
         raise BadUsage("watch.no_launcher")
     (check_module if as_module else check_script)(script)
+    folder = _free_folder(output) if output is not None else None
     wanted = [*on, *(["recommended"] if recommended else [])]
     if on:
         from trueline.record.points import parse
@@ -57,6 +64,7 @@ def command(
         Command(script, args, as_module),
         say,
         project_root(script, as_module),
+        folder,
         limit=limit,
         go_on=go_on,
         replay=not no_replay,
@@ -70,11 +78,28 @@ def command(
             if not quiet:
                 say(message("watch.again", step=watched.watch.wrong_at))
             watched.run_again()
+        watched.write_hits()
         result = _result(watched)
+        if folder is not None:
+            result = replace(result, fields={**result.fields, "run": str(folder)})
         answer(result.dump() + "\n")
     if not quiet:
         _show(watched, result)
+        if output is not None and folder is not None and folder.is_dir() and watched.recording is not None:
+            say(message("run.recorded", steps=watched.recording.steps, folder=shlex.quote(output)))
     return int(result.exit) or watched.code
+
+
+def _free_folder(output: str) -> Path:
+    from trueline.record.ranks import rank_in_environment
+    from trueline.record.session import check_free
+
+    if output == "":
+        raise BadUsage("run.empty_name")
+    folder = Path(output).absolute()
+    if rank_in_environment()[0] == 0:
+        check_free(folder)
+    return folder
 
 
 def _result(watched: Watched) -> Result:

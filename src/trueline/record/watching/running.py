@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from trueline.model.message import Message
 from trueline.record.again import Command
 from trueline.record.launch import run_module, run_script
-from trueline.record.ranks import rank_in_environment
+from trueline.record.ranks import rank_in_environment, rank_of
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
 from trueline.record.watching.afresh import Errand, run_afresh
@@ -24,18 +24,23 @@ if TYPE_CHECKING:
 class Watched:
     """The run of a script, what was seen in it, and the script's own exit code."""
 
-    def __init__(self, command: Command, warn: Callable[[Message], None], root: Path, **asked: Any) -> None:
+    def __init__(
+        self, command: Command, warn: Callable[[Message], None], root: Path, folder: Path | None = None, **asked: Any
+    ) -> None:
         self.command = command
         self.code = 1
         self.hit: Hit | None = None
         self.watch: Watch | None = None
         self.errand = Errand.taken()
-        self._warn, self._root, self._asked = warn, root, asked
+        self.recording: Recording | None = None
+        self._warn, self._root, self._folder, self._asked = warn, root, folder, asked
+        self._adapters: list[Any] = []
 
     def run(self) -> None:
-        """Run it; what is recorded on the way is thrown away."""
+        """Run it; what is recorded on the way is thrown away where no folder is wanted."""
         place = Path(tempfile.mkdtemp(prefix="trueline-"))
-        recording = Recording(Wanted(place / "run", source=False), self._warn, root=self._root, feed=self._feed)
+        wanted = Wanted(self._folder or place / "run", source=self._folder is not None)
+        recording = self.recording = Recording(wanted, self._warn, root=self._root, feed=self._feed)
         recording.begin()
         try:
             run = run_module if self.command.as_module else run_script
@@ -57,7 +62,15 @@ class Watched:
         if self.watch is None:
             at = self.errand.at if self.errand is not None else None
             self.watch = Watch(at=at, points=points_of(self._asked.pop("on", ())), **self._asked)
+        self._adapters.append(adapter)
         return WatchFeed(recorder, adapter, self.watch)
+
+    def write_hits(self) -> None:
+        """Into the run folder, if there is one."""
+        if self._folder is not None and self.watch is not None:
+            from trueline.record.watching.hits_file import write_hits
+
+            write_hits(self._folder, rank_of(self._adapters)[0], self.watch, self.hit)
 
     @property
     def needs_another_run(self) -> bool:
