@@ -223,3 +223,35 @@ def test_what_is_made_outside_the_network_is_named_with_its_own_step(
     assert said in CARRIED.splitlines()[first["line"] - 1]
     assert (first["op"], first["phase"], first["cause"]) == ("div", "forward", "division_by_zero")
     assert step <= first["step"] <= step + 1
+
+
+SUMMED = """
+import mindspore as ms
+import numpy as np
+from mindspore import nn, ops
+
+ms.set_seed(1)
+net, loss = nn.Dense(8, 3), nn.CrossEntropyLoss()
+optimizer = nn.SGD(net.trainable_params(), 0.05)
+
+
+def forward(x, y, step):
+    out = net(x)
+    if step == 3:
+        out = out * 1 + ops.sqrt(out - out)
+    return loss(out, y)
+
+
+pull = ms.value_and_grad(forward, None, optimizer.parameters)
+draw = np.random.RandomState(0)
+for step in range(5):
+    x, y = ms.Tensor(draw.randn(16, 8).astype("f4")), ms.Tensor(draw.randint(0, 3, 16).astype("i4"))
+    optimizer(pull(x, y, step)[1])
+"""
+
+
+def test_a_gradient_is_followed_through_sums_that_the_framework_makes(tmp_path: Path) -> None:
+    (tmp_path / "summed.py").write_text(SUMMED)
+    first = answer(tmp_path, "summed.py")["first"]
+    assert (first["step"], first["phase"], first["op"]) == (3, "backward", "sqrt")
+    assert "sqrt" in SUMMED.splitlines()[first["line"] - 1]

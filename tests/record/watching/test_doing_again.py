@@ -186,6 +186,26 @@ def test_a_loss_scaler_is_put_back_too() -> None:
     assert scales == [2.0**one for one in (*range(1, BAD // 4 + 2), BAD // 4 + 1)]
 
 
+def test_a_loss_that_stays_not_finite_is_told_although_scaling_skips_every_step() -> None:
+    def train(bad: range) -> None:
+        net, optimizer = network()
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0)
+        for batch in DataLoader(Numbered(), 4):
+            optimizer.zero_grad()
+            loss = net(batch["x"]).pow(2).mean()
+            if int(batch["place"][0]) // 4 in bad:
+                loss = loss + (loss * 0).log()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+
+    with trueline.watch() as watched:
+        train(range(5, 7))
+    assert watched.hit is None
+    hit = hit_in(lambda: train(range(5, 99)))
+    assert (hit.step, hit.part, hit.op, hit.cause) == (5, "forward", "log", "log_of_zero")
+
+
 def test_mindspores_loss_scaler_is_put_back_too() -> None:
     mindspore = pytest.importorskip("mindspore")
     from trueline.adapters import adapter_of

@@ -17,7 +17,7 @@ def origin(starts: Iterable[Seen], seen: Sequence[Seen]) -> Seen | None:
 
     Infinite numbers that someone wanted count as ordinary ones. Where no start is known, all that was seen is.
     """
-    reached = _reached(starts) or [one for one in seen if one.bad and not one.deliberate]
+    reached = _reached(starts, seen) or [one for one in seen if one.bad and not one.deliberate]
     if not reached:
         return None
     first = [one for one in reached if not _blamed(one) or any(each.part is not None for each in _blamed(one))]
@@ -28,7 +28,13 @@ def _blamed(one: Seen) -> list[Given]:
     return [each for each in one.inputs if each.bad and not each.deliberate]
 
 
-def _reached(starts: Iterable[Seen]) -> list[Seen]:
+def _is_cut_off(one: Seen) -> bool:
+    """Whether a gradient comes from where nobody looks: a sum of gradients that the framework makes by itself."""
+    unseen = any(each.maker is None and each.part is None for each in _blamed(one))
+    return one.part is Part.BACKWARD and unseen
+
+
+def _reached(starts: Iterable[Seen], seen: Sequence[Seen]) -> list[Seen]:
     found: dict[int, Seen] = {}
     waiting = [one for one in starts if one.bad]
     while waiting:
@@ -41,6 +47,8 @@ def _reached(starts: Iterable[Seen]) -> list[Seen]:
         waiting += [each.maker for each in taken if each.maker is not None and each.maker.bad]
         if one.forward is not None and one.forward.bad and not one.forward.deliberate:
             waiting.append(one.forward)
+        if _is_cut_off(one):
+            waiting += [each for each in seen[: one.index] if each.bad and each.part is Part.BACKWARD]
     return list(found.values())
 
 

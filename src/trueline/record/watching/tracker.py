@@ -124,8 +124,9 @@ class Tracker:
             if told is not None:
                 self._views[self._values.identity(outputs[0])] = told
                 return
-        # A part of a tensor may begin where the whole does.
-        written = {self._values.identity(one) for one in outputs} if not _shows_part(call.name, kind) else set()
+        # A part of a tensor may begin where the whole does, and a gradient may be handed on as it is.
+        handed_on = not call.name.endswith("_") and (call.backward or kind in _PARTS_OF or _is_view(kind))
+        written = set() if handed_on else {self._values.identity(one) for one in outputs}
         made = [(one, summary) for one in outputs if (summary := self._summary(one)) is not None]
         if not made:
             return
@@ -190,7 +191,9 @@ class Tracker:
     ) -> Given:
         dtype = self._values.dtype(tensor)
         if known is not None and bad and not written and not self.is_bad(known[1]):
-            known = self._changed_since(tensor, known)
+            changed = self._changed_since(tensor)
+            if changed is not None:
+                return Given(dtype, changed[1], changed[0], bad=True)
         if known is not None and (written or not bad or known[1].count == _size(self._values.shape(tensor))):
             return Given(dtype, known[1], known[0], bad=self.is_bad(known[1]))
         if not bad or "float" not in dtype:
@@ -207,14 +210,16 @@ class Tracker:
             return Given(dtype, summary, constant=forward, bad=is_bad)
         return Given(dtype, summary, None, told[0], told[1], bad=is_bad)
 
-    def _changed_since(self, tensor: Any, known: tuple[Seen, Summary]) -> tuple[Seen, Summary]:
-        """Who made it what it is: a part of it may have been written without its name being called."""
+    def _changed_since(self, tensor: Any) -> tuple[Seen | None, Summary] | None:
+        """Who made it what it is now, None for someone unseen; None where it is well.
+
+        A part of it may have been written, or a framework has summed gradients where something else had been.
+        """
         summary = self._summary(tensor)
         if summary is None or not self.is_bad(summary):
-            return known
+            return None
         begin = self._values.identity(tensor)
-        writer = self._made.written_within(begin, begin + _size(self._values.shape(tensor)) * _BYTES)
-        return (writer, summary) if writer is not None else known
+        return self._made.written_within(begin, begin + _size(self._values.shape(tensor)) * _BYTES), summary
 
     def is_bad(self, summary: Summary) -> bool:
         """Whether numbers are not finite, or beyond the limit."""
@@ -262,10 +267,6 @@ def _is_started_by_us(frame: Any, line: Line) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _shows_part(name: str, kind: str) -> bool:
-    return not name.endswith("_") and (kind in _PARTS_OF or _is_view(kind))
 
 
 def _is_view(kind: str) -> bool:

@@ -27,6 +27,8 @@ from trueline.record.watching.tracker import Tracker, odd_rows
 
 _LARGEST: Final = 3.4e38
 _FEW: Final = 8
+# A smaller scale mends gradients that are too large, no loss that is not finite.
+_LOST_FOR_GOOD: Final = 3
 # A loop that fetches more than this between two updates does something else with its data than training.
 _MOST_BATCHES: Final = 64
 
@@ -47,6 +49,8 @@ class WatchFeed(PointsFeed):
         self._outputs: list[str] = []
         self._batch: dict[int, tuple[str, Any]] = {}
         self._checked = False
+        # The steps in a row that were skipped because of the loss itself.
+        self._lost_steps: list[int] = []
         self._step_line: Line | None = None
         self._optimizer = ""
         # Batches since the last update and of the update before, those still to be handed out again, and how many the
@@ -297,11 +301,14 @@ class WatchFeed(PointsFeed):
     def _look(self, held: Sequence[Any], *, step: int, skipped: bool = False) -> None:
         watch = self._watch
         doing_again = self._again and self._tracker is None
-        if not skipped and not watch.over and not doing_again:
+        lost = skipped and self._is_lost(step)
+        if (lost or not skipped) and not watch.over and not doing_again:
             signs = self._signs(held)
             # A loss that is thrown away by hand, with the weights as they were, is no trouble.
             if signs and (self._checked or signs.weights or signs.outputs):
-                self._wrong(signs, step)
+                self._wrong(signs, self._lost_steps[0] if lost else step)
+        if not skipped:
+            self._lost_steps = []
         self._loss = self._norm = None
         self._gradients = ()
         self._outputs = []
@@ -309,6 +316,14 @@ class WatchFeed(PointsFeed):
             self._updated_once()
         if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
             self._begin_tracking()
+
+    def _is_lost(self, step: int) -> bool:
+        """Whether a step was skipped that no scale can save."""
+        if self._loss is None or math.isfinite(self._values.read(self._loss)):
+            self._lost_steps = []
+            return False
+        self._lost_steps.append(step)
+        return len(self._lost_steps) >= _LOST_FOR_GOOD or self._tracker is not None
 
     def _updated_once(self) -> None:
         """The batches since the last update belong to this one."""
@@ -356,7 +371,7 @@ class WatchFeed(PointsFeed):
         watch = self._watch
         if self._tracker is None:
             if watch.wrong_at is None:
-                watch.wrong_at, watch.wrong_from, watch.signs = step, self._window, signs
+                watch.wrong_at, watch.wrong_from, watch.signs = step, min(self._window, step), signs
             if watch.at is None and self._can_do_again():
                 self._again = self._first_again = True
             elif not watch.go_on:
