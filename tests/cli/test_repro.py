@@ -266,6 +266,13 @@ def test_what_cannot_be_meant_is_one_clear_line(arguments: tuple[str, ...], said
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_script_that_neither_trains_nor_says_anything_is_a_whole_sentence(tmp_path: Path) -> None:
+    script(tmp_path, "")
+    done = trueline("repro", "--quiet", "train.py", cwd=tmp_path, env={"TRUELINE_LANG": "en"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip().endswith("ended with code 0 and has said nothing")
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interruption_leaves_nothing_behind(number: signal.Signals, code: int, tmp_path: Path) -> None:
     script(tmp_path, "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)")

@@ -131,6 +131,8 @@ def test_watchpoints_are_told_in_order_and_stop_nothing(tmp_path: Path) -> None:
     assert {"wp.wcl", "wp.gv"} <= set(codes)
     assert codes.index("wp.gv") < codes.index("wp.wcl")
     assert (found["first"], found["exit"], found["script_exit"]) == (None, 1, 7)
+    shown = " ".join(watch(tmp_path, "--on", "GV:1000", "train.py").stderr.split())
+    assert "limit absmean 1000, steps 1" in shown
 
 
 @pytest.mark.parametrize(
@@ -140,6 +142,9 @@ def test_watchpoints_are_told_in_order_and_stop_nothing(tmp_path: Path) -> None:
         (("--on", "XX", "train.py"), "WCL"),
         (("--limit", "0", "train.py"), "--limit"),
         (("--limit", "much", "train.py"), "--limit"),
+        (("--limit", "nan", "train.py"), "--limit"),
+        (("--on", "", "train.py"), '""'),
+        (("--on", "TZ:", "train.py"), '""'),
         (("--json", "no/where.json", "train.py"), "no/where.json"),
         ((str(Path(sys.executable).parent / "torchrun"), "train.py"), "launcher"),
         (("empty",), "empty"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,9 +21,23 @@ if TYPE_CHECKING:
     from trueline.record.watching.running import Watched
 
 
+class Magnitude(click.FloatRange):
+    """A finite number above zero: nothing is beyond infinity, or beyond what is no number."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As a range does, but for what is not finite."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(str(value), param, ctx)
+        return found
+
+
 @click.command("watch", cls=ScriptVerb, help="watch.help", script="SCRIPT|DUMP")
 @click.option("-o", "--output", metavar="RUN", help="watch.option_output")
-@click.option("--limit", type=click.FloatRange(min=0, min_open=True), metavar="X", help="watch.option_limit")
+@click.option("--limit", type=Magnitude(), metavar="X", help="watch.option_limit")
 @click.option("--on", multiple=True, metavar="ID[:LIMIT]", help="watch.option_on")
 @click.option("--recommended", is_flag=True, help="watch.option_recommended")
 @click.option("--go-on", is_flag=True, help="watch.option_go_on")

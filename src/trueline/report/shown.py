@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from trueline.model.message import Message
@@ -43,4 +44,6 @@ def shown(value: Any, lang: str | None = None) -> str:
         return say(value, lang)
     if isinstance(value, float):
         return number(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{visible(str(name))} {shown(one, lang)}" for name, one in value.items())
     return visible(str(value))

@@ -18,7 +18,7 @@ _LONGEST: Final = 100
 
 def parse(text: str) -> Point:
     """A watchpoint; limits stand in their places or under their names, and a BadUsage says what cannot be meant."""
-    shown = printable(text, _LONGEST)
+    shown = printable(text, _LONGEST) or '""'
     id, mark, rest = text.strip().partition(":")
     spec = SPECS.get(id.strip().upper())
     if spec is None or len(text) > _LONGEST:
@@ -30,7 +30,7 @@ def parse(text: str) -> Point:
         found = spec.limit(named.strip().lower()) if equals else _in_place(spec, place)
         given = _read(found, value.strip() if equals else field) if found is not None else None
         if given is None or given.keys() & limits.keys():
-            part = printable(field)
+            part = printable(field) or '""'
             raise BadUsage("points.bad_limit", text=shown, part=part, id=spec.id, takes=_takes(spec), ids=_ids())
         limits |= given
     lacking = spec.limit("range") is not None and "low" not in limits

@@ -60,7 +60,8 @@ def reproduce(trials: Trials, runs: int) -> Reproduced:
         for number, seed in enumerate(hashes)
     ]
     if not any(one.steps for one in free):
-        raise BadScript("repro.never_trains", code=free[0].ended.code, line=free[0].ended.last_line[:300])
+        line = free[0].ended.last_line[:300]
+        raise BadScript(f"repro.never_trains{'' if line else '_silent'}", code=free[0].ended.code, line=line)
     parted = [found for one in free[1:] if (found := first_difference(free[0], one)) is not None]
     answer = Reproduced(AS_IT_IS, min(one.steps for one in free), runs, problem=find_problem(free), first=free[0])
     if not parted:
