@@ -17,6 +17,7 @@ SCRIPTS = (
     "record_mindspore.py",
     "watch.py",
     "watch_mindspore.py",
+    "keep_state.py",
     "run_folder.py",
     "cli.py",
     "align.py",

@@ -5,35 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from trueline.adapters.nouns import State
+from trueline.adapters.nouns import State, Thing
 
 
 class CapturingKeeper:
-    """Keeps what ``capture`` gives; the optimizers go with the first network."""
+    """Keeps copies of what ``capture`` gives."""
 
     def __init__(self, capture: Callable[..., State], restore: Callable[..., None]) -> None:
         self._capture, self._restore = capture, restore
-        self._states: list[tuple[Any, State]] = []
-        self._optimizers: Sequence[Any] = ()
+        self._things: list[Thing] = []
+        self._state: State | None = None
 
     def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
         """Keep the state as it is now, instead of what was kept before."""
-        self._states.clear()
-        self._optimizers = optimizers
-        for place, network in enumerate(networks):
-            self._states.append((network, self._capture(network, () if place else optimizers)))
+        kinds = (("network", networks), ("optimizer", optimizers))
+        self._things = [Thing(kind, type(one).__name__, one) for kind, held in kinds for one in held]
+        found = self._capture(self._things, gradients=True)
+        self._state = State({name: one.copy() for name, one in found.arrays.items()}, found.plain, found.lost)
 
     def restore(self) -> None:
         """Bring it back in place."""
-        for place, (network, state) in enumerate(self._states):
-            self._restore(state, network, () if place else self._optimizers)
+        if self._state is not None:
+            self._restore(self._state, self._things)
 
     @property
     def whole(self) -> bool:
         """Whether nothing was left out that the next step depends on."""
-        return bool(self._states) and bool(self._optimizers) and not any(state.lost for _, state in self._states)
+        kinds = {one.kind for one in self._things}
+        return self._state is not None and kinds == {"network", "optimizer"} and not self._state.lost
 
     @property
     def bytes(self) -> int:
         """How much memory it takes."""
-        return sum(one.nbytes for _, state in self._states for one in state.arrays.values())
+        return sum(one.nbytes for one in self._state.arrays.values()) if self._state is not None else 0

@@ -140,40 +140,8 @@ class Ops(Protocol):
         ...
 
 
-class Keeper(Protocol):
-    """The state before a step, kept in memory so that the step can be done again."""
-
-    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
-        """Keep weights, buffers, optimizers and random generators as they are, instead of what was kept before."""
-        ...
-
-    def restore(self) -> None:
-        """Bring them back in place, so that the step repeats bit for bit."""
-        ...
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing was left out that the next step depends on."""
-        ...
-
-    @property
-    def bytes(self) -> int:
-        """How much memory it takes."""
-        ...
-
-
 class States(Protocol):
-    """Capture, restore, randomness."""
-
-    def capture(self, model: Any, optimizers: Sequence[Any] = ()) -> State: ...
-
-    def restore(self, state: State, model: Any, optimizers: Sequence[Any] = ()) -> None:
-        """Bring model, optimizers and random generators back so that the following steps repeat bit for bit."""
-        ...
-
-    def keeper(self) -> Keeper:
-        """A new one, with nothing kept."""
-        ...
+    """Randomness and circumstances."""
 
     def seed(self, seed: int, *, deterministic: bool = True) -> list[str]:
         """Fix this framework's randomness; returns the message ids of what stays free."""
@@ -309,6 +277,28 @@ class Streams(Protocol):
         ...
 
 
+class Keeper(Protocol):
+    """The state before a step, kept in memory so that the step can be done again."""
+
+    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
+        """Keep weights, buffers, optimizers and random generators as they are, instead of what was kept before."""
+        ...
+
+    def restore(self) -> None:
+        """Bring them back in place, so that the step repeats bit for bit."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out that the next step depends on."""
+        ...
+
+    @property
+    def bytes(self) -> int:
+        """How much memory it takes."""
+        ...
+
+
 class Replays(Protocol):
     """All that a training step depends on, taken and brought back in a process of its own."""
 
@@ -326,6 +316,10 @@ class Replays(Protocol):
 
     def restore(self, state: State, things: Sequence[Thing]) -> None:
         """Bring everything back in place, so that the following steps repeat bit for bit."""
+        ...
+
+    def keeper(self) -> Keeper:
+        """A new one, with nothing kept."""
         ...
 
     def random(self) -> State:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from adapters.numpy_toy import framework, state, values
+from adapters.numpy_toy import framework, values
 
+from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.living import Births, alive
 from trueline.adapters.nouns import Array, State, Thing
 from trueline.adapters.saving import Saving, rebuilt
@@ -32,17 +33,47 @@ def _parts(things: Sequence[Thing]) -> tuple[Any, list[Any]]:
 
 
 def capture(things: Sequence[Thing], *, gradients: bool) -> State:
-    found = state.capture(*_parts(things))
+    found = _capture(*_parts(things))
     saving = Saving(values)
     plain = {name: saving.tree(value, name) for name, value in found.plain.items()}
     return State({**found.arrays, **saving.arrays}, plain, saving.lost)
 
 
 def restore(state: State, things: Sequence[Thing]) -> None:
-    from adapters.numpy_toy import state as states
-
     plain = {name: rebuilt(tree, state.arrays, values.from_numpy) for name, tree in state.plain.items()}
-    states.restore(State(state.arrays, plain), *_parts(things))
+    _restore(State(state.arrays, plain), *_parts(things))
+
+
+def _capture(model: Any, optimizers: Sequence[Any] = ()) -> State:
+    """Everything that the following steps depend on."""
+    arrays = {f"model/{one.name}": values.to_numpy(one.value, copy=True) for one in values.tensors(model)}
+    plain: dict[str, Any] = {"generator": framework.generator().bit_generator.state, "optimizers": []}
+    for number, optimizer in enumerate(optimizers):
+        for place, memory in enumerate(optimizer.memory):
+            for slot, array in memory.items():
+                arrays[f"optimizer/{number}/{place}/{slot}"] = array.copy()
+        plain["optimizers"].append([dict(group.settings) for group in values.groups(optimizer)])
+    return State(arrays, plain)
+
+
+def _restore(state: State, model: Any, optimizers: Sequence[Any] = ()) -> None:
+    """Bring model, optimizers and random numbers back."""
+    for one in values.tensors(model):
+        values.assign(one.value, state.arrays[f"model/{one.name}"])
+        one.value.grad = None
+    for number, optimizer in enumerate(optimizers):
+        optimizer.memory = [{} for _ in optimizer.memory]
+        for group, settings in zip(optimizer.groups, state.plain["optimizers"][number], strict=True):
+            group.update(settings)
+    for name, array in state.arrays.items():
+        if name.startswith("optimizer/"):
+            _, which, place, slot = name.split("/")
+            optimizers[int(which)].memory[int(place)][slot] = array.copy()
+    framework.generator().bit_generator.state = state.plain["generator"]
+
+
+def keeper() -> CapturingKeeper:
+    return CapturingKeeper(capture, restore)
 
 
 def random() -> State:

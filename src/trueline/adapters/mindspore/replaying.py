@@ -11,6 +11,7 @@ from mindspore import amp, dataset, nn
 from mindspore.dataset.engine import iterators as datasets_iterators
 from mindspore.experimental.optim.lr_scheduler import LRScheduler
 
+from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.living import Births, alive
 from trueline.adapters.mindspore import random_cells, values
 from trueline.adapters.mindspore.slots import slots
@@ -132,6 +133,11 @@ def _restore_network(root: Any, plain: Mapping[str, Any]) -> None:
             if getattr(cell, name, None) != one:
                 setattr(cell, name, one)
     random_cells.restore(root, plain["drawn"])
+
+
+def keeper() -> CapturingKeeper:
+    """A new one, with nothing kept."""
+    return CapturingKeeper(capture, restore)
 
 
 def random() -> State:

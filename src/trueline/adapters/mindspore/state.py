@@ -1,61 +1,15 @@
-"""Capture and restore a training state, fix randomness, and tell a run's circumstances."""
+"""Fix randomness, and tell a run's circumstances."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import mindspore as ms
 from mindspore import context, dataset
 from mindspore.communication import management
 
-from trueline.adapters.keeping import CapturingKeeper
-from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import built_cells
-from trueline.adapters.mindspore.slots import slots
-from trueline.adapters.nouns import State
-
-_RANDOM_CELLS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "RReLU", "DropPath")
-
-
-def capture(model: Any, optimizers: Sequence[Any] = ()) -> State:
-    """Weights, buffers and optimizers; the state of random cells cannot be read and is named as lost."""
-    arrays = {name: values.to_numpy(one, copy=True) for name, one in _tensors(model, optimizers)}
-    plain = {"seed": ms.get_seed(), "dataset_seed": int(dataset.config.get_seed())}
-    return State(arrays, plain, [f"rng/{path}" for path in _random_cells(model)])
-
-
-def _tensors(model: Any, optimizers: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    for one in values.tensors(model):
-        yield f"model/{one.name}", one.value
-    for place, optimizer in enumerate(optimizers):
-        own = {id(one) for one in optimizer.parameters}
-        for name, found in slots(optimizer):
-            if id(found) not in own:
-                yield f"optimizer.{place}/{name}", found
-
-
-def _random_cells(model: Any) -> Iterator[str]:
-    for path, cell in values.modules(model):
-        if type(cell).__name__ in _RANDOM_CELLS and cell.training and getattr(cell, "p", True):
-            yield path
-
-
-def restore(state: State, model: Any, optimizers: Sequence[Any] = ()) -> None:
-    """Bring model, optimizers and seeds back."""
-    for name, one in _tensors(model, optimizers):
-        if name in state.arrays:
-            values.assign(one, state.arrays[name])
-    if state.plain.get("seed") is not None:
-        ms.set_seed(int(state.plain["seed"]))
-    if state.plain.get("dataset_seed") is not None:
-        dataset.config.set_seed(int(state.plain["dataset_seed"]))
-
-
-def keeper() -> CapturingKeeper:
-    """A new one, with nothing kept."""
-    return CapturingKeeper(capture, restore)
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:

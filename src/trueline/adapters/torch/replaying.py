@@ -16,7 +16,7 @@ from trueline.adapters.living import Births, alive
 from trueline.adapters.nouns import Array, State, Thing, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
-from trueline.adapters.torch import values
+from trueline.adapters.torch import keeping, values
 
 _KINDS: Final = (nn.Module, Optimizer, LRScheduler, GradScaler)
 _births = Births()
@@ -72,6 +72,11 @@ def restore(state: State, things: Sequence[Thing]) -> None:
         else:
             vars(thing.held).update(found)
     set_random(state)
+
+
+def keeper() -> keeping.Keeper:
+    """A new one, with nothing kept."""
+    return keeping.Keeper()
 
 
 def random() -> State:

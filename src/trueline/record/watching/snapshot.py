@@ -64,7 +64,7 @@ class Snapshot:
         self.fetched: list[Fetched] = []
         self._steps = 0
         self._expired = False
-        self._kept = adapter.state.keeper()
+        self._kept = adapter.replaying.keeper()
         self._python: Any = None
         self._numpy: Any = None
         self._values = adapter.values
