@@ -7,17 +7,36 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 from measure import RATIO_HEADER, print_ratios, ratios_to_first
 from record import Variant
 
 from trueline.adapters import adapter_of
+from trueline.adapters.nouns import Thing
+from trueline.adapters.protocol import Adapter
 from trueline.record.keeping.feed import KeepingFeed
 from trueline.record.keeping.keep import Keep
 from trueline.record.keeping.states import StateKeeper
 
 RING = 4
+
+
+class Alone:
+    """An adapter in whose process there is nothing but one network and its optimizer."""
+
+    def __init__(self, *held: object) -> None:
+        self._held = held
+        self.replaying = self
+
+    def __getattr__(self, name: str) -> Any:
+        adapter = adapter_of("torch")
+        return getattr(adapter if hasattr(adapter, name) else adapter.replaying, name)
+
+    def things(self) -> list[Thing]:
+        """Those of this variant."""
+        return [one for one in adapter_of("torch").replaying.things() if any(one.held is held for held in self._held)]
 
 
 class Keeping(Variant):
@@ -26,7 +45,8 @@ class Keeping(Variant):
     def __init__(self, net: str, folder: Path) -> None:
         super().__init__(net, {}, folder)
         assert self.recorder is not None
-        feed = KeepingFeed(self.recorder, adapter_of("torch"), StateKeeper(Keep(RING), adapter_of("torch"), None))
+        adapter = cast(Adapter, Alone(self.model, self.optimizer))
+        feed = KeepingFeed(self.recorder, adapter, StateKeeper(Keep(RING), adapter, None))
         self.recorder.feed = lambda *_: feed
 
 

@@ -41,6 +41,11 @@ class Births:
             # Some have no hash before they are built whole.
             return
 
+    @property
+    def count(self) -> int:
+        """How many were built so far."""
+        return self._next
+
     def sorted(self, things: Sequence[Any]) -> list[Any]:
         """Those that were seen being built in that order, then copies and the like."""
         return sorted(things, key=lambda one: self._made.get(one, self._next))

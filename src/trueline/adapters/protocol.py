@@ -310,6 +310,10 @@ class Replays(Protocol):
         """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
         ...
 
+    def built(self) -> int:
+        """How many of them were built so far: while it stays, there are no new ones but for copies."""
+        ...
+
     def capture(self, things: Sequence[Thing], *, gradients: bool) -> State:
         """The state of all of them, and of the random generators; every tensor once."""
         ...

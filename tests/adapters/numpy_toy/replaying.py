@@ -21,6 +21,11 @@ def prepare() -> None:
     _births.watch(_KINDS)
 
 
+def built() -> int:
+    """How many of them were built so far: while it stays, there are no new ones but for copies."""
+    return _births.count
+
+
 def things() -> list[Thing]:
     found = _births.sorted(alive(_KINDS))
     kinds = [("network", framework.Module), ("optimizer", framework.Optimizer)]

@@ -32,6 +32,11 @@ def prepare() -> None:
     random_cells.count_draws()
 
 
+def built() -> int:
+    """How many of them were built so far: while it stays, there are no new ones but for copies."""
+    return _births.count
+
+
 def things() -> list[Thing]:
     """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
     found = _births.sorted(alive((nn.Cell, *_OTHERS)))

@@ -10,7 +10,7 @@ from trueline.model.key import Phase
 from trueline.model.run import EventName
 from trueline.record.feed import Feed
 from trueline.record.guard import guarded
-from trueline.record.keeping.states import StateKeeper
+from trueline.record.keeping.states import UNKNOWN, StateKeeper
 from trueline.record.recorder import Recorder
 
 
@@ -31,7 +31,12 @@ class KeepingFeed(Feed):
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
         super().loader_began(loader, facts)
         if self._serves_training(loader):
-            self._states.iteration_began(self._recorder.loader_known(loader))
+            self._states.iteration_began(self._number(loader))
+
+    def _number(self, loader: Any) -> int:
+        """The loader's number; one whose iteration was not seen to begin has none of its own."""
+        known = self._recorder.loader_known(loader)
+        return UNKNOWN if known is None else known
 
     def _serves_training(self, loader: Any) -> bool:
         """Whether batches of the loader were trained on, or nothing was trained yet."""
@@ -56,9 +61,8 @@ class KeepingFeed(Feed):
 
     @guarded
     def _keep_batch(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
-        number = self._recorder.loader_known(loader)
-        if number is not None and self._serves_training(loader):
-            self._states.fetched(number, batch, indexes, self._recorder.waiting.newest)
+        if self._serves_training(loader):
+            self._states.fetched(self._number(loader), batch, indexes, self._recorder.waiting.newest)
 
     def loader_ended(self, loader: Any) -> None:
         super().loader_ended(loader)
@@ -66,9 +70,8 @@ class KeepingFeed(Feed):
 
     @guarded
     def _keep_end(self, loader: Any) -> None:
-        number = self._recorder.loader_known(loader)
-        if number is not None and self._serves_training(loader):
-            self._states.ended(number)
+        if self._serves_training(loader):
+            self._states.ended(self._number(loader))
 
     def zero_grad(self, owner: Any) -> None:
         super().zero_grad(owner)

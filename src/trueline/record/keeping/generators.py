@@ -112,7 +112,7 @@ def _set_python(generator: Any, state: tuple[int, Any, float | None]) -> None:
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, Mapping):
-        items = list(value.items())
+        items = [(leaf, one) for leaf, one in list(value.items()) if isinstance(leaf, str | int)]
     elif isinstance(value, list | tuple):
         items = list(enumerate(value[:_WIDEST]))
     else:

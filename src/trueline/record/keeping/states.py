@@ -18,6 +18,10 @@ from trueline.record.keeping.keep import Keep
 
 # So many steps must have zeroed their gradients first before those of the step before are no longer kept.
 _SURE: Final = 16
+# In so many iterations over data what has a state is looked for anew.
+_LOOKED_AT: Final = 2
+# The number of loaders that are not known.
+UNKNOWN: Final = -1
 
 
 @dataclass(slots=True)
@@ -46,7 +50,7 @@ class StateKeeper:
         self._scanned = False
         self._current = False
         self._ended: list[int] = []
-        self._iterated: int | None = None
+        self._iterated = UNKNOWN
         self._in_iteration = 0
         self._fetches: list[_Fetch] = []
         self._serial = 0
@@ -72,15 +76,16 @@ class StateKeeper:
     def _gradients_count(self) -> bool:
         return self._accumulates or self._clean_steps < _SURE
 
-    def iteration_began(self, number: int | None) -> None:
+    def iteration_began(self, number: int) -> None:
         """A new iteration over data: things may have been built or changed since the last step."""
-        self._scanned = self._current = False
+        self._current = False
         self._in_iteration = 0
         self._iterated = number
-        if number is not None:
-            self._iterations[number] += 1
-            # What is left of an earlier one is not going to be used.
-            self._fetches = [one for one in self._fetches if one.entry["loader"] != number]
+        self._iterations[number] += 1
+        # Copies are made before the second one, if at all; looking for them in each would take its time.
+        self._scanned = self._scanned and self._iterations[number] > _LOOKED_AT
+        # What is left of an earlier one is not going to be used.
+        self._fetches = [one for one in self._fetches if one.entry["loader"] != number]
 
     # ---- the state
 
@@ -91,12 +96,13 @@ class StateKeeper:
 
         ``built`` changes with what is known to be there, ``waits`` tells whether a batch was not used yet.
         """
-        if self._built != built:
-            self._built, self._scanned, self._current = built, False, False
+        known = (built, self._replaying.built())
+        if self._built != known:
+            self._built, self._scanned, self._current = known, False, False
         if self._current and self._step == step:
             return
         self._fetches = [one for one in self._fetches if one.event is not None and waits(one.event)]
-        if step == 0 and self._iterated is not None:
+        if step == 0:
             self._begins_at = {str(self._iterated): [self._iterations[self._iterated], self._place]}
         self._step, self._current = step, True
         if step == 0:

@@ -17,6 +17,7 @@ from trueline.record.feed import Feed
 from trueline.record.keeping.counters import move_enumerations
 from trueline.record.keeping.counters import restore as restore_counters
 from trueline.record.keeping.generators import Generators
+from trueline.record.keeping.states import UNKNOWN
 from trueline.record.launch import ScriptEnded
 from trueline.record.recorder import Recorder
 from trueline.record.replay.prompt import stop_soon
@@ -43,12 +44,16 @@ class Injecting(Feed):
 
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
         super().loader_began(loader, facts)
-        self.replay.iteration_began(self._recorder.loader_known(loader))
+        self.replay.iteration_began(self._number(loader))
+
+    def _number(self, loader: Any) -> int:
+        known = self._recorder.loader_known(loader)
+        return UNKNOWN if known is None else known
 
     def instead(self, loader: Any) -> Handed | None:
         """A kept batch for the loaders of training; evaluation fetches its own."""
         handed = super().instead(loader)
-        number = self._recorder.loader_known(loader)
+        number = self._number(loader)
         if handed is not None or number not in self.replay.loaders or self.replay.is_set_up(number):
             return handed
         if not self.replay.began:

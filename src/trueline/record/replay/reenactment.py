@@ -77,11 +77,10 @@ class Reenactment:
         """Whether the batches are the state's own, so that the run's states follow."""
         return self.state == self.steps[0]
 
-    def iteration_began(self, loader: int | None) -> None:
+    def iteration_began(self, loader: int) -> None:
         """An iteration over data begins."""
-        if loader is not None:
-            self.iterations[loader] += 1
-            self.passed = 0
+        self.iterations[loader] += 1
+        self.passed = 0
 
     def is_set_up(self, loader: int) -> bool:
         """Whether a fetch belongs to what the script does before it trains."""
