@@ -160,8 +160,28 @@ for (batch,) in DataLoader(TensorDataset(x), 4):
 """
 
 
-def test_another_precision_tells_whether_it_was_that(tmp_path: Path) -> None:
-    run = recorded(tmp_path, HALF, ["--keep-state", "6"])
+HALF_CELLS = """
+import mindspore as ms
+import numpy as np
+from mindspore import amp, dataset, nn
+
+ms.set_device("CPU")
+ms.set_seed(1)
+x = np.random.RandomState(0).randn(24, 4).astype(np.float32)
+x[17] *= 60000
+network = amp.auto_mixed_precision(nn.SequentialCell(nn.Dense(4, 8), nn.Dense(8, 1)).set_train(), "O3")
+optimizer = nn.SGD(network.trainable_params(), 1e-12)
+forward = ms.value_and_grad(lambda batch: network(batch).mean(), None, network.trainable_params())
+for (batch,) in dataset.NumpySlicesDataset(x, ["x"], shuffle=False).batch(4).create_tuple_iterator():
+    loss, gradients = forward(batch)
+    optimizer(gradients)
+    print(float(loss.asnumpy()))
+"""
+
+
+@pytest.mark.parametrize("program", [HALF, HALF_CELLS], ids=["torch", "mindspore"])
+def test_another_precision_tells_whether_it_was_that(tmp_path: Path, program: str) -> None:
+    run = recorded(tmp_path, program, ["--keep-state", "6"])
     assert run.lines[4] in ("inf", "-inf", "nan")
     found, printed = run.replay("--step", "4", "--fp32")
     assert abs(float(printed[-1])) < 1e6
