@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trueline.model.trouble import BadUsage
+from trueline.record.launch import run_module, run_script
 from trueline.record.launchers import find_launcher
 from trueline.record.perturb import VARIABLE, Perturbation
 from trueline.record.ranks import rank_in_environment
@@ -59,6 +60,10 @@ class Command:
         finally:
             end_group(process)
         return Ended(code, tail.last_line(_PATIENCE))
+
+    def run_here(self) -> int:
+        """Run it in this process, and return its exit code."""
+        return (run_module if self.as_module else run_script)(self.script, self.args)
 
     def script_line(self) -> list[str]:
         """The script and its arguments as they stand on a command line."""

@@ -168,7 +168,7 @@ from mindspore import amp, dataset, nn
 ms.set_device("CPU")
 ms.set_seed(1)
 x = np.random.RandomState(0).randn(24, 4).astype(np.float32)
-x[17] *= 60000
+x[17] *= 1e6
 network = amp.auto_mixed_precision(nn.SequentialCell(nn.Dense(4, 8), nn.Dense(8, 1)).set_train(), "O3")
 optimizer = nn.SGD(network.trainable_params(), 1e-12)
 forward = ms.value_and_grad(lambda batch: network(batch).mean(), None, network.trainable_params())

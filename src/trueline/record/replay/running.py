@@ -11,7 +11,6 @@ from typing import Any
 from trueline.model.message import Message
 from trueline.record.again import Command
 from trueline.record.feed import Feed
-from trueline.record.launch import run_module, run_script
 from trueline.record.randomness import fix_random
 from trueline.record.recording import Recording
 from trueline.record.replay.injecting import ReplayFeed, WatchedReplayFeed
@@ -46,8 +45,7 @@ class Replayed:
         recording = Recording(self.wanted, warn, root=Path.cwd(), feed=self._feed)
         recording.begin()
         try:
-            run = run_module if self._command.as_module else run_script
-            self.code = run(self._command.script, self._command.args)
+            self.code = self._command.run_here()
         finally:
             recording.finish(self.code)
         self.off = recording.off

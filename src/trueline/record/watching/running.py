@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from trueline.model.message import Message
 from trueline.record.again import Command
-from trueline.record.launch import run_module, run_script
 from trueline.record.ranks import rank_in_environment, rank_of
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
@@ -43,8 +42,7 @@ class Watched:
         recording = self.recording = Recording(wanted, self._warn, root=self._root, feed=self._feed)
         recording.begin()
         try:
-            run = run_module if self.command.as_module else run_script
-            self.code = run(self.command.script, self.command.args)
+            self.code = self.command.run_here()
         finally:
             recording.finish(self.code)
             shutil.rmtree(place, ignore_errors=True)
