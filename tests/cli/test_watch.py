@@ -104,6 +104,22 @@ def test_what_the_script_itself_counts_is_found_by_another_run(tmp_path: Path) -
     assert (first["way"], first["step"], first["line"]) == ("afresh", 3, LINE)
 
 
+def test_a_script_that_does_not_expect_a_step_again_is_found_by_another_run(tmp_path: Path) -> None:
+    checked = "    assert not seen & set(places.tolist())\n    seen |= set(places.tolist())\n    loss = nn.functional"
+    strict = TRAIN.replace("    loss = nn.functional", checked).replace("asked = sys", "seen = set()\nasked = sys")
+    (tmp_path / "strict.py").write_text(strict)
+    ended = watch(tmp_path, "--json", "answer.json", "strict.py", "sample")
+    found = json.loads((tmp_path / "answer.json").read_text("utf-8"))
+    assert "AssertionError" not in ended.stderr
+    assert (found["first"]["way"], found["first"]["op"], found["script_exit"]) == ("afresh", "sqrt", 0)
+
+
+def test_a_script_that_trains_nothing_is_said_to(tmp_path: Path) -> None:
+    (tmp_path / "none.py").write_text("import torch\ntorch.ones(1) / 0")
+    ended = watch(tmp_path, "none.py")
+    assert (ended.returncode, ended.stderr) == (0, "trueline: No training step was seen: nothing was watched.\n")
+
+
 def test_a_script_that_is_well_ends_as_it_would_and_says_how_much_was_kept(tmp_path: Path) -> None:
     found = answer(tmp_path, "train.py")
     assert (found["first"], found["exit"], found["script_exit"], found["steps"]) == (None, 0, 7, 6)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +44,8 @@ class Watched:
         recording = self.recording = Recording(wanted, self._warn, root=self._root, feed=self._feed)
         recording.begin()
         try:
-            self.code = self.command.run_here()
+            with self._own_errors_only():
+                self.code = self.command.run_here()
         finally:
             recording.finish(self.code)
             shutil.rmtree(place, ignore_errors=True)
@@ -51,6 +54,24 @@ class Watched:
             self.hit = self.watch.doubtful
         if self.errand is not None:
             self.errand.tell(self.hit)
+
+    @contextmanager
+    def _own_errors_only(self) -> Iterator[None]:
+        """An error of a script that does not expect a step to be done again is none of its own."""
+        before = sys.excepthook
+
+        def show(*error: Any) -> None:
+            if self.watch is None or not self.watch.doing_again:
+                before(*error)
+
+        sys.excepthook = show
+        try:
+            yield
+        finally:
+            if sys.excepthook is show:
+                sys.excepthook = before
+        if self.watch is not None and self.watch.doing_again and self.code == 1:
+            self.code = 0
 
     def _feed(self, recorder: Any, adapter: Any) -> Any:
         """NumPy comes with the feed: it is loaded when a framework is there."""

@@ -61,6 +61,7 @@ class Watch:
     doubtful: Hit | None = None
     wrong_at: int | None = None
     wrong_from: int = 0
+    doing_again: bool = False
     signs: Signs = field(default_factory=Signs)
     steps: int = 0
     skipped: int = 0

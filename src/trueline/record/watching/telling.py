@@ -37,6 +37,8 @@ def findings(watch: Watch, hit: Hit | None) -> list[Finding]:
     found += [point_finding(one) for one in watch.point_hits]
     if found:
         return found
+    if not watch.steps:
+        return [Finding(NON_FINITE, Conclusion.NA, message("watch.no_steps"))]
     skipped = message("watch.skipped_few", skipped=watch.skipped, steps=watch.steps)
     return [
         Finding(NON_FINITE, Conclusion.NONE, skipped if watch.skipped else message("watch.fine", steps=watch.steps))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -57,6 +57,10 @@ class Made:
             return None
         return found.get(size) or max(found.values(), key=lambda one: one[1].count)
 
+    def forget(self, address: int) -> None:
+        """Something else is there now."""
+        self._by_address.pop(address, None)
+
     def written_within(self, begin: int, end: int) -> Seen | None:
         """Who wrote bad numbers last into a part of this memory."""
         return next((one for address, one in reversed(self._in_place) if begin <= address < end), None)
@@ -90,6 +94,12 @@ class Tracker:
     def backward_began(self) -> None:
         """Remember from where the backward pass was started."""
         self._backward_line = user_line(self._adapter.build.package())
+
+    def handed_out(self, addresses: Iterable[int]) -> None:
+        """A loader has put a batch where something else may have been."""
+        for one in addresses:
+            self._made.forget(one)
+            self._views.pop(one, None)
 
     def step_ended(self) -> None:
         """What comes now belongs to another step."""
@@ -193,7 +203,8 @@ class Tracker:
         if known is not None and bad and not written and not self.is_bad(known[1]):
             changed = self._changed_since(tensor)
             if changed is not None:
-                return Given(dtype, changed[1], changed[0], bad=True)
+                name, whose = (self._what_is(tensor) if changed[0] is None else None) or ("", None)
+                return Given(dtype, changed[1], changed[0], name, whose, bad=True)
         if known is not None and (written or not bad or known[1].count == _size(self._values.shape(tensor))):
             return Given(dtype, known[1], known[0], bad=self.is_bad(known[1]))
         if not bad or "float" not in dtype:

@@ -86,8 +86,8 @@ class WatchFeed(PointsFeed):
 
     def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
         super().fetched(loader, batch, indexes)
-        self._resume()
         self._taken(loader, batch, indexes)
+        self._resume()
 
     def _resume(self) -> None:
         if self._tracker is not None:
@@ -95,7 +95,7 @@ class WatchFeed(PointsFeed):
 
     @guarded
     def _taken(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
-        self._batch |= self._tensors(batch)
+        self._name_batch(batch)
         self._begin_where_wanted()
         watch = self._watch
         if watch.replay and watch.at is None and not self._again and not watch.over:
@@ -112,6 +112,12 @@ class WatchFeed(PointsFeed):
             if len(self._unused) > _MOST_BATCHES:
                 snapshot.forget()
                 self._unused = []
+
+    def _name_batch(self, batch: Any) -> None:
+        found = self._tensors(batch)
+        self._batch |= found
+        if self._tracker is not None:
+            self._tracker.handed_out(found)
 
     def _tensors(self, batch: Any) -> dict[int, tuple[str, Any]]:
         found = leaves(batch, self._values.is_tensor)
@@ -135,9 +141,10 @@ class WatchFeed(PointsFeed):
     def _hand_again(self, snapshot: Snapshot, handed: Fetched) -> None:
         if self._first_again:
             self._first_again = False
+            self._watch.doing_again = True
             snapshot.restore()
         super().fetched(handed.loader, handed.batch, handed.indexes)
-        self._batch |= self._tensors(handed.batch)
+        self._name_batch(handed.batch)
         if self._tracker is None and len(self._due) < self._last_step:
             self._begin_tracking()
 
@@ -402,7 +409,7 @@ class WatchFeed(PointsFeed):
             watch.doubtful = hit
             self._end()
             return
-        watch.hit = hit
+        watch.hit, watch.doing_again = hit, False
         if not watch.go_on:
             self._end()
         self._tracker, self._again, self._snapshot = None, False, None
@@ -418,6 +425,7 @@ class WatchFeed(PointsFeed):
     def _end(self) -> None:
         self._end_tracking()
         self._tracker, self._again, self._snapshot = None, False, None
+        self._watch.doing_again = False
         if self._watch.go_on and self._watch.at is None:
             # Another run is to find it; this one goes on unwatched.
             self._watch.replay = False
