@@ -115,9 +115,14 @@ class _Search:
                 return _Base(plan, trial, None)
         again = self._trials.run("fixed-2", plan, message("repro.fixed"))
         base = _Base(plan, trial, first_difference(trial, again), again)
+        if base.parts_at is not None:
+            base = self._widened(base)
+            if hashed is not None and base.plan != plan:
+                # Beside what is fixed only now, another hash seed may have meant nothing.
+                hashed = self._trials.run("free-hash-again", replace(base.plan, hash=other_hash), _freeing("hash"))
         if hashed is not None and (found := _significant(base, hashed)):
-            self._found.append(naming.of_hash(trial, found[0]))
-        return base if base.parts_at is None else self._widened(base)
+            self._found.append(naming.of_hash(base.trial, found[0]))
+        return base
 
     def _other_hash(self) -> int | None:
         """That of the first run that differs."""

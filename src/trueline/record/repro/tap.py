@@ -85,7 +85,9 @@ class Tap:
         number = self._count(site)
         if number == 0 and line is not None:
             self.tell("fresh", line, stream=kind, site=site, moment=self.moment)
-        return self.plan.drawn(site, number) if self.plan.fixed else None
+        # In which order threads come by is chance.
+        elsewhere = threading.get_ident() != self._thread and os.getpid() == self._process
+        return self.plan.drawn(site, 0 if elsewhere else number) if self.plan.fixed else None
 
     def drew(self, stream: str) -> None:
         """Something was drawn from a generator of the process."""
