@@ -276,3 +276,30 @@ def test_a_gradient_is_followed_through_sums_that_the_framework_makes(tmp_path: 
     first = answer(tmp_path, "summed.py")["first"]
     assert (first["step"], first["phase"], first["op"]) == (3, "backward", "sqrt")
     assert "sqrt" in SUMMED.splitlines()[first["line"] - 1]
+
+
+def test_a_graph_hides_its_operators_and_is_not_taken_for_the_optimizer(tmp_path: Path) -> None:
+    graph = (
+        SUMMED[: SUMMED.index("def forward")]
+        + """
+ms.set_context(mode=ms.GRAPH_MODE)
+
+
+class Whole(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.net, self.loss = net, loss
+
+    def construct(self, x, y):
+        return self.loss(ops.log(self.net(x)), y)
+
+
+train = nn.TrainOneStepCell(Whole(), optimizer)
+draw = np.random.RandomState(0)
+for step in range(3):
+    train(ms.Tensor(draw.randn(16, 8).astype("f4")), ms.Tensor(draw.randint(0, 3, 16).astype("i4")))
+"""
+    )
+    (tmp_path / "graph.py").write_text(graph)
+    first = answer(tmp_path, "graph.py")["first"]
+    assert (first["step"], first["phase"], first["op"], first["cause"]) == (0, "forward", "graph", "hidden")

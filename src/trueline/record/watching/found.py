@@ -31,6 +31,19 @@ def hit_of(
     """
     found = origin(starts, tracker.seen)
     only_update = update.op and signs.weights and not signs.gradients and not signs.loss
+    if found is None and (signs.loss or signs.gradients):
+        hidden = told("hidden")
+        part = Part.FORWARD if signs.loss else Part.BACKWARD
+        return replace(
+            update,
+            part=part,
+            op="graph",
+            name="",
+            line=None,
+            cause=hidden.cause,
+            why=hidden.message,
+            advice=hidden.advice,
+        )
     if found is None or (only_update and found.part is not Part.UPDATE):
         cause = told("divergence" if any(map(grown, norms)) else "optimizer_division")
         module = (signs.weights or signs.gradients or [""])[0].rpartition(".")[0]

@@ -17,11 +17,14 @@ def origin(starts: Iterable[Seen], seen: Sequence[Seen]) -> Seen | None:
 
     Infinite numbers that someone wanted count as ordinary ones. Where no start is known, all that was seen is.
     """
-    reached = _reached(starts, seen) or [one for one in seen if one.bad and not one.deliberate]
-    if not reached:
-        return None
-    first = [one for one in reached if not _blamed(one) or any(each.part is not None for each in _blamed(one))]
-    return min(first or reached, key=lambda one: one.index)
+    everything = [one for one in seen if one.bad and not one.deliberate]
+    # Where the way back ends at something that nobody saw being made, it may begin again before that.
+    first = _beginning(_reached(starts, seen)) or _beginning(everything) or everything
+    return min(first, key=lambda one: one.index, default=None)
+
+
+def _beginning(found: Iterable[Seen]) -> list[Seen]:
+    return [one for one in found if not _blamed(one) or any(each.part is not None for each in _blamed(one))]
 
 
 def _blamed(one: Seen) -> list[Given]:

@@ -108,7 +108,9 @@ def blocks_of(hit: Hit | None) -> Iterator[Block]:
     ]
     columns = ("name", "dtype", "nan", "inf", "smallest", "largest", "zeros")
     headings = [message("watch.column_what"), *(message(f"watch.column_{name}") for name in columns)]
-    yield Table(message("watch.table_numbers", op=hit.op), headings, [[what, *_numbers(one)] for what, one in tensors])
+    rows = [[what, *_numbers(one)] for what, one in tensors]
+    if rows:
+        yield Table(message("watch.table_numbers", op=hit.op), headings, rows)
     if hit.chain:
         rows = [[one.op, one.module, place(one.line), one.largest] for one in hit.chain]
         names = ("op", "module", "line", "largest")
