@@ -29,6 +29,7 @@ TABLES = {
     "pair/test_op_level_kinds": 10,
     "pair/test_pair_corners": 2,
     "pair/test_pair_failures": 10,
+    "pair/test_returned": 10,
     "pair/test_schedule_stage": 10,
     "pair/test_shorter_floats": 3,
     "pair/test_update_stage": 10,

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from launching import IN_ORDER
 
 from trueline.cli.demo import find_examples
 from trueline.compare.runs import compare_runs
@@ -16,7 +17,7 @@ from trueline.formats.run_folder.reader import open_run
 
 def demo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "trueline", "demo", *arguments]
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8", **environment}
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8", **IN_ORDER, **environment}
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=env, timeout=280, check=False)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from cli.calling import call, environment, process
 from docs.json_schema import faults
 
@@ -232,8 +234,8 @@ def test_arguments_real_weights_and_another_interpreter(
 ) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
     folder = new_folder()
-    make = "import sys, torch, net_torch; torch.save(net_torch.Net(4, 3).state_dict(), 'real.pth')"
-    subprocess.run([sys.executable, "-c", make], cwd=folder, check=True)
+    made = runpy.run_path(str(folder / "net_torch.py"))["Net"](4, 3)
+    torch.save(made.state_dict(), folder / "real.pth")
     code, answer = paired(
         folder,
         *("--bench", "net_torch:net", "--port", "net_torch.py:net", "--steps", "0", *IMAGES),

@@ -29,10 +29,21 @@ class Net(nn.Module):
         return 20 * self.last(self.drop(self.first(x).tanh()))
 
 
+class Descent:
+    # Half of a process's time is the import of what torch's own optimizers need.
+    def zero_grad(self):
+        net.zero_grad()
+
+    @torch.no_grad()
+    def step(self):
+        for one in net.parameters():
+            one -= 0.01 * one.grad
+
+
 net = Net()
-optimizer = torch.optim.Adam(net.parameters(), 0.01)
+asked = [one for one in sys.argv[1:] if one != "--plainly"]
+optimizer = Descent() if "--plainly" in sys.argv else torch.optim.Adam(net.parameters(), 0.01)
 data = torch.utils.data.TensorDataset(torch.randn(24, 4), torch.randint(0, 2, (24,)), torch.arange(24))
-asked = sys.argv[1:]
 for step, (x, y, places) in enumerate(torch.utils.data.DataLoader(data, 4, shuffle=True)):
     optimizer.zero_grad()
     loss = nn.functional.cross_entropy(net(x), y)
@@ -59,8 +70,18 @@ def answer(folder: Path, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def test_a_hit_is_told_with_its_operator_line_and_numbers_and_stops_the_script(tmp_path: Path) -> None:
-    ended = watch(tmp_path, "train.py", "step")
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]:
+    """A script that counts its steps and goes wrong at one: its folder, how it ended and the answer."""
+    folder, told = tmp_path_factory.mktemp("stopped"), tmp_path_factory.mktemp("told") / "answer.json"
+    ended = watch(folder, "--json", str(told), "train.py", "step")
+    return folder, ended, json.loads(told.read_text("utf-8"))
+
+
+def test_a_hit_is_told_with_its_operator_line_and_numbers_and_stops_the_script(
+    stopped: tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]],
+) -> None:
+    folder, ended, _ = stopped
     assert ended.returncode == 1
     assert [one for one in ended.stdout.splitlines() if one.startswith("step")][:4] == [f"step {i}" for i in range(4)]
     assert "step 5" not in ended.stdout
@@ -68,7 +89,7 @@ def test_a_hit_is_told_with_its_operator_line_and_numbers_and_stops_the_script(t
     # A long path is broken where the line ends.
     assert f"train.py:{LINE}" in "".join(ended.stderr.split())
     assert "What sqrt took and gave" in ended.stderr
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["train.py"]
+    assert sorted(one.name for one in folder.iterdir()) == ["train.py"]
 
 
 def test_the_step_is_done_again_in_place_and_else_the_script_afresh(tmp_path: Path) -> None:
@@ -99,8 +120,12 @@ def test_a_large_state_is_kept_now_and_then_and_all_steps_since_are_done_again(t
     assert {**first, "way": ""} == {**other, "way": ""}
 
 
-def test_what_the_script_itself_counts_is_found_by_another_run(tmp_path: Path) -> None:
-    first = answer(tmp_path, "train.py", "step")["first"]
+def test_what_the_script_itself_counts_is_found_by_another_run(
+    stopped: tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]],
+) -> None:
+    _, ended, found = stopped
+    assert ended.returncode == found["exit"] == 1
+    first = found["first"]
     assert (first["way"], first["step"], first["line"]) == ("afresh", 3, LINE)
 
 
@@ -129,14 +154,14 @@ def test_a_script_that_is_well_ends_as_it_would_and_says_how_much_was_kept(tmp_p
 
 
 def test_going_on_lets_the_script_run_to_its_end(tmp_path: Path) -> None:
-    ended = watch(tmp_path, "--go-on", "train.py", "step")
+    ended = watch(tmp_path, "--go-on", "train.py", "step", "--plainly")
     assert ended.returncode == 1
     assert "step 5" in ended.stdout
     assert "backward: the gradient of sqrt" in ended.stderr
 
 
 def test_a_limit_on_magnitude(tmp_path: Path) -> None:
-    first = answer(tmp_path, "--limit", "3.5", "train.py")["first"]
+    first = answer(tmp_path, "--limit", "3.5", "train.py", "--plainly")["first"]
     assert (first["kind"], first["step"], first["phase"]) == ("limit", 0, "forward")
     assert max(one["summary"]["max"] for one in first["outputs"]) > 3.5
 
@@ -198,7 +223,7 @@ def test_an_interruption_ends_it_as_it_would_the_script(tmp_path: Path) -> None:
     waiting = '    print("go", flush=True)\n    __import__("time").sleep(60)'
     (tmp_path / "train.py").write_text(TRAIN.replace('    print("step", step)', waiting))
     process = subprocess.Popen(
-        [sys.executable, "-m", "trueline", "watch", "train.py"],
+        [sys.executable, "-m", "trueline", "watch", "train.py", "--plainly"],
         cwd=tmp_path,
         env=environment(TMPDIR=str(tmp_path)),
         stdout=subprocess.PIPE,

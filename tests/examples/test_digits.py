@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import importlib.util
-import os
+import io
 import re
-import subprocess
+import runpy
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from launching import IN_ORDER, python
 
 FOLDER = Path(__file__).parents[2] / "examples" / "digits"
 
 
-def script(name: str, *arguments: object) -> str:
-    """Run one of the scripts as a user would and return what it prints."""
-    command = [sys.executable, str(FOLDER / name), *map(str, arguments)]
-    env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=env)
+def in_torch(*arguments: object) -> str:
+    """Run torch's script in this process, and return what it prints; in a process of its own the demo has it."""
+    printed, known = io.StringIO(), set(sys.modules)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+        patch.setattr(sys, "argv", ["train_torch.py", *map(str, arguments)])
+        patch.syspath_prepend(FOLDER)
+        runpy.run_path(str(FOLDER / "train_torch.py"), run_name="__main__")
+    for own in [own for own in set(sys.modules) - known if (FOLDER / f"{own}.py").exists()]:
+        del sys.modules[own]
+    return printed.getvalue()
+
+
+def in_mindspore(*arguments: object, folder: Path) -> str:
+    """Run MindSpore's script as a user would, and return what it prints."""
+    done = python(str(FOLDER / "train_mindspore.py"), *map(str, arguments), cwd=folder, env=IN_ORDER)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -34,7 +46,7 @@ def numbers(printed: str, word: str) -> list[float]:
 def initial(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Initial weights under torch's names."""
     path = tmp_path_factory.mktemp("digits") / "initial.npz"
-    script("train_torch.py", "--epochs", 0, "--save-weights", path)
+    in_torch("--epochs", 0, "--save-weights", path)
     return path
 
 
@@ -119,18 +131,18 @@ def test_the_batchnorm_momentum_shows_in_evaluation_only(initial: Path) -> None:
 
 def test_both_scripts_learn_and_stay_together(initial: Path, tmp_path: Path) -> None:
     trained = tmp_path / "trained.npz"
-    torch = script("train_torch.py", "--weights", initial, "--epochs", 1)
-    mindspore = script("train_mindspore.py", "--weights", initial, "--epochs", 1, "--save-weights", trained)
+    torch = in_torch("--weights", initial, "--epochs", 1)
+    mindspore = in_mindspore("--weights", initial, "--epochs", 1, "--save-weights", trained, folder=tmp_path)
     assert numbers(torch, "accuracy")[-1] > 0.8
     assert numbers(mindspore, "accuracy")[-1] > 0.8
     assert numbers(mindspore, "loss")[:2] == pytest.approx(numbers(torch, "loss")[:2], rel=1e-4)
-    again = script("train_torch.py", "--weights", trained, "--epochs", 1, "--steps", 1)
+    again = in_torch("--weights", trained, "--epochs", 1, "--steps", 1)
     assert numbers(again, "loss")[0] < 0.7 * numbers(torch, "loss")[0]
 
 
-def test_steps_and_order_are_the_users(initial: Path) -> None:
+def test_steps_and_order_are_the_users(initial: Path, tmp_path: Path) -> None:
     shared = ["--weights", initial, "--steps", 1, "--batch-size", 64]
-    in_order = script("train_torch.py", *shared, "--no-shuffle")
-    ported = script("train_mindspore.py", *shared, "--no-shuffle", "--fault", "momentum")
+    in_order = in_torch(*shared, "--no-shuffle")
+    ported = in_mindspore(*shared, "--no-shuffle", "--fault", "momentum", folder=tmp_path)
     assert len(numbers(in_order, "loss")) == len(numbers(ported, "loss")) == 1
     assert numbers(ported, "loss") == pytest.approx(numbers(in_order, "loss"), rel=1e-5)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from launching import IN_ORDER
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "resnet50"
@@ -38,7 +39,8 @@ class Reader:
         self.folder = folder
         shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", "images"))
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        self.env = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", "PORT": free_port(), "TRUELINE_LANG": "en"}
+        own = {"PATH": path, "OMP_NUM_THREADS": "1", "PORT": free_port(), "TRUELINE_LANG": "en"}
+        self.env = {**os.environ, **IN_ORDER, **own}
         self.left = commands(PAGES["en"])
 
     def next(self, wanted: str, code: int = 0) -> str:

@@ -76,13 +76,30 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_written(tmp_path: 
     assert sorted(one.name for one in tmp_path.iterdir()) == ["folder", good]
 
 
-def test_a_folder_with_a_run_in_it_is_never_written_over(tmp_path: Path) -> None:
-    name = script(tmp_path, "import torch\nprint('ran')")
-    assert trueline("run", "-o", "run", name, cwd=tmp_path).returncode == 0
-    before = (tmp_path / "run" / "run.json").read_bytes()
-    done = trueline("run", "-o", "run", name, cwd=tmp_path)
+SMALL = """
+import os, torch, helper
+print("from the script", helper.WIDTH)
+os.system("echo from a child")
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A script of two files that only loads a framework: where it was recorded into ``run``, and how that ended."""
+    folder = tmp_path_factory.mktemp("small")
+    script(folder, "WIDTH = 4", "helper.py")
+    return folder, trueline("run", "-o", "run", "--json", "-", script(folder, SMALL), cwd=folder)
+
+
+def test_a_folder_with_a_run_in_it_is_never_written_over(
+    small: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, recorded = small
+    assert recorded.returncode == 0
+    before = (folder / "run" / "run.json").read_bytes()
+    done = trueline("run", "-o", "run", "train.py", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert (tmp_path / "run" / "run.json").read_bytes() == before
+    assert (folder / "run" / "run.json").read_bytes() == before
 
 
 TRAIN = """
@@ -161,12 +178,13 @@ def test_deterministic_fixes_everything_down_to_the_hash_order(tmp_path: Path) -
     assert info.flags["deterministic_algorithms"] is True
 
 
-def test_json_has_stdout_to_itself_and_the_scripts_output_goes_to_stderr(tmp_path: Path) -> None:
-    name = script(tmp_path, "import os, torch\nprint('from the script')\nos.system('echo from a child')")
-    done = trueline("run", "-o", "run", "--json", "-", name, cwd=tmp_path)
+def test_json_has_stdout_to_itself_and_the_scripts_output_goes_to_stderr(
+    small: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    _, done = small
     found = json.loads(done.stdout)
     assert (found["schema"], found["verb"], found["exit"], found["script_exit"]) == ("trueline/1", "run", 0, 0)
-    assert "from the script" in done.stderr
+    assert "from the script 4" in done.stderr
     assert "from a child" in done.stderr
 
 
@@ -250,12 +268,10 @@ def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path,
     assert "nothing was recorded" in recorded.stderr
 
 
-def test_sources_go_into_the_run_unless_left_out(tmp_path: Path) -> None:
-    script(tmp_path, "WIDTH = 4", "helper.py")
-    name = script(tmp_path, "import torch, helper\nprint(helper.WIDTH)")
-    trueline("run", "-o", "with", name, cwd=tmp_path)
-    trueline("run", "-o", "without", "--no-source", name, cwd=tmp_path)
-    run = open_run(tmp_path / "with")
+def test_sources_go_into_the_run_unless_left_out(small: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, _ = small
+    trueline("run", "-o", "without", "--no-source", "train.py", cwd=folder)
+    run = open_run(folder / "run")
     assert run.source(run.info.sources["helper.py"]) == ["WIDTH = 4"]
     assert "train.py" in run.info.sources
-    assert not open_run(tmp_path / "without").info.sources
+    assert not open_run(folder / "without").info.sources

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launching import python, trueline
+from launching import IN_ORDER, python, trueline
 
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.model.key import Key
@@ -36,7 +36,7 @@ Recorded = Callable[..., tuple[list[float], RankFolder]]
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each style prints where nothing is recorded."""
-    done = python("-c", ALL, SCRIPT, *STYLES, cwd=tmp_path_factory.mktemp("plain"))
+    done = python("-c", ALL, SCRIPT, *STYLES, cwd=tmp_path_factory.mktemp("plain"), env=IN_ORDER)
     assert done.returncode == 0, done.stderr[-2000:]
     printed = [part.partition("\n") for part in done.stdout.split("# ")[1:]]
     return {style: losses for style, _, losses in printed}

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from launching import script, trueline
+from launching import IN_ORDER, script, trueline
 
 from trueline.compare.noise_floor import read_noise
 from trueline.formats.run_folder.reader import Run, open_run
@@ -180,7 +180,7 @@ def test_what_cannot_be_repeated_is_refused_before_anything_runs(tmp_path: Path)
 
 def test_mindspore_too(tmp_path: Path) -> None:
     name = script(tmp_path, MINDSPORE)
-    done = trueline("run", "-o", "run", "--noise", "--noise-runs", "1", "--noise-steps", "3", name, cwd=tmp_path)
+    done = trueline("run", "-o", "run", *QUICK, name, cwd=tmp_path, env=IN_ORDER)
     assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
     noise = read_noise(open_run(tmp_path / "run"))
     assert noise is not None, done.stderr
