@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,6 +23,11 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
         super().__init__()
         self._callback = callback
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Else torch keeps its compiler away, and loads it for that: a second, where nothing is compiled."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         output = func(*args, **(kwargs or {}))
         made_by = torch._C._current_autograd_node()
@@ -41,6 +47,17 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
         return output
 
 
+class _BesideCompiled(_Watching):
+    """The same where torch's compiler is loaded already: it leaves this code alone."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return True
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
 @cache
 def _parameters(func: Any) -> list[tuple[str, Any]]:
     """The names of an operator's parameters with their defaults, which are None where there are none."""
@@ -56,5 +73,6 @@ def _settings(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
 @contextmanager
 def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
     """Tell every operator call in this block."""
-    with _Watching(callback):
+    kind = _BesideCompiled if "torch._dynamo" in sys.modules else _Watching
+    with kind(callback):
         yield
