@@ -421,7 +421,7 @@ def test_json_goes_along_with_a_page(equal: dict[str, Path], tmp_path: Path) -> 
 # The process
 
 
-ROW = 1 << 29
+ROW = 1 << 28
 # Of anonymous memory: what a process takes for itself, beside the files it has mapped.
 MOST_TAKEN = 400 << 20
 LARGE = 128 << 20
@@ -429,7 +429,7 @@ LARGE = 128 << 20
 
 @pytest.fixture(scope="module")
 def huge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """Two arrays of 1.5 GB that take no space on the disk, with one element that differs at the end."""
+    """Two arrays of 0.75 GB that take no space on the disk, with one element that differs at the end."""
     folder = tmp_path_factory.mktemp("huge")
     paths = (folder / "a" / "big.npy", folder / "b" / "big.npy")
     for number, path in enumerate(paths):
