@@ -63,7 +63,7 @@ class Injecting(Feed):
             self._compare_after_last()
             raise ScriptEnded
         if item.entry is None:
-            self.replay.ended = self.replay.goes_on_as_it_was
+            self.replay.ended = self._is_to_be_the_same
             return Handed(None, ended=True)
         if item.step != self.replay.at:
             self._go_on_to(item.step)
@@ -145,15 +145,14 @@ class Injecting(Feed):
         if following in self.replay.states.steps and not self.replay.kept(following).tree.get("ended_before"):
             self._compare(following)
 
+    @property
+    def _is_to_be_the_same(self) -> bool:
+        return self.replay.goes_on_as_it_was and not self.in_float32
+
     def _compare(self, step: int) -> None:
         """Is everything as it was before this step of the run?"""
         replay = self.replay
-        if (
-            self.in_float32
-            or not replay.goes_on_as_it_was
-            or step not in replay.states.steps
-            or replay.parted is not None
-        ):
+        if not self._is_to_be_the_same or step not in replay.states.steps or replay.parted is not None:
             return
         found = self._adapter.replaying.capture(self._things, gradients=True)
         names = differences(replay.kept(step), found)
