@@ -12,8 +12,12 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 import trueline
+from trueline.adapters import adapter_of
+from trueline.adapters.nouns import OpCall
 from trueline.record.watching.hit import Hit
+from trueline.record.watching.seen import Updating
 from trueline.record.watching.snapshot import Snapshot
+from trueline.record.watching.tracker import Tracker
 
 BAD = 37
 
@@ -165,6 +169,14 @@ def test_what_is_written_into_a_part_of_a_tensor_is_followed() -> None:
     assert (hit.step, hit.part, hit.op, hit.cause) == (BAD // 4, "forward", "div", "division_by_zero")
 
 
+def test_memory_that_has_no_numbers_yet_is_nobodys_fault() -> None:
+    tracker = Tracker(adapter_of("torch"), lambda _: None, str, lambda: Updating.NOT)
+    leftover = torch.full((2,), float("nan"))
+    for name in ("empty", "new_empty", "empty_like", "div"):
+        tracker(OpCall(name, [], [leftover], None))
+    assert [one.name for one in tracker.seen] == ["div"]
+
+
 def test_a_loss_scaler_is_put_back_too() -> None:
     scales: list[float] = []
 
@@ -208,8 +220,6 @@ def test_a_loss_that_stays_not_finite_is_told_although_scaling_skips_every_step(
 
 def test_mindspores_loss_scaler_is_put_back_too() -> None:
     mindspore = pytest.importorskip("mindspore")
-    from trueline.adapters import adapter_of
-
     net = mindspore.nn.Dense(2, 2)
     optimizer = mindspore.nn.SGD(net.trainable_params(), 0.1)
     scaler = mindspore.amp.DynamicLossScaler(8, 2, 3)

@@ -102,7 +102,7 @@ class Tracker:
         self._backward_line = user_line(self._adapter.build.package())
 
     def handed_out(self, addresses: Iterable[int]) -> None:
-        """A loader has put a batch where something else may have been."""
+        """What may have been there is gone: there is a batch now, or nothing yet."""
         for one in addresses:
             self._made.forget(one)
             self._views.pop(one, None)
@@ -142,6 +142,9 @@ class Tracker:
                 return
         # A part of a tensor may begin where the whole does, and a gradient may be handed on as it is.
         handed_on = not call.name.endswith("_") and (call.backward or kind in _PARTS_OF or _is_view(kind))
+        if _is_blank(call.name):
+            self.handed_out(map(self._values.identity, outputs))
+            return
         written = set() if handed_on else {self._values.identity(one) for one in outputs}
         made = [(one, summary) for one in outputs if (summary := self._summary(one)) is not None]
         if not made:
@@ -299,6 +302,11 @@ def _is_started_by_us(frame: Any, line: Line) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _is_blank(name: str) -> bool:
+    """Whether what it gives has no numbers yet, but those that happen to be there."""
+    return name.lower().removeprefix("new_").startswith("empty")
 
 
 def _is_view(kind: str) -> bool:
