@@ -131,7 +131,7 @@ def test_what_the_script_itself_counts_is_found_by_another_run(
 
 def test_a_script_that_does_not_expect_a_step_again_is_found_by_another_run(tmp_path: Path) -> None:
     checked = "    assert not seen & set(places.tolist())\n    seen |= set(places.tolist())\n    loss = nn.functional"
-    strict = TRAIN.replace("    loss = nn.functional", checked).replace("asked = sys", "seen = set()\nasked = sys")
+    strict = TRAIN.replace("    loss = nn.functional", checked).replace("data = ", "seen = set()\ndata = ")
     (tmp_path / "strict.py").write_text(strict)
     ended = watch(tmp_path, "--json", "answer.json", "strict.py", "sample")
     found = json.loads((tmp_path / "answer.json").read_text("utf-8"))
