@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -175,6 +176,15 @@ def test_memory_that_has_no_numbers_yet_is_nobodys_fault() -> None:
     for name in ("empty", "new_empty", "empty_like", "div"):
         tracker(OpCall(name, [], [leftover], None))
     assert [one.name for one in tracker.seen] == ["div"]
+
+
+def test_a_mask_where_something_else_has_been_is_wanted_all_the_same() -> None:
+    tracker = Tracker(adapter_of("torch"), lambda _: None, str, lambda: Updating.NOT)
+    memory = torch.ones(2)
+    tracker(OpCall("div", [], [memory], None))
+    memory.fill_(-math.inf)
+    tracker(OpCall("lift_fresh", [memory], [memory], None))
+    assert [one.deliberate for one in tracker.seen] == [False, True]
 
 
 def test_a_loss_scaler_is_put_back_too() -> None:

@@ -212,8 +212,10 @@ class Tracker:
         if known is not None and bad and not written and not self.is_bad(known[1]):
             changed = self._changed_since(tensor)
             if changed is not None:
-                name, whose = (self._what_is(tensor) if changed[0] is None else None) or ("", None)
-                return Given(dtype, changed[1], changed[0], name, whose, bad=True)
+                told = self._what_is(tensor) if changed[0] is None else None
+                constant = forward and changed[0] is None and told is None
+                name, whose = told or ("", None)
+                return Given(dtype, changed[1], changed[0], name, whose, constant, bad=True)
         if known is not None and (written or not bad or known[1].count == _size(self._values.shape(tensor))):
             return Given(dtype, known[1], known[0], bad=self.is_bad(known[1]))
         if not bad or "float" not in dtype:
