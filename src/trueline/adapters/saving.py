@@ -1,7 +1,8 @@
 """Values of any structure as a JSON tree and arrays by name, and back: no code is stored, none is run.
 
 In a tree a list is a list, and everything else that JSON has no word for is an object with one of the names below.
-Classes are stored by name, and looked up among those that the process has imported already.
+Classes are stored by name and looked up among those that the process has imported already; what they build is filled
+in from outside, since their own constructors may compute something, a second time.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import base64
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MemberDescriptorType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -21,10 +24,20 @@ from trueline.adapters.protocol import Values
 _PLAIN: Final = (bool, int, str, type(None))
 _DEEPEST: Final = 24
 _WIDEST: Final = 1 << 53
+_LISTS: Final = (tuple, set, frozenset)
+# The nearest of these makes a dictionary of a class of its own.
+_DICTIONARIES: Final = (OrderedDict, defaultdict, dict)
+_FACTORIES: Final = {one.__name__: one for one in (bool, dict, float, int, list, set, str, tuple)}
+_BUILDS: Final = ("__new__", "__getattribute__")
+_PICKLES: Final = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
 
 
 class Unfit(Exception):  # noqa: N818
-    """A stored class that this process does not have."""
+    """A stored class that this process does not have, or that cannot be filled in."""
+
+
+class Malformed(Exception):  # noqa: N818
+    """A tree that no value was ever saved as."""
 
 
 class Saving:
@@ -44,26 +57,44 @@ class Saving:
             return self._array(value, name, "tensor")
         if isinstance(value, np.ndarray | np.generic):
             return self._array(value, name, "array" if isinstance(value, np.ndarray) else "scalar")
-        if isinstance(value, float):
-            return value if math.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _WIDEST:
-            return {"int": str(value)}
-        if type(value) in _PLAIN:
-            return value
-        if isinstance(value, bytes):
-            return {"bytes": base64.b64encode(value).decode()}
-        found = _taken_apart(value) if depth < _DEEPEST else None
-        if found is None:
-            self.lost.append(f"{name} ({type(value).__name__})")
-            return None
-        kind, keys, items = found
-        trees = [self.tree(item, f"{name}/{place}", depth=depth + 1) for place, item in items]
-        if kind == "list":
-            return trees
-        if kind == "tuple":
-            return {"tuple": trees}
-        names = [self.tree(key, f"{name}/key", depth=depth + 1) for key in keys]
-        return {kind: list(map(list, zip(names, trees, strict=True)))} | _class_of(value, kind)
+        if type(value) in _PLAIN or type(value) in (float, complex, bytes):
+            return _simple(value)
+        if depth < _DEEPEST:
+            found = self._container(value, name, depth + 1)
+            if found is not None:
+                return found
+        self.lost.append(f"{name} ({type(value).__name__})")
+        return None
+
+    def _container(self, value: Any, name: str, depth: int) -> Any:
+        """A container's tree, None for what is none."""
+
+        def pairs(items: Iterable[tuple[Any, Any]]) -> list[list[Any]]:
+            return [
+                [self.tree(key, f"{name}/key", depth=depth), self.tree(one, f"{name}/{key}", depth=depth)]
+                for key, one in items
+            ]
+
+        def several(items: Iterable[Any]) -> list[Any]:
+            return [self.tree(one, f"{name}/{place}", depth=depth) for place, one in enumerate(items)]
+
+        kind = type(value)
+        if kind is list:
+            return several(value)
+        if kind in _LISTS:
+            return {kind.__name__: several(value)}
+        if kind is dict:
+            return {"dict": pairs(value.items())}
+        described = {"class": f"{kind.__module__}:{kind.__qualname__}"}
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return {"named": several(tuple(value)), **described}
+        if isinstance(value, dict):
+            factory = getattr(getattr(value, "default_factory", None), "__name__", None)
+            held = {"held": pairs(_attributes(value))}
+            return {"mapping": pairs(dict.items(value)), **held, "factory": factory, **described}
+        if _can_be_filled(kind):
+            return {"object": pairs(_attributes(value)), **described}
+        return None
 
     def _array(self, value: Any, name: str, kind: str) -> Any:
         try:
@@ -71,67 +102,143 @@ class Saving:
         except Unreadable:
             self.lost.append(f"{name} ({type(value).__name__})")
             return None
-        if array.dtype.kind in "OSUMmV" and array.dtype.name not in ("bfloat16",) and not _is_small_float(array):
+        if array.dtype.kind == "U":
+            return {"words": array.reshape(-1).tolist(), "shape": list(array.shape), "as": kind}
+        if array.dtype.kind in "OSMmV" and array.dtype.name not in ("bfloat16",) and not _is_small_float(array):
             self.lost.append(f"{name} ({array.dtype})")
             return None
         self.arrays[name] = array
-        return {kind: name}
+        return {kind: name, **_layout(array)}
+
+
+def _simple(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, complex):
+        return {"complex": repr(value)}
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    if type(value) is int and abs(value) >= _WIDEST:
+        return {"int": str(value)}
+    return value
+
+
+def _layout(array: Array) -> dict[str, list[int]]:
+    """The order of the axes in memory, where it is not that of their numbers: kernels may go by it."""
+    order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+    usual = array.flags.c_contiguous or not array.transpose(order).flags.c_contiguous
+    return {} if usual else {"order": order}
 
 
 def _is_small_float(array: Array) -> bool:
     return array.dtype.name.startswith("float8")
 
 
-def _taken_apart(value: Any) -> tuple[str, list[Any], list[tuple[Any, Any]]] | None:
-    """(kind, keys, (name, item) pairs) of a container, None for what is none."""
-    if type(value) in (list, tuple):
-        return type(value).__name__, [], list(enumerate(value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return "named", list(value._fields), list(zip(value._fields, value, strict=True))
-    if isinstance(value, Mapping):
-        return ("dict" if type(value) is dict else "mapping"), list(value), list(value.items())
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [one.name for one in dataclasses.fields(value)]
-        return "dataclass", names, [(name, getattr(value, name)) for name in names]
-    return None
+def _can_be_filled(kind: type) -> bool:
+    """Whether an object is no more than its attributes: it neither builds nor pickles itself in a way of its own."""
+    decided = _BUILDS if dataclasses.is_dataclass(kind) else (*_BUILDS, *_PICKLES)
+    plain = all(getattr(kind, name, None) is getattr(object, name, None) for name in decided)
+    pythons = kind.__module__.partition(".")[0] in sys.stdlib_module_names and kind.__module__ != "collections"
+    return plain and not pythons and not hasattr(kind, "__del__") and bool(kind.__dictoffset__ or list(_slots(kind)))
 
 
-def _class_of(value: Any, kind: str) -> dict[str, str]:
-    return {} if kind == "dict" else {"class": f"{type(value).__module__}:{type(value).__qualname__}"}
+def _slots(kind: type) -> Iterator[str]:
+    for one in kind.__mro__:
+        if one not in _DICTIONARIES:
+            yield from (name for name, value in vars(one).items() if type(value) is MemberDescriptorType)
+
+
+def _attributes(value: Any) -> list[tuple[str, Any]]:
+    held = list(vars(value).items()) if hasattr(value, "__dict__") else []
+    return held + [(name, getattr(value, name)) for name in _slots(type(value)) if hasattr(value, name)]
 
 
 def rebuilt(tree: Any, arrays: Mapping[str, Array], tensor: Callable[[Array], Any]) -> Any:
     """The value again; ``tensor`` makes a framework's tensor. An Unfit names a class that is not there."""
-    if isinstance(tree, list):
-        return [rebuilt(one, arrays, tensor) for one in tree]
-    if not isinstance(tree, dict):
-        return tree
-    for kind, make in _SIMPLE.items():
-        if kind in tree:
-            return make(tree[kind])
-    if "tensor" in tree:
-        return tensor(arrays[tree["tensor"]])
-    if "array" in tree:
-        return np.array(arrays[tree["array"]])
-    if "scalar" in tree:
-        return arrays[tree["scalar"]][()]
-    if "tuple" in tree:
-        return tuple(rebuilt(one, arrays, tensor) for one in tree["tuple"])
-    return _container(tree, arrays, tensor)
+    try:
+        return _Rebuilding(arrays, tensor).value(tree)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise Malformed(f"{type(error).__name__}: {error}") from error
 
 
-_SIMPLE: Final[dict[str, Callable[[Any], Any]]] = {"float": float, "int": int, "bytes": base64.b64decode}
+class _Rebuilding:
+    """Makes values of trees."""
+
+    def __init__(self, arrays: Mapping[str, Array], tensor: Callable[[Array], Any]) -> None:
+        self._arrays, self._tensor = arrays, tensor
+
+    def value(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return self._several(tree)
+        if not isinstance(tree, dict):
+            return tree
+        kind = next(iter(tree), "")
+        if kind in _SIMPLE:
+            return _SIMPLE[kind](tree[kind])
+        if kind in _SEQUENCES:
+            return _SEQUENCES[kind](self._several(tree[kind]))
+        if kind in ("tensor", "array", "scalar", "words"):
+            return self._array(kind, tree)
+        if kind == "dict":
+            return dict(self._pairs(tree[kind]))
+        return self._of_a_class(kind, tree)
+
+    def _several(self, trees: list[Any]) -> list[Any]:
+        return [self.value(one) for one in trees]
+
+    def _pairs(self, trees: list[Any]) -> list[tuple[Any, Any]]:
+        return [(_hashable(self.value(key)), self.value(one)) for key, one in trees]
+
+    def _array(self, kind: str, tree: Mapping[str, Any]) -> Any:
+        if kind == "words":
+            array, kind = np.array([str(one) for one in tree["words"]], "U").reshape(tree["shape"]), tree["as"]
+        else:
+            array = self._arrays[tree[kind]]
+        if kind == "scalar":
+            return array[()]
+        order = tree.get("order", list(range(array.ndim)))
+        ordered = array.transpose(order)
+        made: Any = self._tensor(ordered) if kind == "tensor" else np.array(ordered, order="C")
+        if "order" not in tree:
+            return made
+        back = [int(axis) for axis in np.argsort(order)]
+        return made.permute(back) if kind == "tensor" else made.transpose(back)
+
+    def _of_a_class(self, kind: str, tree: Mapping[str, Any]) -> Any:
+        found = _class_named(str(tree["class"]), kind)
+        if kind == "named":
+            return tuple.__new__(found, self._several(tree[kind]))
+        if kind == "object":
+            made = object.__new__(found)
+            _fill(made, self._pairs(tree[kind]))
+            return made
+        nearest = next(one for one in _DICTIONARIES if issubclass(found, one))
+        dictionary: Any = nearest.__new__(found)
+        for key, one in self._pairs(tree[kind]):
+            nearest.__setitem__(dictionary, key, one)
+        if isinstance(dictionary, defaultdict):
+            dictionary.default_factory = _FACTORIES.get(str(tree["factory"]))
+        _fill(dictionary, self._pairs(tree["held"]))
+        return dictionary
 
 
-def _container(tree: Mapping[str, Any], arrays: Mapping[str, Array], tensor: Callable[[Array], Any]) -> Any:
-    kind = next(iter(tree))
-    items = {_hashable(rebuilt(key, arrays, tensor)): rebuilt(one, arrays, tensor) for key, one in tree[kind]}
-    if kind == "dict":
-        return items
-    found = _class_named(str(tree["class"]), kind)
-    if kind == "mapping":
-        return found(items)
-    return found(**items)
+_SIMPLE: Final[dict[str, Callable[[Any], Any]]] = {
+    "float": float,
+    "int": int,
+    "complex": complex,
+    "bytes": base64.b64decode,
+}
+_SEQUENCES: Final[dict[str, Callable[[list[Any]], Any]]] = {one.__name__: one for one in _LISTS}
+
+
+def _fill(made: Any, attributes: Iterable[tuple[Any, Any]]) -> None:
+    """Set attributes past whatever the class would do about it."""
+    slots = set(_slots(type(made)))
+    for name, value in attributes:
+        if name in slots:
+            object.__setattr__(made, name, value)
+        else:
+            vars(made)[str(name)] = value
 
 
 def _hashable(key: Any) -> Any:
@@ -139,28 +246,16 @@ def _hashable(key: Any) -> Any:
 
 
 def _class_named(name: str, kind: str) -> Any:
+    """A class among those that are there; looking for it imports nothing."""
     module, _, path = name.partition(":")
     found: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, part, None)
+        found = vars(found).get(part) if isinstance(found, type | ModuleType) else None
     fits = isinstance(found, type) and (
-        (kind == "mapping" and issubclass(found, Mapping))
+        (kind == "mapping" and issubclass(found, dict) and not hasattr(found, "__del__"))
         or (kind == "named" and issubclass(found, tuple) and hasattr(found, "_fields"))
-        or (kind == "dataclass" and dataclasses.is_dataclass(found))
+        or (kind == "object" and _can_be_filled(found))
     )
     if not fits:
         raise Unfit(name)
     return found
-
-
-def array_names(tree: Any) -> Iterator[str]:
-    """The names of all arrays that a tree speaks of."""
-    if isinstance(tree, list):
-        for one in tree:
-            yield from array_names(one)
-    elif isinstance(tree, dict):
-        for kind, inside in tree.items():
-            if kind in ("tensor", "array", "scalar"):
-                yield inside
-            elif isinstance(inside, list):
-                yield from array_names(inside)
