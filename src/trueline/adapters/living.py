@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -23,6 +23,8 @@ class Births:
             if kind not in self._watched:
                 self._watched.add(kind)
                 kind.__init__ = self._numbering(kind.__init__)  # type: ignore[misc]
+                # Copies and what is read from a pickle are filled without being initialised.
+                kind.__setstate__ = self._numbering(getattr(kind, "__setstate__", _fill))  # type: ignore[attr-defined]
 
     def _numbering(self, original: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(original)
@@ -47,8 +49,12 @@ class Births:
         return self._next
 
     def sorted(self, things: Sequence[Any]) -> list[Any]:
-        """Those that were seen being built in that order, then copies and the like."""
+        """Those that were seen being built or copied in that order, then others."""
         return sorted(things, key=lambda one: self._made.get(one, self._next))
+
+
+def _fill(thing: Any, state: Mapping[str, Any]) -> None:
+    vars(thing).update(state)
 
 
 def alive(kinds: tuple[type, ...]) -> list[Any]:

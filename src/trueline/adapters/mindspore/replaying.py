@@ -9,7 +9,7 @@ from typing import Any, Final
 import mindspore as ms
 from mindspore import amp, dataset, nn
 from mindspore.dataset.engine import iterators as datasets_iterators
-from mindspore.experimental.optim.lr_scheduler import LRScheduler
+from mindspore.experimental.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau, SequentialLR
 from mindspore.train import amp as amp_levels
 
 from trueline.adapters.keeping import CapturingKeeper
@@ -21,7 +21,9 @@ from trueline.adapters.nouns import Array, State, Thing, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
 
-_OTHERS: Final = (LRScheduler, amp.LossScaler)
+# The last two are of no family.
+_SCHEDULES: Final = (LRScheduler, ReduceLROnPlateau, SequentialLR)
+_OTHERS: Final = (*_SCHEDULES, amp.LossScaler)
 _births = Births()
 # The package has a function of the same name.
 _seeds: Any = importlib.import_module("mindspore.common.seed")
@@ -44,7 +46,7 @@ def things() -> list[Thing]:
     cells = [one for one in found if isinstance(one, nn.Cell) and not isinstance(one, OPTIMIZERS)]
     inside = {id(one) for cell in cells for one in cell._cells.values() if one is not None}
     roots = [one for one in cells if id(one) not in inside and any(True for _ in values.tensors(one))]
-    others = [("optimizer", OPTIMIZERS), ("schedule", (LRScheduler,)), ("scaler", (amp.LossScaler,))]
+    others = [("optimizer", OPTIMIZERS), ("schedule", _SCHEDULES), ("scaler", (amp.LossScaler,))]
     return [Thing("network", _kind(one), one) for one in roots] + [
         Thing(name, _kind(one), one) for name, kinds in others for one in found if isinstance(one, kinds)
     ]

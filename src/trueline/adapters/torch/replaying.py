@@ -57,7 +57,7 @@ def capture(things: Sequence[Thing], *, gradients: bool) -> State:
         if thing.kind == "network":
             plain[at] = saving.tree(_take_network(thing.held, at, saving, seen, gradients=gradients), at)
         elif thing.kind == "optimizer":
-            plain[at] = saving.tree(_optimizer_state(thing.held), at)
+            plain[at] = saving.tree(_take_optimizer(thing.held, at, saving, seen, gradients=gradients), at)
         else:
             plain[at] = saving.tree(_others_state(thing.held), at)
     kept = random()
@@ -71,7 +71,7 @@ def restore(state: State, things: Sequence[Thing]) -> None:
         if thing.kind == "network":
             _restore_network(thing.held, state, at, found)
         elif thing.kind == "optimizer":
-            _restore_optimizer(thing.held, found)
+            _restore_optimizer(thing.held, state, at, found)
         elif isinstance(thing.held, GradScaler):
             thing.held.load_state_dict(found)
         else:
@@ -160,20 +160,21 @@ def _is_torchs(module: Any) -> bool:
 
 def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any]) -> None:
     live = {name for name, _ in _tensors(root)}
+    own = {values.identity(one.value) for one in values.tensors(root)}
     with torch.no_grad():
-        for name, tensor in _tensors(root):
+        # Parameters and buffers come first.
+        for name, tensor in list(_tensors(root)):
             kept = state.arrays.get(f"{at}/{name}")
             if kept is None:
                 continue
             given = values.from_numpy(kept)
-            if given.shape != tensor.shape and not isinstance(tensor, nn.Parameter):
+            if _is_to_be_replaced(root, name, tensor, given, own):
                 _set(root, name, given)
                 continue
             (tensor if tensor.is_leaf else tensor.detach()).copy_(given)
             if tensor.is_leaf and tensor.requires_grad:
-                gradient = state.arrays.get(f"{at}/{name}/grad")
-                zeros = torch.zeros_like(tensor) if name in plain["graded"] else None
-                tensor.grad = _like(tensor, gradient) if gradient is not None else zeros
+                kept = state.arrays.get(f"{at}/{name}/grad")
+                tensor.grad = _gradient(tensor, kept, graded=name in plain["graded"])
     for name in [one.removeprefix(f"{at}/") for one in state.arrays if one.startswith(f"{at}/")]:
         if name not in live and not name.endswith("/grad"):
             # An attribute that has become a tensor since.
@@ -182,6 +183,15 @@ def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any])
         if path in plain["modes"]:
             module.training = plain["modes"][path]
         vars(module).update(plain["numbers"].get(path, {}))
+
+
+def _is_to_be_replaced(root: Any, name: str, tensor: Any, given: Any, own: set[int]) -> bool:
+    """Whether to give an attribute another tensor: its own has another shape, or is still a parameter's memory."""
+    if given.shape != tensor.shape:
+        return not isinstance(tensor, nn.Parameter)
+    path, _, leaf = name.rpartition(".")
+    shares = leaf in vars(root.get_submodule(path)) and values.identity(tensor) in own
+    return shares and not torch.equal(tensor.detach(), given)
 
 
 def _set(root: Any, name: str, tensor: Any) -> None:
@@ -198,8 +208,8 @@ def _like(tensor: Any, array: Array) -> Any:
 # ---- optimizers, schedules, scalers
 
 
-def _optimizer_state(optimizer: Any) -> dict[str, Any]:
-    """By the place of each parameter, since parameters have no names here."""
+def _take_optimizer(optimizer: Any, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Any]:
+    """By the place of each parameter, since parameters have no names here; with those that are in no network."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     places = {id(one): place for place, one in enumerate(parameters)}
     groups = [
@@ -207,10 +217,21 @@ def _optimizer_state(optimizer: Any) -> dict[str, Any]:
         for group in optimizer.param_groups
     ]
     slots = {places[id(one)]: dict(state) for one, state in optimizer.state.items() if id(one) in places}
-    return {"groups": groups, "slots": slots}
+    loose = {place: one for place, one in enumerate(parameters) if id(one) not in seen}
+    seen.update(map(id, loose.values()))
+    graded = [place for place, one in loose.items() if one.grad is not None]
+    for place in graded if gradients else ():
+        saving.tree(loose[place].grad, f"{at}/loose/{place}/grad")
+    return {"groups": groups, "slots": slots, "loose": loose, "graded": graded}
 
 
-def _restore_optimizer(optimizer: Any, found: Mapping[str, Any]) -> None:
+def _gradient(tensor: Any, array: Array | None, *, graded: bool) -> Any:
+    """What was kept; zeros for what is cleared before it counts."""
+    zeros = torch.zeros_like(tensor, requires_grad=False) if graded else None
+    return _like(tensor, array) if array is not None else zeros
+
+
+def _restore_optimizer(optimizer: Any, state: State, at: str, found: Mapping[str, Any]) -> None:
     optimizer.state.clear()
     for group, kept in zip(optimizer.param_groups, found["groups"], strict=True):
         for name, value in kept.items():
@@ -218,9 +239,15 @@ def _restore_optimizer(optimizer: Any, found: Mapping[str, Any]) -> None:
                 group[name].copy_(value)
             else:
                 group[name] = value
-    at = [(one, group) for group in optimizer.param_groups for one in group["params"]]
+    parameters = [(one, group) for group in optimizer.param_groups for one in group["params"]]
+    with torch.no_grad():
+        for place, value in found["loose"].items():
+            parameter = parameters[place][0]
+            parameter.copy_(value)
+            kept = state.arrays.get(f"{at}/loose/{place}/grad")
+            parameter.grad = _gradient(parameter, kept, graded=place in found["graded"])
     for place, slots in found["slots"].items():
-        parameter, group = at[place]
+        parameter, group = parameters[place]
         optimizer.state[parameter] = {name: _slot(name, one, parameter, group) for name, one in slots.items()}
 
 
