@@ -16,7 +16,9 @@ from trueline.formats.run_folder.states import Kept, StatesReader, StatesWriter
 
 def _through_files(state: State, folder: Path) -> State:
     """The state as a run folder gives it back."""
-    StatesWriter(folder).write_state(7, Kept({"plain": state.plain}, state.arrays))
+    page = {"format": 1, "framework": "", "things": [], "plain": state.plain, "lost": [], "place": 0, "waiting": []}
+    page |= {"counters": {}, "ended_before": [], "begins_at": {}}
+    StatesWriter(folder).write_state(7, Kept(page, state.arrays))
     found = StatesReader(folder, folder).state(7)
     assert json.loads(json.dumps(found.tree, allow_nan=False)) == found.tree
     return State(found.arrays, found.tree["plain"])

@@ -94,7 +94,7 @@ def command(
     target = step if step is not None else way.last
     asked = Asked(
         watch=Watch(replay=False, at=way.start, limit=limit) if watched or limit is not None else None,
-        stop_at=target if debug else None,
+        stop_at=source.reach.get(target, target) if debug else None,
         float32=fp32,
     )
     json_file = json_file if json_file in (None, "-") else str(Path(str(json_file)).absolute())
@@ -132,8 +132,8 @@ def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:
     replay = Reenactment(source.states, _state(way), way.steps)
     replayed = Replayed(command_of(source.started, os.environ), replay, asked, wanted)
     replayed.run(say)
-    if replay.refused is not None:
-        raise BadUsage(replay.refused.id, **replay.refused.params)
+    if replay.trouble is not None:
+        raise replay.trouble
     if not replay.began:
         raise BadUsage("replay.never_fetched", code=replayed.code)
     return Told(source, replayed)

@@ -108,7 +108,8 @@ def test_a_batch_that_is_no_data_is_refused_by_name(tmp_path: Path) -> None:
     own = TRAIN.replace("TensorDataset(x), 8)", "TensorDataset(x), 8, collate_fn=Batch)")
     own = own.replace("batch.sum() for batch,", "batch.x.sum() for batch").replace("for (batch,) in", "for batch in")
     own = own.replace("    optimizer.zero_grad()", "    batch = batch.x\n    optimizer.zero_grad()")
-    holder = "class Batch:\n    def __init__(self, rows):\n        self.x = torch.stack([row for row, in rows])\n        self.how = print\n\n\n"
+    held = "self.x, self.how = torch.stack([row for row, in rows]), print"
+    holder = f"class Batch:\n    def __init__(self, rows):\n        {held}\n\n\n"
     own = own.replace("torch.manual_seed(0)", holder + "torch.manual_seed(0)")
     assert "batch/how (builtin_function_or_method)" in recorded(tmp_path, own, ["--keep-state", "2"]).refused()
 

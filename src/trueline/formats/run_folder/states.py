@@ -11,18 +11,69 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final, TypedDict
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.appending import replace_file
-from trueline.formats.run_folder.guard import bad, decode_json, list_names, read_file
+from trueline.formats.run_folder.guard import decode_typed, list_names, read_file
 from trueline.formats.run_folder.json_text import json_page
 from trueline.formats.run_folder.tensors import can_keep, read_arrays, write_arrays
 
 Array = npt.NDArray[Any]
+
+
+class _ThingPage(TypedDict):
+    kind: str
+    type: str
+
+
+class _StatePage(TypedDict):
+    format: Annotated[int, msgspec.Meta(ge=1, le=1)]
+    framework: str
+    things: list[_ThingPage]
+    plain: dict[str, Any]
+    lost: list[str]
+    place: int
+    waiting: list[int]
+    counters: Any
+    ended_before: list[int]
+    begins_at: dict[str, tuple[int, int]]
+
+
+class _FetchPage(TypedDict):
+    serial: Annotated[int, msgspec.Meta(ge=0)]
+    loader: int
+    iteration: int
+    tree: Any
+    indexes: list[Any] | None
+    random: dict[str, Any]
+    lost: list[str]
+
+
+class _FetchesPage(TypedDict):
+    fetched: list[_FetchPage]
+    ended: list[int]
+
+
+class _CommandPage(TypedDict):
+    script: str
+    args: list[str]
+    as_module: bool
+    cwd: str
+    executable: str
+    python: str
+    environment: dict[
+        Annotated[str, msgspec.Meta(pattern=r"^[^=\0]+$")], Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
+    ]
+
+
+_STATE: Final = msgspec.json.Decoder(_StatePage)
+_FETCHES: Final = msgspec.json.Decoder(_FetchesPage)
+_COMMAND: Final = msgspec.json.Decoder(_CommandPage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +108,7 @@ class StatesWriter:
         write_arrays(part / layout.STATE_ARRAYS, arrays)
         tree = {**kept.tree, "lost": [*kept.tree.get("lost", ()), *left_out]}
         replace_file(part / layout.STATE_FILE, json_page(tree))
-        replace_file(part / layout.FETCHES, json_page({"fetched": []}))
+        replace_file(part / layout.FETCHES, json_page({"fetched": [], "ended": []}))
         shutil.rmtree(place, ignore_errors=True)
         part.replace(place)
 
@@ -70,9 +121,10 @@ class StatesWriter:
         write_arrays(path, fitting)
         return left_out
 
-    def write_fetches(self, step: int, fetched: Sequence[Mapping[str, Any]]) -> None:
-        """All that was fetched so far, in order; each names its loader and has a tree."""
-        replace_file(self._folder / str(step) / layout.FETCHES, json_page({"fetched": list(fetched)}))
+    def write_fetches(self, step: int, fetched: Sequence[Mapping[str, Any]], ended: Sequence[int] = ()) -> None:
+        """All that was fetched so far, in order; each names its loader and has a tree. Loaders that ended after it."""
+        page = json_page({"fetched": list(fetched), "ended": list(ended)})
+        replace_file(self._folder / str(step) / layout.FETCHES, page)
 
     def remove(self, step: int) -> None:
         """A state that is wanted no more."""
@@ -101,27 +153,31 @@ class StatesReader:
     def command(self) -> dict[str, Any] | None:
         """How the run was started, None where that was not kept."""
         path = self._folder / layout.STATE_COMMAND
-        return self._json(path) if path.exists() else None
+        return self._page(path, _COMMAND) if path.exists() else None
 
     def state(self, step: int) -> Kept:
         """The state before a step."""
         folder = self._folder / str(step)
-        return Kept(self._json(folder / layout.STATE_FILE), read_arrays(self._root, folder / layout.STATE_ARRAYS))
+        tree = self._page(folder / layout.STATE_FILE, _STATE)
+        return Kept(tree, read_arrays(self._root, folder / layout.STATE_ARRAYS))
 
     def fetches(self, step: int) -> list[dict[str, Any]]:
         """What was fetched from the state before a step until the next one."""
-        path = self._folder / str(step) / layout.FETCHES
-        found = self._json(path).get("fetched")
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise bad(path, "bad_content", reason="fetched")
+        found: list[dict[str, Any]] = self._fetches(step)["fetched"]
         return found
+
+    def ends(self, step: int) -> list[int]:
+        """The loaders that came to their end after that."""
+        found: list[int] = self._fetches(step)["ended"]
+        return found
+
+    def _fetches(self, step: int) -> dict[str, Any]:
+        return self._page(self._folder / str(step) / layout.FETCHES, _FETCHES)
 
     def batch(self, step: int, serial: int) -> dict[str, Array]:
         """The arrays of a batch."""
         return read_arrays(self._root, self._folder / str(step) / layout.fetch_name(serial))
 
-    def _json(self, path: Path) -> dict[str, Any]:
-        found = decode_json(path, read_file(self._root, path, layout.MAX_JSON))
-        if not isinstance(found, dict):
-            raise bad(path, "bad_content", reason=path.name)
+    def _page(self, path: Path, decoder: msgspec.json.Decoder[Any]) -> dict[str, Any]:
+        found: dict[str, Any] = decode_typed(path, read_file(self._root, path, layout.MAX_JSON), decoder)
         return found

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Iterator, Mapping, MutableMapping
-from types import GeneratorType
+import itertools
+from collections.abc import Iterator, Mapping, MutableMapping, Set
+from types import FrameType, GeneratorType
 from typing import Any, Final
 
-from trueline.record.keeping.scopes import Scope, is_of_users_class, scopes
+from trueline.record.keeping.scopes import Owners, Scope, running, scopes
 
+# What is not known yet counts too: the best result before there was one.
+_NUMBERS: Final = (int, float, bool, type(None))
 _DEEPEST: Final = 3
+_LONGEST: Final = 64
 _MOST: Final = 5000
+_AROUND: Final = (zip, map, filter, enumerate, itertools.islice, itertools.chain)
 # Where the index lies in an enumerate object, behind what every object has.
 _INDEX: Final = object.__basicsize__
 
@@ -34,16 +39,18 @@ class Counters:
         }
 
 
-def restore(kept: Mapping[str, Mapping[str, Any]]) -> None:
-    """Set the numbers of those scopes and objects that are there."""
+def restore(kept: Mapping[str, Mapping[str, Any]], kinds: tuple[type, ...] = _NUMBERS) -> None:
+    """Set the numbers of these kinds, of those scopes and objects that are there."""
     for scope in _distinct():
-        wanted = dict(kept.get(scope.name, {}))
+        wanted = {path: one for path, one in kept.get(scope.name, {}).items() if type(one) in kinds}
         for path, holder, key, value in list(_numbers(scope)):
-            if path in wanted and not _same(wanted[path], value):
-                _set(scope, holder, key, wanted[path])
-            wanted.pop(path, None)
-        for name in [one for one in wanted if one.isidentifier()]:
-            _set(scope, None, name, wanted[name])
+            if path in wanted and not _same(wanted.pop(path), value):
+                _set(scope, holder, key, kept[scope.name][path])
+        holders = dict(_holders_of(scope))
+        for path, one in wanted.items():
+            parent, _, leaf = path.rpartition(".")
+            if not parent or parent in holders:
+                _set(scope, holders.get(parent), leaf, one)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -68,47 +75,57 @@ def _distinct() -> Iterator[Scope]:
 
 def _numbers(scope: Scope) -> Iterator[tuple[str, MutableMapping[str, Any] | None, str, Any]]:
     """(path, what holds it, its name there, value); None holds a variable itself."""
-    seen: set[int] = set()
     for name, value in list(scope.variables.items()):
-        if _is_number(value):
-            if not name.startswith("__"):
-                yield name, None, name, value
-        else:
-            yield from _inside(value, name, seen, _DEEPEST)
+        if type(value) in _NUMBERS and not name.startswith("__"):
+            yield name, None, name, value
+    for path, holder in _holders_of(scope):
+        for name, value in list(holder.items()):
+            if isinstance(name, str) and type(value) in _NUMBERS:
+                yield f"{path}.{name}", holder, name, value
 
 
-def _inside(
-    value: Any, path: str, seen: set[int], depth: int
-) -> Iterator[tuple[str, MutableMapping[str, Any] | None, str, Any]]:
-    holder = value if type(value) is dict else vars(value) if _may_count(value) else None
-    if holder is None or depth == 0 or id(value) in seen or len(seen) > _MOST:
+def _holders_of(scope: Scope) -> Iterator[tuple[str, MutableMapping[str, Any]]]:
+    """(path, names and values) of the dictionaries and objects that the variables lead to."""
+    owners, seen = Owners(), set[int]()
+    for name, value in list(scope.variables.items()):
+        yield from _holders(value, name, owners, seen, _DEEPEST)
+
+
+def _holders(
+    value: Any, path: str, owners: Owners, seen: set[int], depth: int
+) -> Iterator[tuple[str, MutableMapping[str, Any]]]:
+    if type(value) in (list, tuple):
+        inside: list[tuple[Any, Any]] = list(enumerate(value[:_LONGEST]))
+        holder = None
+    else:
+        holder = _names_in(value, owners)
+        inside = list(holder.items()) if holder is not None else []
+    if not inside or depth == 0 or id(value) in seen or len(seen) > _MOST:
         return
     seen.add(id(value))
-    for name, one in list(holder.items()):
-        if not isinstance(name, str):
-            continue
-        if _is_number(one):
-            yield f"{path}.{name}", holder, name, one
-        else:
-            yield from _inside(one, f"{path}.{name}", seen, depth - 1)
+    if holder is not None:
+        yield path, holder
+    for name, one in inside:
+        if isinstance(name, str | int) and type(one) not in _NUMBERS:
+            yield from _holders(one, f"{path}.{name}", owners, seen, depth - 1)
 
 
-def _may_count(value: Any) -> bool:
-    """Networks have a state of their own, and classes, functions and modules none that changes."""
-    callables = isinstance(value, type) or not hasattr(value, "__dict__")
-    return not callables and is_of_users_class(value) and not hasattr(value, "parameters_and_names")
+def _names_in(value: Any, owners: Owners) -> MutableMapping[str, Any] | None:
+    """What a value counts with; networks have a state of their own, and classes and functions none that changes."""
+    if type(value) is dict or (isinstance(value, dict) and owners.own(value)):
+        return value
+    if isinstance(value, type) or not hasattr(value, "__dict__") or hasattr(value, "parameters_and_names"):
+        return None
+    return vars(value) if owners.own(value) else None
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float, bool)
-
-
-def move_enumerations(loader: Any, iterators: tuple[type, ...], by: int) -> None:
-    """Let loops that enumerate this loader go on ``by`` places further."""
+def move_enumerations(iterators: tuple[type, ...], by: int) -> None:
+    """Let loops that enumerate what is being fetched now go on ``by`` places further."""
     if by == 0 or not _index_is_where_expected():
         return
+    asked = {id(_first_argument(frame)) for frame in running() if frame.f_code.co_name == "__next__"}
     for one in gc.get_objects():
-        if type(one) is enumerate and _goes_through(one.__reduce__()[1][0], loader, iterators):
+        if type(one) is enumerate and any(_is_asked(inner, iterators, asked) for inner in gc.get_referents(one)):
             _index_of(one)[0] += by
 
 
@@ -121,11 +138,21 @@ def _index_is_where_expected() -> bool:
     return int(_index_of(probe)[0]) == 41
 
 
-def _goes_through(inner: Any, loader: Any, iterators: tuple[type, ...]) -> bool:
-    """Whether what is enumerated is the loader's iterator, or a generator around it (a progress bar)."""
-    if isinstance(inner, iterators) or inner is loader:
-        return True
-    if isinstance(inner, GeneratorType) and inner.gi_frame is not None:
-        held = list(inner.gi_frame.f_locals.values())
-        return any(one is loader or isinstance(one, iterators) for one in held)
-    return False
+def _first_argument(frame: FrameType) -> Any:
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    return frame.f_locals.get(names[0]) if names else None
+
+
+def _is_asked(inner: Any, iterators: tuple[type, ...], asked: Set[int]) -> bool:
+    """Whether an iterator is a loader's, or a generator or an object of the user's around it that is running now."""
+    if isinstance(inner, GeneratorType):
+        return inner.gi_running
+    if type(inner) in _AROUND:
+        return any(_is_asked(one, iterators, asked) for one in _sources(inner))
+    return isinstance(inner, iterators) or id(inner) in asked
+
+
+def _sources(inner: Any) -> Iterator[Any]:
+    """The iterators that a ``zip`` and the like goes through."""
+    for one in gc.get_referents(inner):
+        yield from one if type(one) is tuple else (one,)

@@ -10,7 +10,8 @@ from trueline.model.key import Phase
 from trueline.model.run import EventName
 from trueline.record.feed import Feed
 from trueline.record.guard import guarded
-from trueline.record.keeping.states import UNKNOWN, StateKeeper
+from trueline.record.keeping.loaders import LoaderNumbers
+from trueline.record.keeping.states import StateKeeper
 from trueline.record.recorder import Recorder
 
 
@@ -20,31 +21,34 @@ class KeepingFeed(Feed):
     def __init__(self, recorder: Recorder, adapter: Adapter, states: StateKeeper) -> None:
         super().__init__(recorder, adapter)
         self._states = states
-        self._trained_on: set[int | None] = set()
+        self._loaders = LoaderNumbers()
+        self._fetched_at: dict[float, int] = {}
+        self._trained_on: set[int] = set()
         adapter.replaying.prepare()
         recorder.subscribe(self._finished)
 
     def _finished(self, phase: Phase, _step: int, events: Sequence[Mapping[str, Any]]) -> None:
-        if phase is Phase.TRAIN:
-            self._trained_on |= {one["loader"] for one in events if one["event"] == EventName.BATCH}
+        for one in events:
+            number = self._fetched_at.pop(one["t"], None) if one["event"] == EventName.BATCH else None
+            if number is not None and phase is Phase.TRAIN:
+                self._trained_on.add(number)
+
+    def _number(self, loader: Any) -> int:
+        return self._loaders.of(loader, self._recorder.loader_known(loader))
 
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
         super().loader_began(loader, facts)
-        if self._serves_training(loader):
-            self._states.iteration_began(self._number(loader))
+        number = self._number(loader)
+        if self._serves_training(number):
+            self._states.iteration_began(number)
 
-    def _number(self, loader: Any) -> int:
-        """The loader's number; one whose iteration was not seen to begin has none of its own."""
-        known = self._recorder.loader_known(loader)
-        return UNKNOWN if known is None else known
-
-    def _serves_training(self, loader: Any) -> bool:
+    def _serves_training(self, number: int) -> bool:
         """Whether batches of the loader were trained on, or nothing was trained yet."""
-        return not self._trained_on or self._recorder.loader_known(loader) in self._trained_on
+        return not self._trained_on or number in self._trained_on
 
     def fetch_began(self, loader: Any) -> None:
         super().fetch_began(loader)
-        if self._serves_training(loader):
+        if self._serves_training(self._number(loader)):
             self._keep_state()
 
     @guarded
@@ -61,8 +65,11 @@ class KeepingFeed(Feed):
 
     @guarded
     def _keep_batch(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
-        if self._serves_training(loader):
-            self._states.fetched(self._number(loader), batch, indexes, self._recorder.waiting.newest)
+        number, event = self._number(loader), self._recorder.waiting.newest
+        if event is not None:
+            self._fetched_at[event["t"]] = number
+        if self._serves_training(number):
+            self._states.fetched(number, batch, indexes, event)
 
     def loader_ended(self, loader: Any) -> None:
         super().loader_ended(loader)
@@ -70,8 +77,9 @@ class KeepingFeed(Feed):
 
     @guarded
     def _keep_end(self, loader: Any) -> None:
-        if self._serves_training(loader):
-            self._states.ended(self._number(loader))
+        number = self._number(loader)
+        if self._serves_training(number):
+            self._states.ended(number)
 
     def zero_grad(self, owner: Any) -> None:
         super().zero_grad(owner)

@@ -15,13 +15,12 @@ from trueline.formats.run_folder.states import Kept, StatesWriter
 from trueline.record.keeping.counters import Counters
 from trueline.record.keeping.generators import Generators
 from trueline.record.keeping.keep import Keep
+from trueline.record.keeping.loaders import UNKNOWN
 
 # So many steps must have zeroed their gradients first before those of the step before are no longer kept.
 _SURE: Final = 16
 # In so many iterations over data what has a state is looked for anew.
 _LOOKED_AT: Final = 2
-# The number of loaders that are not known.
-UNKNOWN: Final = -1
 
 
 @dataclass(slots=True)
@@ -50,6 +49,7 @@ class StateKeeper:
         self._scanned = False
         self._current = False
         self._ended: list[int] = []
+        self._ends: list[int] = []
         self._iterated = UNKNOWN
         self._in_iteration = 0
         self._fetches: list[_Fetch] = []
@@ -101,7 +101,8 @@ class StateKeeper:
             self._built, self._scanned, self._current = known, False, False
         if self._current and self._step == step:
             return
-        self._fetches = [one for one in self._fetches if one.event is not None and waits(one.event)]
+        self._fetches = _still_to_come(self._fetches, waits)
+        self._ends = []
         if step == 0:
             self._begins_at = {str(self._iterated): [self._iterations[self._iterated], self._place]}
         self._step, self._current = step, True
@@ -147,6 +148,7 @@ class StateKeeper:
             "plain": {**state.plain, **drawn.plain},
             "lost": [*state.lost, *drawn.lost],
             "place": self._place,
+            "waiting": [one.entry["serial"] for one in self._fetches],
             "counters": Saving(self._adapter.values).tree(self._counters.changed(), "counters"),
             "ended_before": list(self._ended),
             "begins_at": self._begins_at,
@@ -169,14 +171,18 @@ class StateKeeper:
             "loader": number,
             "tree": tree,
             "indexes": list(indexes) if indexes is not None else None,
+            "iteration": self._iterations[number],
             "random": dict(drawn.plain),
         }
         self._serial += 1
         self._add(_Fetch(entry, {**saving.arrays, **drawn.arrays}, [*saving.lost, *drawn.lost], event))
 
     def ended(self, number: int) -> None:
-        """A loader had no more; whoever replays the step before has to be told so."""
+        """A loader had no more; whoever replays the step before has to be told so, or this one, if it is one."""
         self._ended.append(number)
+        self._ends.append(number)
+        if self._step in self._kept and self._writer is not None:
+            self._write_fetches(self._writer, self._step)
 
     def _add(self, fetch: _Fetch) -> None:
         self._fetches.append(fetch)
@@ -186,10 +192,19 @@ class StateKeeper:
 
     def _write(self, writer: StatesWriter, step: int, fetch: _Fetch) -> None:
         fetch.entry["lost"] = [*fetch.lost, *writer.write_batch(step, fetch.entry["serial"], fetch.arrays)]
-        writer.write_fetches(step, [one.entry for one in self._fetches])
+        self._write_fetches(writer, step)
+
+    def _write_fetches(self, writer: StatesWriter, step: int) -> None:
+        writer.write_fetches(step, [one.entry for one in self._fetches], self._ends)
 
     def _forget_expired(self, writer: StatesWriter, step: int) -> None:
         """Only now that a step has begun for sure: at the end of an epoch a state may be one of no step."""
         for one in self._keep.expired(self._kept, step):
             writer.remove(one)
             self._kept.remove(one)
+
+
+def _still_to_come(fetches: Sequence[_Fetch], waits: Callable[[Mapping[str, Any]], bool]) -> list[_Fetch]:
+    """Those that wait; one that is older than a batch in use was passed over by the script."""
+    used = {one.entry["loader"]: one.entry["serial"] for one in fetches if one.event is None or not waits(one.event)}
+    return [one for one in fetches if one.entry["serial"] > used.get(one.entry["loader"], -1)]

@@ -9,16 +9,20 @@ from typing import Any
 
 from trueline.adapters.nouns import State, Thing
 from trueline.formats.run_folder.states import Kept, StatesReader
-from trueline.model.message import Message
+from trueline.model.trouble import Trouble
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A batch that a loader is to hand out before a step, or (without an entry) that it has no more."""
+    """A batch that a loader is to hand out for a step, or (without an entry) that it has no more.
+
+    That may be before the step, at the end of an epoch, or ``within`` it, where the loop fetches ahead.
+    """
 
     step: int
     loader: int
     entry: Mapping[str, Any] | None = None
+    within: bool = True
 
 
 @dataclass(slots=True)
@@ -38,7 +42,7 @@ class Reenactment:
     steps: Sequence[int]
     items: list[Item] = field(default_factory=list)
     began: bool = False
-    refused: Message | None = None
+    trouble: Trouble | None = None
     parted: Parted | None = None
     compared: list[int] = field(default_factory=list)
     begins_at: Mapping[int, tuple[int, int]] = field(default_factory=dict)
@@ -46,21 +50,25 @@ class Reenactment:
     passed: int = 0
     ended: bool = False
     loaders: set[int] = field(default_factory=set)
+    ahead: dict[int, int] = field(default_factory=dict)
     at: int | None = None
 
     def __post_init__(self) -> None:
         handed: set[int] = set()
-        for place, step in enumerate(self.steps):
-            tree = self.states.state(step).tree
-            if place:
-                self.items += [Item(step, int(number)) for number in tree.get("ended_before", ())]
+        told: list[int] = []
+        for step in sorted(set(self.steps) & set(self.states.steps)):
+            if step != self.steps[0]:
+                before = self.kept(step).tree["ended_before"]
+                self.items += [Item(step, number, within=False) for number in before if number not in told]
             for entry in self.states.fetches(step):
                 # A batch that was fetched ahead is told with both steps.
                 if entry["serial"] not in handed:
                     handed.add(entry["serial"])
-                    self.items.append(Item(step, int(entry["loader"]), entry))
-        found = self.kept(self.state).tree.get("begins_at", {})
-        self.begins_at = {int(number): (int(at[0]), int(at[1])) for number, at in found.items()}
+                    self.items.append(Item(step, entry["loader"], entry))
+            told = self.states.ends(step)
+            self.items += [Item(step, number) for number in told]
+        found = self.kept(self.state).tree["begins_at"]
+        self.begins_at = {int(number): (at[0], at[1]) for number, at in found.items()}
         self.loaders = {one.loader for one in self.items}
 
     @property
@@ -89,6 +97,15 @@ class Reenactment:
         self.passed += 1
         return True
 
+    def is_between(self, loader: int) -> bool:
+        """Whether a fetch belongs to a pass over the data between two steps, such as an evaluation on them."""
+        found = next((one for one in self.items if one.loader == loader), None)
+        if found is None or found.entry is None:
+            return False
+        iteration = found.entry["iteration"]
+        ahead = self.ahead.setdefault(loader, iteration - self.iterations[loader])
+        return bool(self.iterations[loader] + ahead < iteration)
+
     def next_of(self, loader: int) -> Item | None:
         """What the loader is to give now."""
         found = next((one for one in self.items if one.loader == loader), None)
@@ -99,7 +116,7 @@ class Reenactment:
 
 def state_of(kept: Kept) -> State:
     """As adapters take it."""
-    return State(kept.arrays, kept.tree["plain"], kept.tree.get("lost", ()))
+    return State(kept.arrays, kept.tree["plain"], kept.tree["lost"])
 
 
 def misfit(kept: Kept, things: Sequence[Thing]) -> tuple[str, str] | None:

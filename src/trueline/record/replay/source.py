@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.formats.run_folder.states import StatesReader
+from trueline.model.key import Phase
 from trueline.model.message import Message, message
+from trueline.model.run import EventName
 from trueline.model.trouble import BadUsage
 
 _MOST_NAMES: Final = 5
@@ -32,8 +34,29 @@ class Source:
 
     @property
     def whole(self) -> list[int]:
-        """The steps whose state and batches were kept."""
-        return [step for step in self.states.steps if self.states.fetches(step)]
+        """The steps whose state and batches were kept; a pass over the data to its end that trained nothing is none."""
+        found = [step for step in self.states.steps if self.states.fetches(step)]
+        return [step for step in found if step < self.rank.finished or not self.states.ends(step)]
+
+    @property
+    def reach(self) -> dict[int, int]:
+        """The steps that can be done again, each with the one whose state and batches lead to it.
+
+        A loop that trains twice on a batch has steps without batches of their own.
+        """
+        whole, rank = self.whole, self.rank
+        found = {step: step for step in whole}
+        for origin in whole:
+            step = origin + 1
+            while step < rank.finished and step not in found and not _has_fetched(rank, step):
+                found[step] = origin
+                step += 1
+        return found
+
+
+def _has_fetched(rank: RankFolder, step: int) -> bool:
+    events = rank.events(EventName.BATCH, phase=Phase.TRAIN.value, step=step)
+    return any(one.get("loader") is not None for one in events)
 
 
 def source_of(run: Run) -> Source:
@@ -63,15 +86,15 @@ class Way:
 
 def way_to(source: Source, step: int | None, more: int = 0) -> Way:
     """From the step before, so that the wanted step is the second one; from itself where that was not kept."""
-    whole = source.whole
-    if not whole:
+    reach = source.reach
+    if not reach:
         raise BadUsage("replay.no_batches", run=str(source.run.path))
-    wanted = whole[-1] if step is None else step
-    if wanted not in whole:
-        raise BadUsage("replay.not_kept", step=wanted, kept=ranges(whole))
-    start = wanted - 1 if wanted - 1 in whole else wanted
+    wanted = max(reach) if step is None else step
+    if wanted not in reach:
+        raise BadUsage("replay.not_kept", step=wanted, kept=ranges(list(reach)))
+    start = reach.get(reach[wanted] - 1, reach[wanted])
     last = wanted
-    while last < wanted + more and last + 1 in whole:
+    while last < wanted + more and last + 1 in reach:
         last += 1
     return Way(start, range(start, last + 1))
 
@@ -89,9 +112,9 @@ def ranges(steps: Sequence[int]) -> str:
 
 def check(source: Source, way: Way) -> list[Message]:
     """A BadUsage, by name, for what makes a replay pointless; what may make it differ is returned."""
-    lost = [*source.states.state(way.start).tree.get("lost", ())]
-    for step in way.steps:
-        lost += [name for one in source.states.fetches(step) for name in one.get("lost", ())]
+    lost = [*source.states.state(way.start).tree["lost"]]
+    for step in set(way.steps) & set(source.states.steps):
+        lost += [name for one in source.states.fetches(step) for name in one["lost"]]
     if lost:
         random = any("Dropout" in one for one in lost) and source.run.info.recorded.get("seed") is None
         kind = "replay.lost_random" if random else "replay.lost"

@@ -1,0 +1,30 @@
+"""Which loader is which, in a run and in its replay."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Final
+
+# Loaders of which the same is known are this far apart.
+_ALIKE: Final = 1000
+# The number of loaders whose iteration was not seen to begin.
+UNKNOWN: Final = -1
+
+
+class LoaderNumbers:
+    """Numbers by what is known of loaders; of several alike that are alive at a time, in the order of their use."""
+
+    def __init__(self) -> None:
+        self._alike: dict[int, list[weakref.ReferenceType[Any]]] = {}
+
+    def of(self, loader: Any, known: int | None) -> int:
+        """The number of a loader; ``known`` is the same for all of which the same is known, None where nothing is."""
+        if known is None:
+            return UNKNOWN
+        there = self._alike.setdefault(known, [])
+        places = [one() for one in there]
+        found = next((place for place, one in enumerate(places) if one is loader), None)
+        if found is None:
+            found = places.index(None) if None in places else len(places)
+            there[found : found + 1] = [weakref.ref(loader)]
+        return found * _ALIKE + known
