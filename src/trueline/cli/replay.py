@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -78,7 +79,8 @@ def command(
         raise BadUsage("replay.needs_output")
     if output is not None:
         check_free(Path(output))
-    source = source_of(open_run(folder))
+    # The script may go to another folder.
+    source = source_of(open_run(Path(folder).absolute()))
     if bisect:
         return _bisect(source, folder, limit, quiet=quiet, json_file=json_file)
     way = way_to(source, step, more) if only is None else Way(only, [only])
@@ -184,8 +186,9 @@ def _start_as_then(source: Source) -> None:
 
     if os.environ.pop(_STARTED, None) is not None:
         return
-    started = source.started["executable"]
-    python = started if os.access(started, os.X_OK) else sys.executable
+    started = Path(source.started["executable"])
+    known = re.fullmatch(r"python[\d.]*", started.name) and os.access(started, os.X_OK)
+    python = str(started) if known else sys.executable
     sys.stdout.flush()
     sys.stderr.flush()
     environment = {**command_of(source.started, os.environ).environment, _STARTED: "1"}

@@ -73,7 +73,9 @@ def test_a_replay_can_be_kept_with_its_tensors(run: Recorded) -> None:
 
 def test_nothing_is_left_on_disk_otherwise(run: Recorded) -> None:
     before = sorted(run.folder.iterdir())
-    run.replay("--step", "3")
+    # From another folder than the run was started in.
+    ended = trueline(run.folder.parent, "replay", f"{run.folder.name}/run", "--step", "3")
+    assert (ended.returncode, ended.stdout.splitlines()) == (0, run.lines[2:4])
     assert sorted(run.folder.iterdir()) == before
 
 
@@ -108,8 +110,8 @@ def test_a_batch_that_is_no_data_is_refused_by_name(tmp_path: Path) -> None:
     own = TRAIN.replace("TensorDataset(x), 8)", "TensorDataset(x), 8, collate_fn=Batch)")
     own = own.replace("batch.sum() for batch,", "batch.x.sum() for batch").replace("for (batch,) in", "for batch in")
     own = own.replace("    optimizer.zero_grad()", "    batch = batch.x\n    optimizer.zero_grad()")
-    held = "self.x, self.how = torch.stack([row for row, in rows]), print"
-    holder = f"class Batch:\n    def __init__(self, rows):\n        {held}\n\n\n"
+    holder = "class Batch:\n    def __init__(self, rows):\n        self.x = torch.stack([row for row, in rows])\n"
+    holder += "        self.how = print\n\n\n"
     own = own.replace("torch.manual_seed(0)", holder + "torch.manual_seed(0)")
     assert "batch/how (builtin_function_or_method)" in recorded(tmp_path, own, ["--keep-state", "2"]).refused()
 

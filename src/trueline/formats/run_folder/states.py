@@ -69,6 +69,7 @@ class _CommandPage(TypedDict):
     environment: dict[
         Annotated[str, msgspec.Meta(pattern=r"^[^=\0]+$")], Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
     ]
+    withheld: list[str]
 
 
 _STATE: Final = msgspec.json.Decoder(_StatePage)

@@ -11,8 +11,13 @@ from typing import Any, Final
 
 from trueline.record.again import Command
 
-# What is nobody else's business is named and not kept.
-_SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE|SESSION", re.IGNORECASE)
+# What is nobody else's business is named and not kept: by its name, or since it is an address with a password in it.
+_SECRET: Final = re.compile(
+    r"KEY|TOKEN|SECRET|PASS|(?!^)PWD|CREDENTIAL|AUTH|COOKIE|SESSION|PRIVATE|DSN|JWT|WEBHOOK|CONNECTION_?STR|SIGNATURE"
+    r"|(^|_)PAT($|_)",
+    re.IGNORECASE,
+)
+_WITH_PASSWORD: Final = re.compile(r"://[^/?#@\s]*:[^/?#@\s]+@")
 # What belongs to the terminal and the process, not to the run.
 _PASSING: Final = re.compile(r"TERM|COLUMNS|LINES|NO_COLOR|SHLVL|_|OLDPWD|SSH_.*|DISPLAY|TRUELINE_.*")
 
@@ -27,14 +32,23 @@ def describe(command: Command) -> dict[str, Any]:
         "cwd": str(command.folder),
         "executable": sys.executable,
         "python": platform.python_version(),
-        "environment": {name: value for name, value in kept.items() if not _SECRET.search(name)},
-        "withheld": sorted(name for name in kept if _SECRET.search(name)),
+        "environment": {name: value for name, value in kept.items() if not _is_secret(name, value)},
+        "withheld": sorted(name for name, value in kept.items() if _is_secret(name, value)),
     }
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return bool(_SECRET.search(name) or _WITH_PASSWORD.search(value))
 
 
 def command_of(described: Mapping[str, Any], now: Mapping[str, str]) -> Command:
     """The command again; what was not kept of its environment is as it is now."""
-    passing = {name: value for name, value in now.items() if _PASSING.fullmatch(name) or _SECRET.search(name)}
+    withheld = set(described["withheld"])
+    passing = {
+        name: value
+        for name, value in now.items()
+        if _PASSING.fullmatch(name) or name in withheld or _SECRET.search(name)
+    }
     return Command(
         str(described["script"]),
         [str(one) for one in described["args"]],
