@@ -17,6 +17,7 @@ from trueline.cli.usage_error import usage_error_line
 from trueline.locale import render
 
 INTERRUPTED = 130
+TERMINATED = 128 + signal.SIGTERM
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF)
 
 

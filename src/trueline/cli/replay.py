@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trueline.cli.json_file import check_writable, write_answer
+from trueline.cli.outcome import INTERRUPTED, TERMINATED, ended_cleanly
 from trueline.cli.script_verb import say, script_output
 from trueline.cli.verb import Verb
 from trueline.model.message import message
@@ -81,6 +83,8 @@ def command(
         check_free(Path(output))
     # The script may go to another folder.
     source = source_of(open_run(Path(folder).absolute()))
+    if bisect and (step is not None or more or watched or debug or fp32 or output is not None):
+        raise BadUsage("replay.bisect_alone")
     if bisect:
         return _bisect(source, folder, limit, quiet=quiet, json_file=json_file)
     way = way_to(source, step, more) if only is None else Way(only, [only])
@@ -100,7 +104,7 @@ def command(
         float32=fp32,
     )
     json_file = json_file if json_file in (None, "-") else str(Path(str(json_file)).absolute())
-    with _room(output) as place:
+    with ended_cleanly(), _room(output) as place:
         wanted = Wanted(
             place,
             stats=stats or ((inputs or grads or weights) and not tensors),
@@ -136,6 +140,11 @@ def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:
     replayed.run(say)
     if replay.trouble is not None:
         raise replay.trouble
+    if replayed.off is not None:
+        reason = str(replayed.off.params.get("reason", os.strerror(errno.ENOSPC)))
+        raise BadUsage("replay.off", folder=str(wanted.folder), reason=reason)
+    if not replay.began and replayed.code in (INTERRUPTED, TERMINATED):
+        raise SystemExit(replayed.code)
     if not replay.began:
         raise BadUsage("replay.never_fetched", code=replayed.code)
     return Told(source, replayed)
@@ -149,7 +158,6 @@ def _state(way: Way) -> int:
 
 
 def _bisect(source: Source, shown: str, limit: float | None, *, quiet: bool, json_file: str | None) -> int:
-    from trueline.cli.outcome import ended_cleanly
     from trueline.record.replay.bisect import Bisection, loss_of_state
     from trueline.record.replay.source import Way, check
 

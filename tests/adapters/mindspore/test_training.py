@@ -341,11 +341,12 @@ def test_a_state_restored_into_an_optimizer_that_has_stepped_trains_on_bit_for_b
     batches = make_batches(20)
     for batch in batches:
         SUBJECT.train_step(network, [optimizer], batch)
-    state = SUBJECT.adapter.state.capture(network, [optimizer])
+    kept = SUBJECT.adapter.replaying.keeper()
+    kept.take([network], [optimizer])
     first = [SUBJECT.train_step(network, [optimizer], batch) for batch in batches[:5]]
-    SUBJECT.adapter.state.restore(state, network, [optimizer])
+    kept.restore()
     assert [SUBJECT.train_step(network, [optimizer], batch) for batch in batches[:5]] == first
-    assert not state.lost
+    assert kept.whole
 
 
 def test_a_function_under_jit_is_named_and_its_whole_step_is_told() -> None:

@@ -96,6 +96,8 @@ def test_a_changed_source_is_refused_by_name(run: Recorded, tmp_path: Path) -> N
         (["--tensors"], "-o"),
         (["--json", "nowhere/answer.json"], "nowhere/answer.json"),
         (["-o", "run"], "run"),
+        (["-o", "/proc/nowhere"], "could not be recorded in /proc/nowhere"),
+        (["--bisect", "--step", "3"], "--bisect"),
     ],
 )
 def test_what_cannot_be_done_is_one_clear_line(run: Recorded, options: list[str], words: str) -> None:

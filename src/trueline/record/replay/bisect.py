@@ -134,6 +134,9 @@ def loss_of_state(run: Path, state: int, batch: int) -> float:
                 "--quiet",
                 "--json",
                 str(told),
+                # In the folder that is removed here, however the process ends.
+                "-o",
+                str(Path(place) / "run"),
             ],
             env={**os.environ, STATE: str(state)},
             stdin=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from typing import Any
 from trueline.model.message import Message
 from trueline.record.again import Command
 from trueline.record.feed import Feed
+from trueline.record.launch import ScriptEnded
 from trueline.record.randomness import fix_random
 from trueline.record.recording import Recording
 from trueline.record.replay.injecting import ReplayFeed, WatchedReplayFeed
@@ -35,20 +36,30 @@ class Replayed:
         self.replay, self.asked, self.wanted = replay, asked, wanted
         self.code = 1
         self.off: Message | None = None
-        self._command = command
+        self._command, self._running = command, False
 
     def run(self, warn: Callable[[Message], None]) -> None:
         """Run it, in the folder where the run was started."""
         os.chdir(self._command.folder)
         if self.wanted.seed is not None:
             fix_random(self.wanted.seed)
-        recording = Recording(self.wanted, warn, root=Path.cwd(), feed=self._feed)
+        recording = Recording(self.wanted, lambda said: self._tell(said, warn), root=Path.cwd(), feed=self._feed)
         recording.begin()
         try:
+            self._running = True
             self.code = self._command.run_here()
         finally:
+            self._running = False
             recording.finish(self.code)
-        self.off = recording.off
+
+    def _tell(self, said: Message, warn: Callable[[Message], None]) -> None:
+        if not said.id.startswith("record.off"):
+            warn(said)
+            return
+        self.off = said
+        if self._running:
+            # With nothing handed to it, the script would go on training by itself.
+            raise ScriptEnded
 
     def _feed(self, recorder: Any, adapter: Any) -> Any:
         if self.replay.framework != adapter.name:
