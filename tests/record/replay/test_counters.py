@@ -50,6 +50,13 @@ def test_what_was_not_known_at_first_is_set_too() -> None:
     assert _counted(kept) == (2, 7, 0.25, 0.1)
 
 
+def test_what_is_no_number_is_left_alone() -> None:
+    words, meter = "words", Meter()
+    name = "test_what_is_no_number_is_left_alone"
+    restore({name: {"words": 5, "meter": 6, "meter.worst": 0.5, "nothing.best": 1}})
+    assert (words, type(meter), vars(meter)) == ("words", Meter, {"best": None, "worst": 0.5})
+
+
 def test_only_some_kinds_of_numbers_are_set_where_that_is_asked_for() -> None:
     step, total = 1, 1.5
     restore({"test_only_some_kinds_of_numbers_are_set_where_that_is_asked_for": {"step": 5, "total": 9.0}}, (int,))

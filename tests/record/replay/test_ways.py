@@ -104,6 +104,29 @@ def test_what_cannot_be_done_is_one_clear_line(run: Recorded, options: list[str]
     assert words in run.refused(*options)
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("5/state.safetensors", "{}"),
+        ("4/state.json", "{"),
+        ("4/state.json", '{"format": 2}'),
+        ("5/fetched.json", '{"fetched": [{}], "ended": []}'),
+        ("command.json", '{"script": 5}'),
+    ],
+)
+def test_a_damaged_state_is_one_clear_line(run: Recorded, file: str, text: str) -> None:
+    damaged = run.folder / "run" / "rank-00000" / "state" / file
+    before = damaged.read_bytes()
+    try:
+        damaged.write_text(text, "utf-8")
+        ended = trueline(run.folder, "replay", "run")
+    finally:
+        damaged.write_bytes(before)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    (line,) = ended.stderr.splitlines()
+    assert file in line
+
+
 def test_a_run_without_states_says_how_to_keep_them(tmp_path: Path) -> None:
     assert "--keep-state" in recorded(tmp_path, TRAIN, []).refused()
 

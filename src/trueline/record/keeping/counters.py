@@ -49,8 +49,10 @@ def restore(kept: Mapping[str, Mapping[str, Any]], kinds: tuple[type, ...] = _NU
         holders = dict(_holders_of(scope))
         for path, one in wanted.items():
             parent, _, leaf = path.rpartition(".")
-            if not parent or parent in holders:
-                _set(scope, holders.get(parent), leaf, one)
+            holder = holders.get(parent)
+            # What is there and is no number is something else.
+            if leaf not in (scope.variables if holder is None else holder) and (holder is not None or not parent):
+                _set(scope, holder, leaf, one)
 
 
 def _same(one: Any, other: Any) -> bool:
