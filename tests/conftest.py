@@ -33,6 +33,8 @@ TABLES = {
     "pair/test_schedule_stage": 10,
     "pair/test_shorter_floats": 3,
     "pair/test_update_stage": 10,
+    "replay/test_bitwise": 3,
+    "replay/test_ways::test_another_precision_tells_whether_it_was_that": 2,
     "record/test_mindspore_loops": 10,
     "record/test_ranks": 10,
     "watching/test_programs": 20,

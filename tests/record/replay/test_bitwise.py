@@ -13,8 +13,8 @@ CASES = [
     ("torch", "--optimizer=adam", "--workers=2"),
     ("torch", "--optimizer=momentum", "--workers=0"),
     ("torch", "--optimizer=adam", "--accumulate=3"),
-    ("mindspore", "--optimizer=adam", "--workers=1"),
     ("mindspore", "--optimizer=momentum", "--workers=2"),
+    ("mindspore", "--optimizer=adam", "--workers=1"),
 ]
 
 

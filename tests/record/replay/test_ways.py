@@ -237,7 +237,7 @@ for step, (batch,) in enumerate(DataLoader(TensorDataset(x), 8)):
 
 
 def test_the_last_good_state_of_a_run_that_went_bad_is_named(tmp_path: Path) -> None:
-    found, _ = recorded(tmp_path, SLOW, ["--keep-state", "3"]).replay("--bisect")
+    found, _ = recorded(tmp_path, SLOW, ["--keep-state", "2"]).replay("--bisect")
     # The rate is wrong in step 2, so that the state before step 3 is the first bad one.
     assert found["last_good"] == 2
     assert [(one["code"], one["where"]["step"]) for one in found["findings"]] == [("tr.29", 2)]
