@@ -35,14 +35,14 @@ class Anomalous(Variant):
 
 
 def rounds(variant: Variant) -> Callable[[], float]:
-    """Four steps as one: a large state is kept before every fourth only, which a median of steps would not see."""
-    return lambda: sum(variant.step() for _ in range(4)) / 4
+    """Six steps as one: a large state is kept before every sixth only, which a median of steps would not see."""
+    return lambda: sum(variant.step() for _ in range(6)) / 6
 
 
 def main() -> int:
     """Print the table; 1 when a limit is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=25)
+    parser.add_argument("--repeat", type=int, default=14)
     parser.add_argument("--nets", nargs="*", default=["resnet18", "transformer"])
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -156,7 +156,8 @@ def port_optimizer(model):
     bench = optimizers("optim.SGD(params, 0.1, momentum=0.9)", "None").split("def port_")[0]
     parts = sides.parts(tmp_path / "own_parts.py", bench + own.replace("{momentum}", "0.9"))
     assert update_stage(sides.bench, sides.port, sides.aligned, parts).verdict is StageVerdict.PASSED
-    parts = sides.parts(tmp_path / "own_parts.py", bench + own.replace("{momentum}", "0.7"))
+    # Another file: of one that is as long and as old, Python would take the compiled form from before.
+    parts = sides.parts(tmp_path / "other_parts.py", bench + own.replace("{momentum}", "0.7"))
     (blame,) = update_stage(sides.bench, sides.port, sides.aligned, parts).blames
     assert blame.cause is Cause.OPTIMIZER_MOMENTUM
     assert (blame.bench, blame.port, blame.confirmed) == (0.9, 0.7, True)

@@ -16,7 +16,7 @@ from trueline.adapters.tree import leaves
 
 # A state that is larger is kept before every so many steps only, and all steps since are done again.
 _LARGE: Final = 16 << 20
-_PERIOD: Final = 4
+_PERIOD: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
