@@ -19,14 +19,13 @@ from trueline.record.ranks import rank_of
 from trueline.record.recorder import Recorder
 from trueline.record.watching.found import hit_of
 from trueline.record.watching.hit import Hit
+from trueline.record.watching.looking import Looking
 from trueline.record.watching.points_feed import PointsFeed
 from trueline.record.watching.seen import Part, Seen, Updating
 from trueline.record.watching.snapshot import Fetched, Snapshot
 from trueline.record.watching.state import Signs, Watch, WatchEnded
 from trueline.record.watching.tracker import Tracker, odd_rows
 
-_LARGEST: Final = 3.4e38
-_FEW: Final = 8
 # A smaller scale mends gradients that are too large, no loss that is not finite.
 _LOST_FOR_GOOD: Final = 3
 # A loop that fetches more than this between two updates does something else with its data than training.
@@ -310,7 +309,7 @@ class WatchFeed(PointsFeed):
         doing_again = self._again and self._tracker is None
         lost = skipped and self._is_lost(step)
         if (lost or not skipped) and not watch.over and not doing_again:
-            signs = self._signs(held)
+            signs = self._signs_in(held)
             # A loss that is thrown away by hand, with the weights as they were, is no trouble.
             if signs and (self._checked or signs.weights or signs.outputs):
                 self._wrong(signs, self._lost_steps[0] if lost else step)
@@ -323,6 +322,13 @@ class WatchFeed(PointsFeed):
             self._updated_once()
         if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
             self._begin_tracking()
+
+    def _signs_in(self, held: Sequence[Any]) -> Signs:
+        watch = self._watch
+        looking = Looking(self._values, self._recorder.parameters, self._summary, self._named, watch.limit)
+        norm = self._values.read(self._norm) if self._norm is not None else 0.0
+        watch.remember(norm, looking.size(held))
+        return looking.signs(self._loss, norm, self._gradients, held, self._outputs)
 
     def _is_lost(self, step: int) -> bool:
         """Whether a step was skipped that no scale can save."""
@@ -339,40 +345,6 @@ class WatchFeed(PointsFeed):
             self._snapshot.fetched += self._unused
             self._snapshot.stepped()
             self._tail, self._unused = self._unused or self._tail, []
-
-    def _signs(self, held: Sequence[Any]) -> Signs:
-        """What is not finite; gradients and weights are looked at one by one where their norms are not."""
-        found = Signs(outputs=list(self._outputs))
-        found.loss = self._loss is not None and not math.isfinite(self._values.read(self._loss))
-        norm = self._values.read(self._norm) if self._norm is not None else 0.0
-        limit = self._watch.limit if self._watch.limit is not None else math.inf
-        # No norm is smaller than the largest of its numbers.
-        if not norm <= limit or not math.isfinite(norm):
-            found.gradients = self._bad(self._gradients, limit)
-        if self._watch.limit is not None or (held and not math.isfinite(self._values.read(self._values.total(held)))):
-            # What was not finite from the start is told where it is used.
-            found.weights = self._bad([(one, one) for one in held if not self._bad_from_the_start(one)], limit)
-        self._watch.remember(norm, self._size(held))
-        return found
-
-    def _size(self, held: Sequence[Any]) -> float:
-        """How large weights are, by a few of them; a norm may be beyond all numbers although no weight is."""
-        smallest = sorted(held, key=lambda one: math.prod(self._values.shape(one)))[:_FEW]
-        size = self._values.read(self._values.norm(smallest)) if smallest else 0.0
-        return _LARGEST if size == math.inf else size
-
-    def _bad_from_the_start(self, parameter: Any) -> bool:
-        found = self._recorder.parameters.find(parameter)
-        return found is not None and found.initial is not None and found.initial.non_finite > 0
-
-    def _bad(self, pairs: Sequence[tuple[Any, Any]], limit: float) -> list[str]:
-        names = []
-        for parameter, tensor in pairs:
-            summary = self._summary(tensor)
-            if summary is not None and (summary.non_finite or max(-summary.minimum, summary.maximum) > limit):
-                told = self._named(parameter)
-                names.append(told[0] if told is not None else "?")
-        return names
 
     def _wrong(self, signs: Signs, step: int) -> None:
         watch = self._watch
