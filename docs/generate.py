@@ -8,7 +8,8 @@ import click
 
 from trueline.cli.help_page import option_help, option_name, shown_options, usage_line
 from trueline.cli.language import translate
-from trueline.cli.verbs import VERBS, trueline
+from trueline.cli.verb_group import Verbs
+from trueline.cli.verbs import every_verb, trueline
 from trueline.locale import LANGUAGES, render, use_language
 
 DOCS = Path(__file__).resolve().parent
@@ -21,27 +22,27 @@ def pages() -> dict[Path, str]:
         use_language(lang)
         ending = ".md" if lang == "en" else f".{lang}.md"
         context = click.Context(trueline, info_name="trueline")
-        found[DOCS / "cli" / f"index{ending}"] = group_page(context, ending)
-        for name in VERBS:
-            found[DOCS / "cli" / f"{name}{ending}"] = verb_page(context, name)
+        found[DOCS / "cli" / f"index{ending}"] = page(trueline, context, ending)
+        for name, command in every_verb().items():
+            *groups, last = name.split()
+            parent = click.Context(trueline.get_command(context, groups[0]), context, groups[0]) if groups else context
+            inner = click.Context(command, info_name=last, parent=parent)
+            found[DOCS / "cli" / f"{name.replace(' ', '-')}{ending}"] = page(command, inner, ending)
     use_language(None)
     return found
 
 
-def group_page(context: click.Context, ending: str) -> str:
-    """The list of verbs."""
-    lines = ["# trueline", "", *_head(trueline, context)]
-    lines += [f"- [`trueline {name}`]({name}{ending}): {render(line)}" for name, (_, line) in VERBS.items()]
-    return "\n".join([*lines, "", *_options(trueline, context)]) + "\n"
-
-
-def verb_page(parent: click.Context, name: str) -> str:
-    """One verb: usage, what it does, its options."""
-    command = trueline.get_command(parent, name)
-    if command is None:
-        raise LookupError(name)
-    context = click.Context(command, info_name=name, parent=parent)
-    return "\n".join([f"# trueline {name}", "", *_head(command, context), *_options(command, context)]) + "\n"
+def page(command: click.Command, context: click.Context, ending: str) -> str:
+    """One command: usage, what it does, its verbs where it has such, its options."""
+    path = context.command_path
+    lines = [f"# {path}", "", *_head(command, context)]
+    if isinstance(command, Verbs):
+        folder = "-".join([*path.split()[1:], ""])
+        lines += [
+            f"- [`{path} {name}`]({folder}{name}{ending}): {render(line)}" for name, (_, line) in command.table.items()
+        ]
+        lines.append("")
+    return "\n".join([*lines, *_options(command, context)]) + "\n"
 
 
 def _head(command: click.Command, context: click.Context) -> list[str]:

@@ -30,7 +30,7 @@ def test_a_room_s_row_names_no_file_that_is_gone(room: str) -> None:
     files = {path.stem for path in (SOURCE / room).iterdir()}
     named = set(re.findall(r"`([a-z_]+)`", ROOMS[room].split(" | ")[2]))
     assert named - files - {"run_folder"} == set()
-    assert named or room == "formats"
+    assert named or room == "formats" or not files - {"__init__", "__pycache__"}
 
 
 def test_files_and_tests_that_are_named_exist() -> None:

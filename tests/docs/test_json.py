@@ -16,7 +16,7 @@ import pytest
 from cli.calling import call, environment
 from docs.json_schema import faults
 
-from trueline.cli.verbs import VERBS
+from trueline.cli.verbs import every_verb
 from trueline.compare.align import Layout, Reason
 from trueline.compare.floors import Basis
 from trueline.compare.stages import Stage, State
@@ -246,12 +246,8 @@ def test_replay(recorded: tuple[Path, dict[str, Any]]) -> None:
 
 
 def test_every_verb_with_json_has_its_part_of_the_schema() -> None:
-    from importlib import import_module
-
     speaking = {
-        name
-        for name, (module, _) in VERBS.items()
-        if any("--json" in param.opts for param in import_module(module).command.params)
+        name for name, command in every_verb().items() if any("--json" in param.opts for param in command.params)
     }
     described = {part["if"]["properties"]["verb"]["const"] for part in THE_SCHEMA["allOf"]}
     assert speaking == described

@@ -11,7 +11,7 @@ import click
 import pytest
 
 import trueline as package
-from trueline.cli.verbs import VERBS, trueline
+from trueline.cli.verbs import VERBS, every_verb, trueline
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 READMES = {"en": ROOT / "README.md", "zh": ROOT / "README.zh.md"}
@@ -103,17 +103,10 @@ def test_python_that_is_shown_compiles_and_uses_public_names() -> None:
 
 
 def test_options_named_in_prose_exist() -> None:
-    known = {option for verb in VERBS for option in _options(verb)}
+    known = {option for command in every_verb().values() for param in command.params for option in param.opts}
     for path in READMES.values():
         for option in re.findall(r"`(--[a-z0-9-]+)", prose(path)):
             assert option in known, option
-
-
-def _options(verb: str) -> Iterator[str]:
-    command = trueline.get_command(click.Context(trueline), verb)
-    assert command is not None
-    for param in command.params:
-        yield from param.opts
 
 
 def test_make_targets_that_are_named_exist() -> None:

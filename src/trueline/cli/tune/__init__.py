@@ -1,0 +1,10 @@
+"""``trueline tune``: experiments with a training script, which stays as it is."""
+
+from __future__ import annotations
+
+from trueline.cli.verb_group import Verbs
+
+# name: (the module whose ``command`` it is, the id of its one line in the list of verbs)
+VERBS: dict[str, tuple[str, str]] = {}
+
+command = Verbs("tune", table=VERBS, about="tune.about")

@@ -1,0 +1,93 @@
+"""What every source of data offers: its samples in chunks, a few of them by index, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+# One value per sample: an array whose first axis is the samples, or a list where samples differ in kind or length.
+Column = Array | Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One image as it lies on disk: decoded where it could be, else ``broken`` says why not."""
+
+    place: str
+    width: int = 0
+    height: int = 0
+    mode: str = ""
+    pixels: Array | None = None
+    broken: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Samples ``start`` to ``start + size`` of a source, column by column."""
+
+    start: int
+    size: int
+    columns: Mapping[str, Column]
+
+
+@dataclass(slots=True)
+class Skipped:
+    """What could not be read and was stepped over: how often for which reason, and the first places of each."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    places: dict[str, list[str]] = field(default_factory=dict)
+    most: int = 5
+
+    def add(self, reason: str, place: str) -> None:
+        """One more; ``reason`` is a message id of the section ``sources``, without it."""
+        self.counts[reason] = self.counts.get(reason, 0) + 1
+        known = self.places.setdefault(reason, [])
+        if len(known) < self.most:
+            known.append(place)
+
+    @property
+    def total(self) -> int:
+        """How many in all."""
+        return sum(self.counts.values())
+
+
+class Source(Protocol):
+    """A dataset, opened. Bad data never raise: they are stepped over and told in ``skipped``."""
+
+    @property
+    def name(self) -> str:
+        """What the user called it by."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """images, csv, parquet, jsonl, npy, npz, mindrecord, idx, cifar, huggingface, factory, run."""
+        ...
+
+    @property
+    def fields(self) -> Sequence[str]: ...
+
+    @property
+    def label(self) -> str | None:
+        """The field that holds the label, where that is certain or was given."""
+        ...
+
+    @property
+    def length(self) -> int | None:
+        """How many samples, where that is known before they are read."""
+        ...
+
+    @property
+    def skipped(self) -> Skipped: ...
+
+    def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """All samples in order, never more in memory than a chunk; with ``fields`` only these columns."""
+        ...
+
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+        """These samples, in the order asked for, field by field; pixels of pictures included."""
+        ...

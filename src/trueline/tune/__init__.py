@@ -1,0 +1,1 @@
+"""Settings found by experiments with the user's own training script."""
