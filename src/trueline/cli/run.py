@@ -47,6 +47,7 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--noise-steps", type=click.IntRange(1), default=20, metavar="STEPS", help="run.noise_steps")
 @click.option("--keep-state", "ring", type=click.IntRange(1), metavar="N", help="run.keep_state")
 @click.option("--keep-state-at", "kept_steps", metavar="STEPS", help="run.keep_state_at")
+@click.option("--batches", type=click.IntRange(1), metavar="N", help="sources.option_batches")
 @click.option("--no-source", is_flag=True, help="run.no_source")
 def command(
     output: str | None,
@@ -65,6 +66,7 @@ def command(
     noise_steps: int,
     ring: int | None,
     kept_steps: str | None,
+    batches: int | None,
     no_source: bool,
     quiet: bool,
     json_file: str | None,
@@ -94,6 +96,7 @@ def command(
         graph_dump=graph_dump,
         seed=seed,
         keep=_keep(ring, kept_steps),
+        batches=batches or 0,
     )
     if not _is_later_rank():
         check_free(folder)

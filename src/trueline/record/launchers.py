@@ -57,6 +57,7 @@ def _packed(wanted: Wanted) -> str:
             "modules": list(wanted.modules),
             "source": wanted.source,
             "seed": wanted.seed,
+            "batches": wanted.batches,
         }
     )
 

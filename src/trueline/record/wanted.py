@@ -30,7 +30,8 @@ class Wanted:
 
     ``stats`` and ``tensors`` speak of module outputs, with ``inputs`` of inputs too, with ``grads`` of
     gradients (of parameters as the optimizer gets them, and of module outputs), with ``weights`` of parameters
-    and buffers after the step. ``steps`` and ``modules`` narrow all of these.
+    and buffers after the step. ``steps`` and ``modules`` narrow all of these. So many ``batches`` of training and of
+    evaluation are kept whole.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Wanted:
     graph_dump: bool = False
     seed: int | None = None
     keep: Keep = field(default_factory=Keep)
+    batches: int = 0
 
     @property
     def deep(self) -> bool:
@@ -68,4 +70,5 @@ class Wanted:
             "graph_dump": self.graph_dump,
             "seed": self.seed,
             "keep_state": self.keep.to_json(),
+            "batches": self.batches,
         }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.data.source import Source
+from trueline.data.sources.run import PARTS, is_run, open_fed
 from trueline.formats.files import opened, unreadable
 from trueline.model.message import message
 from trueline.model.trouble import BadFile, BadUsage
@@ -32,6 +33,8 @@ def open_source(text: str, *, label: str | None = None) -> Source:
             return _of_file(path, text, label, None)
         if path.parent.is_file():
             return _of_file(path.parent, text, label, path.name)
+        if path.name in PARTS and is_run(path.parent):
+            return open_fed(path.parent, text, label, path.name)
     except OSError as error:
         raise unreadable(path, error) from None
     raise BadUsage("sources.nothing_there", text=text)
@@ -55,6 +58,8 @@ def _of_file(path: Path, text: str, label: str | None, part: str | None) -> Sour
 
 
 def _of_folder(path: Path, text: str, label: str | None) -> Source:
+    if is_run(path):
+        return open_fed(path, text, label)
     endings = Counter(os.path.splitext(one)[1].lower() for one in islice(_names(path), _LOOKED_AT))  # noqa: PTH122
     arrays = sum(endings[one] for one in _ARRAYS)
     source: Source
