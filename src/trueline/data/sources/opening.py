@@ -10,7 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from trueline.adapters.guest.entry import looks_like_entry
 from trueline.data.source import Source
+from trueline.data.sources.factory import open_factory
 from trueline.data.sources.run import PARTS, is_run, open_fed
 from trueline.formats.files import opened, unreadable
 from trueline.model.message import message
@@ -37,6 +39,8 @@ def open_source(text: str, *, label: str | None = None) -> Source:
             return open_fed(path.parent, text, label, path.name)
     except OSError as error:
         raise unreadable(path, error) from None
+    if looks_like_entry(text):
+        return open_factory(text, label)
     raise BadUsage("sources.nothing_there", text=text)
 
 
