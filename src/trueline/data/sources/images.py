@@ -30,9 +30,14 @@ def is_picture(where: str, name: str) -> str | None:
                 start = file.read(12)
         except (OSError, BadFile):
             return "unreadable_file"
-        if start.startswith(_STARTS) or (start[:4] == b"RIFF" and start[8:] == b"WEBP"):
+        if looks_like_image(start):
             return None
     return "not_an_image"
+
+
+def looks_like_image(start: bytes) -> bool:
+    """Whether bytes begin as a file of an image does."""
+    return start.startswith(_STARTS) or (start[:4] == b"RIFF" and start[8:12] == b"WEBP")
 
 
 def open_images(path: Path, name: str, label: str | None = None) -> Source:

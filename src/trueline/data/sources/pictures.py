@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import struct
 import warnings
@@ -20,12 +21,15 @@ _MOST_PIXELS: Final = 1 << 27
 _SHOWN: Final = {"P": "RGB", "PA": "RGBA", "CMYK": "RGB", "YCbCr": "RGB", "LAB": "RGB", "HSV": "RGB", "1": "L"}
 
 
+def has_pillow() -> bool:
+    """Whether images can be decoded."""
+    return importlib.util.find_spec("PIL") is not None
+
+
 def check_pillow() -> None:
     """A Missing where Pillow is not installed."""
-    try:
-        import PIL  # noqa: F401
-    except ImportError:
-        raise Missing("sources.no_pillow") from None
+    if not has_pillow():
+        raise Missing("sources.no_pillow")
 
 
 def decode(root: Path, path: str) -> Picture:

@@ -26,6 +26,11 @@ def is_run(path: Path) -> bool:
     return (path / "run.json").is_file() or (path / "rank-00000").is_dir()
 
 
+def is_part(path: Path) -> bool:
+    """Whether a path names a part of a recorded run."""
+    return path.name in PARTS and is_run(path.parent)
+
+
 def open_fed(path: Path, name: str, label: str | None = None, part: str | None = None) -> Source:
     """Training's batches, whole where some were kept; ``part`` asks for others."""
     run = open_run(path)
