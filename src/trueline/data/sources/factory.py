@@ -14,6 +14,7 @@ from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.data.source import Chunk, Column, Skipped, Source
 from trueline.data.sources.factory_cells import unpacked
+from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
 from trueline.model.message import message
 from trueline.model.trouble import BadUsage
@@ -57,7 +58,7 @@ class FactorySource:
         self.label = choose_label(name, self.fields, label) or next(reversed(whole), None)
         self.length: int | None = told["length"]
         self._indexed = bool(told["indexed"])
-        self._judged = 0
+        self._judged = Judged(self.skipped)
         self._ended_badly = False
 
     def __del__(self) -> None:
@@ -72,7 +73,8 @@ class FactorySource:
             self._guest.ask({"do": "begin"})
             while at < MOST_SAMPLES:
                 content, arrays = self._guest.ask({"do": "next"})
-                self._judge(content["failed"])
+                for index, why in content["failed"]:
+                    self._judged.look("", int(index), "sample_raised", f"{index}: {why}")
                 size = int(content["size"])
                 if size:
                     columns = unpacked(content["columns"], arrays)
@@ -85,12 +87,6 @@ class FactorySource:
             if not self._ended_badly:
                 self._ended_badly = True
                 self.skipped.add("pass_ended", message("sources.after", count=at, why=trouble.message).text())
-
-    def _judge(self, failed: Sequence[tuple[int, str]]) -> None:
-        for index, why in failed:
-            if index >= self._judged:
-                self._judged = index + 1
-                self.skipped.add("sample_raised", f"{index}: {why}")
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
         """By index where the dataset has them, else out of a pass of its own."""

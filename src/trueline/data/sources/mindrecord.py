@@ -11,6 +11,7 @@ import numpy as np
 
 from trueline.data.source import Array, Chunk, Column, Skipped, Source
 from trueline.data.sources.images import looks_like_image
+from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
 from trueline.data.sources.pictures import decode_bytes, has_pillow
 from trueline.formats.files import opened
@@ -120,7 +121,7 @@ class MindRecordSource:
         self.fields = list(dict.fromkeys(field.name for one in files for field in one.fields))
         self.label = choose_label(name, self.fields, label)
         self._pictures = self._fields_of_pictures() if has_pillow() else frozenset()
-        self._judged = 0
+        self._judged = Judged(skipped)
 
     def _fields_of_pictures(self) -> frozenset[str]:
         """Fields whose first bytes are those of an image file."""
@@ -138,20 +139,24 @@ class MindRecordSource:
             rows.append(row)
             size += sum(_bytes(one) for one in row.values())
             if len(rows) == _CHUNK_SAMPLES or size >= _CHUNK_BYTES:
-                yield Chunk(start, len(rows), {name: _column([one[name] for one in rows]) for name in names})
+                yield self._chunk(start, rows, names)
                 start, rows, size = start + len(rows), [], 0
         if rows:
-            yield Chunk(start, len(rows), {name: _column([one[name] for one in rows]) for name in names})
+            yield self._chunk(start, rows, names)
+
+    def _chunk(self, start: int, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Chunk:
+        columns = {name: _column([one[name] for one in rows]) for name in names}
+        self._judged.look_at_pictures(start, columns)
+        return Chunk(start, len(rows), columns)
 
     def _rows(self, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         at, whole = 0, set(self.fields) <= set(names)
         for file in self._files:
             for number, row in enumerate(file.rows(0, file.length, names)):
                 place = f"{file.path.name}: {number}"
-                if whole and at >= self._judged:
-                    self._judged = at + 1
-                    if any(one is None for one in row.values()):
-                        self.skipped.add("bad_row", place)
+                if whole:
+                    bad = any(one is None for one in row.values())
+                    self._judged.look("", at, "bad_row" if bad else None, place)
                 at += 1
                 yield {name: self._shown(name, row.get(name), place) for name in names}
 

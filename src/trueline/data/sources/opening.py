@@ -70,12 +70,16 @@ def _of_file(path: Path, text: str, label: str | None, part: str | None) -> Sour
         return _opened("arrays", "open_arrays", path, text, label, part)
     if looks_like_mindrecord(start) or ending == ".mindrecord":
         return _opened("mindrecord", "open_mindrecord", path, text, label)
+    if ending == ".arrow":
+        return _opened("huggingface", "open_saved", path, text, label)
     raise BadFile(path, message("sources.unknown_file").text())
 
 
 def _of_folder(path: Path, text: str, label: str | None) -> Source:
     if _ask("run", "is_run", path):
         return _opened("run", "open_fed", path, text, label)
+    if _ask("huggingface", "is_saved", path):
+        return _opened("huggingface", "open_saved", path, text, label)
     with os.scandir(path) as entries:
         names = [one.name for one in islice(entries, _LOOKED_AT)]
     if _ask("mindrecord", "mindrecords_in", path, names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import os
 import struct
 import warnings
 from pathlib import Path
@@ -17,6 +18,8 @@ from trueline.model.trouble import BadFile, Missing
 
 # More pixels than any dataset's image has: a file of a few bytes can ask for them.
 _MOST_PIXELS: Final = 1 << 27
+# Decoding takes turns with whoever uses the pixels.
+THREADS: Final = min(4, os.cpu_count() or 1)
 # What is no row of numbers as it is stored, and what it becomes: palettes, other colours.
 _SHOWN: Final = {"P": "RGB", "PA": "RGBA", "CMYK": "RGB", "YCbCr": "RGB", "LAB": "RGB", "HSV": "RGB", "1": "L"}
 

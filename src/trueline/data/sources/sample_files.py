@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,13 +11,14 @@ from typing import Any, Final
 
 from trueline.data.source import Chunk, Column, Skipped
 from trueline.data.sources.folders import Files, Wanted
+from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
+from trueline.data.sources.pictures import THREADS
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
 _CHUNK_SAMPLES: Final = 512
 _CHUNK_BYTES: Final = 32 << 20
-_THREADS: Final = min(4, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,7 @@ class SampleFiles:
         self._files = Files(path, sort.wanted, self.skipped)
         if not self._files.length:
             raise BadFile(path, message(sort.none).text())
-        # The troubles of so many files are counted already.
-        self._judged = 0
+        self._judged = Judged(self.skipped)
         self.length = self._files.length
         self.fields = [sort.field]
         self.fields += ["label"] if self._files.has_labels else []
@@ -73,7 +72,7 @@ class SampleFiles:
             if read is not None:
                 values.append(read.value)
                 size += read.size
-                self._judge(start + len(values) - 1, path, read.reason)
+                self._judged.look("", start + len(values) - 1, read.reason, path)
             if len(paths) == _CHUNK_SAMPLES or size >= _CHUNK_BYTES:
                 yield Chunk(start, len(paths), self._columns(names, paths, values))
                 start, paths, values, size = start + len(paths), [], [], 0
@@ -91,23 +90,16 @@ class SampleFiles:
             found.append({name: column[0] for name, column in columns.items()})
         return found
 
-    def _judge(self, index: int, path: str, reason: str | None) -> None:
-        if index < self._judged:
-            return
-        self._judged = index + 1
-        if reason is not None:
-            self.skipped.add(reason, path)
-
     def _columns(self, names: Sequence[str], paths: list[str], values: list[Any]) -> dict[str, Column]:
         told = {"label": self._files.label, "split": self._files.split}
         return {name: [told[name](one) for one in paths] if name in told else values for name in names}
 
     def _read(self) -> Iterator[tuple[str, Read]]:
         waiting: deque[tuple[str, Future[Read]]] = deque()
-        with ThreadPoolExecutor(_THREADS) as threads:
+        with ThreadPoolExecutor(THREADS) as threads:
             for path in self._files:
                 waiting.append((path, threads.submit(self._sort.read, self._root, path)))
-                if len(waiting) > 2 * _THREADS:
+                if len(waiting) > 2 * THREADS:
                     first, read = waiting.popleft()
                     yield first, read.result()
             for first, read in waiting:
