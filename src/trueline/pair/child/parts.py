@@ -10,13 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.importing import import_file, required
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.protocol import Values
 from trueline.model.run import Line
-from trueline.pair.child.building import import_file, required
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
 
 # How many arguments each function takes.
 _FUNCTIONS: Final = {

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves
 from trueline.model.numbers import plain
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.part_about import about
 from trueline.pair.child.parts import line_of, made, refuse
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
 
 # What MindSpore's transforms hold of themselves that no user has set.
 _INTERNAL: Final = ("implementation", "device_target", "random", "callable_op_", "transform_mode")

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, Final
 
 from trueline.adapters import FRAMEWORKS
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.model.trouble import Trouble
-from trueline.pair.sides.trouble import SideTrouble
 
 _OURS: Final = str(Path(__file__).parents[2]) + os.sep
 _LONGEST: Final = 300
