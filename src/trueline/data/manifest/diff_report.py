@@ -99,12 +99,14 @@ def _finding(reference: Side, side: Side, found: Difference) -> Finding:
         params = {"side": side.name, "reference": reference.name, "count": found.same}
         return Finding(_CODE, Conclusion.NONE, message("manifest.finding_same", **params), where=where)
     counts = {kind: len(getattr(found, kind)) for kind in _KINDS}
-    told = _list([message(f"manifest.count_{kind}", count=count) for kind, count in counts.items() if count])
+    words = {**{kind: kind for kind in _KINDS}, "missing": "unopened" if side.opened else "missing"}
+    told = _list([message(f"manifest.count_{words[kind]}", count=count) for kind, count in counts.items() if count])
+    advice = "manifest.advice_unopened" if side.opened else "manifest.advice"
     return Finding(
         _CODE,
         Conclusion.FOUND,
         message("manifest.finding", side=side.name, reference=reference.name, told=told),
-        advice=message("manifest.advice", names=names_of(list(_names(found))), reference=reference.name),
+        advice=message(advice, names=names_of(list(_names(found))), reference=reference.name),
         where=where,
         evidence=[{kind: [one.path for one in getattr(found, kind)[:_ROWS]]} for kind in _KINDS if counts[kind]],
     )
@@ -138,7 +140,8 @@ def _blocks(all: Differences) -> Iterator[Block]:
 
 def _tables(side: Side, found: Difference) -> Iterator[Block]:
     yield from _table("changed", side, found.changed, ["path", "size", "other_size"], _changed_row)
-    yield from _table("missing", side, found.missing, ["path", "same_as"], lambda one: [one.path, one.twin])
+    missing = "unopened" if side.opened else "missing"
+    yield from _table(missing, side, found.missing, ["path", "same_as"], lambda one: [one.path, one.twin])
     yield from _table("unread", side, found.unread, ["path", "reason"], lambda one: [one.path, why(one)])
     yield from _table("renamed", side, found.renamed, ["path", "other_path"], _renamed_row)
     yield from _table("extra", side, found.extra, ["path", "same_as"], lambda one: [one.path, one.twin])

@@ -20,11 +20,15 @@ _BLANK = b" \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A list of files and what the user calls it; one that is ``on_disk`` can still be given its hashes."""
+    """A list of files and what the user calls it; one that is ``on_disk`` can still be given its hashes.
+
+    ``opened`` says that it is what a run has opened, where others have what is there.
+    """
 
     name: str
     manifest: Manifest
     on_disk: bool
+    opened: bool = False
 
 
 def open_side(text: str) -> list[Side]:
@@ -38,7 +42,7 @@ def open_side(text: str) -> list[Side]:
         if is_run(path):
             found = opened_by(path)
             several = len(found) > 1
-            return [Side(f"{text} ({one.host})" if several else text, one, not one.hashes) for one in found]
+            return [Side(f"{text} ({one.host})" if several else text, one, not one.hashes, opened=True) for one in found]
         return [Side(text, _bare(list_paths([path])), True)]
     with open_file(path) as file:
         head = file.read(64).lstrip(_BLANK)

@@ -75,11 +75,6 @@ class Manifest:
         held = self.hashes.get(kind)
         return held[place] if held is not None else None
 
-    def has(self, kind: str) -> bool:
-        """Whether every file has this hash."""
-        held = self.hashes.get(kind)
-        return held is not None and all(held[place] is not None for place in range(len(self.paths)))
-
 
 def escaped(name: str) -> str:
     """A name as text that UTF-8 can hold; as in md5sum's lists, a backslash in front says that there are escapes."""

@@ -25,10 +25,13 @@ WRITTEN: Final = b"w"
 NAMED: Final = b"n"
 # Some openings were not seen: the system had more to tell than was taken from it.
 MISSED: Final = b"m"
+# The system tells of every file that is opened below the roots.
+LISTENED: Final = b"l"
 # A package that opens files without Python hearing of it.
 UNSEEN: Final = b"u"
 _PIECE: Final = 1 << 20
 _FIRST: Final = 3
+_TEMPORARY: Final = ("/tmp/", "/var/tmp/", os.environ.get("TMPDIR", "/tmp").rstrip("/") + "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class _Logged:
     written: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
     unseen: set[str] = field(default_factory=set)
+    listened: bool = False
     missed: bool = False
 
 
@@ -71,6 +75,8 @@ def gather(logs: Sequence[Path]) -> Manifest | None:
             _take(found, kind, content)
     if found.head is None:
         return None
+    own = f"{logs[0].parent.absolute()}/"
+    found.read = {path for path in found.read if not path.startswith(own)}
     return _listed(found, found.head)
 
 
@@ -87,6 +93,8 @@ def _take(found: _Logged, kind: bytes, content: bytes) -> None:
         found.named.add(os.path.normpath(text))
     elif kind == UNSEEN:
         found.unseen.add(text)
+    elif kind == LISTENED:
+        found.listened = True
     elif kind == MISSED:
         found.missed = True
 
@@ -155,10 +163,12 @@ def _within(folder: str, path: str) -> str | None:
 
 def _listed(found: _Logged, head: Head) -> Manifest:
     roots = _Roots(head)
-    named = set(_below(found.named)) - found.read
+    # Where every opening was heard, what a reader was merely told to read says nothing more.
+    named = set() if found.listened and not found.missed else set(_below(found.named)) - found.read
     unread: list[Unread] = []
     rows: dict[str, os.stat_result] = {}
     names_only: set[str] = set()
+    changed: list[str] = []
     for path in (found.read | named) - found.written:
         name = roots.name(path)
         if name is None:
@@ -166,14 +176,20 @@ def _listed(found: _Logged, head: Head) -> Manifest:
         try:
             status = os.stat(path)  # noqa: PTH116
         except OSError:
-            unread.append(Unread(name, "vanished"))
+            # Whatever comes and goes in the folder for it is no data.
+            if head.roots or not path.startswith(_TEMPORARY):
+                unread.append(Unread(name, "vanished"))
             continue
-        if stat.S_ISREG(status.st_mode):
-            rows[name] = status
-            if path in named:
-                names_only.add(name)
+        if not stat.S_ISREG(status.st_mode):
+            continue
+        if status.st_mtime_ns >= head.started_ns:
+            # Not all that writes does so through Python.
+            changed.append(name)
+            continue
+        rows[name] = status
+        if path in named:
+            names_only.add(name)
     names = sorted(rows)
-    changed = [name for name in names if rows[name].st_mtime_ns >= head.started_ns]
     return Manifest(
         roots.base,
         names,
@@ -183,7 +199,7 @@ def _listed(found: _Logged, head: Head) -> Manifest:
         head.host,
         array("q", (rows[name].st_mtime_ns for name in names)),
         frozenset(names_only),
-        list(_notes(found, head, changed, len(names_only))),
+        list(_notes(found, sorted(changed), len(names_only))),
     )
 
 
@@ -191,15 +207,18 @@ def _below(places: set[str]) -> Iterator[str]:
     for place in places:
         if not Path(place).is_dir():
             yield place
+            # MindRecord keeps an index beside each of its files.
+            if Path(f"{place}.db").is_file():
+                yield f"{place}.db"
             continue
         for folder, _, files in os.walk(place):
             yield from (f"{folder}/{name}" for name in files)
 
 
-def _notes(found: _Logged, head: Head, changed: Sequence[str], named: int) -> Iterator[Message]:
+def _notes(found: _Logged, changed: Sequence[str], named: int) -> Iterator[Message]:
     if found.missed:
         yield message("manifest.note_missed")
-    if found.unseen and not head.roots:
+    if found.unseen and not found.listened:
         yield message("manifest.note_unseen", packages=", ".join(sorted(found.unseen)))
     if named:
         yield message("manifest.note_named", count=named)
