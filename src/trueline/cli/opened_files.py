@@ -26,13 +26,13 @@ def checked_roots(roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(os.path.normpath(Path(root).absolute()) for root in roots)
 
 
-def begin_list(wanted: Wanted, *, launcher: bool) -> OpenedFiles | None:
+def begin_list(wanted: Wanted, script: str, *, launcher: bool) -> OpenedFiles | None:
     """Hear of what is opened from now on; below a launcher the ranks hear for themselves."""
     if not wanted.manifest:
         return None
     from trueline.record.opened.lists import begin
 
-    return begin(wanted.folder, wanted.data_roots, say, hears=not launcher)
+    return begin(wanted.folder, wanted.data_roots, say, program=script, hears=not launcher)
 
 
 def finish_list(

@@ -165,7 +165,7 @@ def _run(
             raise BadUsage("run.no_graph_dump_of_ranks")
         if wanted.keep:
             raise BadUsage("run.no_state_of_ranks")
-        opened = begin_list(wanted, launcher=True)
+        opened = begin_list(wanted, script, launcher=True)
         code = launchers.run_launcher(launcher, args, wanted)
         listed = finish_list(opened, wanted, shown, launcher=True, quiet=quiet)
         return code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), listed
@@ -178,7 +178,7 @@ def _run(
     feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
     recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
     recording.begin()
-    opened = begin_list(wanted, launcher=False)
+    opened = begin_list(wanted, script, launcher=False)
     code = 1
     try:
         code = run_module(script, args) if as_module else run_script(script, args)

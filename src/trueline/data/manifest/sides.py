@@ -42,7 +42,9 @@ def open_side(text: str) -> list[Side]:
         if is_run(path):
             found = opened_by(path)
             several = len(found) > 1
-            return [Side(f"{text} ({one.host})" if several else text, one, not one.hashes, opened=True) for one in found]
+            return [
+                Side(f"{text} ({one.host})" if several else text, one, not one.hashes, opened=True) for one in found
+            ]
         return [Side(text, _bare(list_paths([path])), True)]
     with open_file(path) as file:
         head = file.read(64).lstrip(_BLANK)

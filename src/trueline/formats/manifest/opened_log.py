@@ -31,7 +31,6 @@ LISTENED: Final = b"l"
 UNSEEN: Final = b"u"
 _PIECE: Final = 1 << 20
 _FIRST: Final = 3
-_TEMPORARY: Final = ("/tmp/", "/var/tmp/", os.environ.get("TMPDIR", "/tmp").rstrip("/") + "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +175,7 @@ def _listed(found: _Logged, head: Head) -> Manifest:
         try:
             status = os.stat(path)  # noqa: PTH116
         except OSError:
-            # Whatever comes and goes in the folder for it is no data.
-            if head.roots or not path.startswith(_TEMPORARY):
-                unread.append(Unread(name, "vanished"))
+            unread.append(Unread(name, "vanished"))
             continue
         if not stat.S_ISREG(status.st_mode):
             continue

@@ -54,13 +54,14 @@ class Place:
 class Hearing:
     """Writes down the files that this process and its forks open from now on."""
 
-    def __init__(self, place: Place, seen: Seen, off: Callable[[Exception], None]) -> None:
+    def __init__(self, place: Place, seen: Seen, off: Callable[[Exception], None], program: str | None = None) -> None:
         self.on = True
         self._log = place.log
         self._seen = seen
         self._off = off
         self._roots = tuple(root.rstrip("/") + "/" for root in place.roots)
         self._run = place.run + "/"
+        self._program = _absolute(program if program is not None else _program())
         self._skipped = (*_SYSTEM, *_installed())
 
     def turn_off(self, error: Exception) -> None:
@@ -79,7 +80,11 @@ class Hearing:
         writes = flags & os.O_ACCMODE != os.O_RDONLY and (
             flags & os.O_ACCMODE == os.O_WRONLY or flags & (os.O_CREAT | os.O_TRUNC)
         )
-        self.note(WRITTEN if writes else READ, name)
+        if writes:
+            self.note(WRITTEN, name)
+        else:
+            # Python tells before it opens: what is not there, or is a folder, is asked for and not read.
+            self.note(READ, name, lambda: os.path.isfile(name))  # noqa: PTH113
 
     @guarded
     def renamed(self, path: Any) -> None:
@@ -88,10 +93,10 @@ class Hearing:
         if name is not None and self._wanted(name):
             self.note(WRITTEN, name)
 
-    def note(self, kind: bytes, name: str) -> None:
-        """Write a name down, once."""
+    def note(self, kind: bytes, name: str, counts: Callable[[], bool] = lambda: True) -> None:
+        """Write a name down, once, if it counts."""
         content = kind + os.fsencode(name)
-        if self._seen.is_new(content):
+        if self._seen.is_new(content, counts):
             # Opened for each: a script may close what it does not know, and a number that is another file's by then
             # must not be written to.
             descriptor = os.open(self._log, _APPEND)
@@ -102,7 +107,7 @@ class Hearing:
 
     def _wanted(self, name: str) -> bool:
         # The list itself is in the run folder, which may lie among the data.
-        if name.endswith(_CODE) or name.startswith(self._run):
+        if name.endswith(_CODE) or name.startswith(self._run) or name == self._program:
             return False
         return (bool(self._roots) and name.startswith(self._roots)) or not name.startswith(self._skipped)
 
@@ -114,6 +119,11 @@ def _absolute(path: Any) -> str | None:
     if "\0" in name:
         return None
     return name if name.startswith("/") else f"{os.getcwd()}/{name}"  # noqa: PTH109
+
+
+def _program() -> str:
+    """What this process was started to run, if it is a file."""
+    return next((one for one in sys.orig_argv[1:] if not one.startswith("-")), "")
 
 
 def _installed() -> set[str]:

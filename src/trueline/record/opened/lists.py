@@ -66,9 +66,9 @@ class OpenedFiles:
         finally:
             os.close(descriptor)
 
-    def hear(self) -> None:
+    def hear(self, program: str | None = None) -> None:
         """Write down what Python opens in this process, in its forks and in those Python processes that it starts."""
-        hearing = Hearing(self._place, self._seen, self._off)
+        hearing = Hearing(self._place, self._seen, self._off, program)
         self._ends.append(listen(hearing))
         before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
         os.environ.update(with_site(os.environ), **{VARIABLE: self._place.to_text()})
@@ -184,15 +184,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def begin(
-    run: Path, roots: Sequence[str], warn: Callable[[Message], None], *, hears: bool = True, listens: bool = True
+    run: Path,
+    roots: Sequence[str],
+    warn: Callable[[Message], None],
+    *,
+    program: str | None = None,
+    hears: bool = True,
+    listens: bool = True,
 ) -> OpenedFiles | None:
-    """Begin a list, or say why there is none."""
+    """Begin a list, or say why there is none; ``program`` is the script, which is no data."""
     try:
         found = OpenedFiles(run, roots, warn)
         if listens and roots:
             found.listen()
         if hears:
-            found.hear()
+            found.hear(program)
     except OSError as error:
         warn(message("manifest.off", kind=type(error).__name__, reason=error.strerror or str(error)))
         return None

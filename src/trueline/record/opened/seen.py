@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Final
 
@@ -40,8 +41,8 @@ class Seen:
         finally:
             os.close(descriptor)
 
-    def is_new(self, content: bytes) -> bool:
-        """Whether it was not there yet; it is from now on."""
+    def is_new(self, content: bytes, counts: Callable[[], bool] = lambda: True) -> bool:
+        """Whether it was not there yet; it is from now on, if it ``counts``, which is asked of new ones only."""
         number = int.from_bytes(blake2b(content, digest_size=_CELL).digest(), "little") or 1
         place = number % _CELLS
         for _ in range(_TRIES):
@@ -49,8 +50,10 @@ class Seen:
             if held == number:
                 return False
             if not held:
+                if not counts():
+                    return False
                 self._cells[place] = number
                 return True
             place = (place + 1) % _CELLS
         # It is full: better written down twice than not at all.
-        return True
+        return counts()
