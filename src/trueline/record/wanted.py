@@ -45,6 +45,8 @@ class Wanted:
     graph_dump: bool = False
     seed: int | None = None
     keep: Keep = field(default_factory=Keep)
+    manifest: bool = False
+    data_roots: tuple[str, ...] = ()
 
     @property
     def deep(self) -> bool:
@@ -68,4 +70,5 @@ class Wanted:
             "graph_dump": self.graph_dump,
             "seed": self.seed,
             "keep_state": self.keep.to_json(),
+            "manifest": self.manifest,
         }
