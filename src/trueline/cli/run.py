@@ -50,6 +50,7 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--keep-state-at", "kept_steps", metavar="STEPS", help="run.keep_state_at")
 @click.option("--manifest", is_flag=True, help="manifest.option_run")
 @click.option("--data-root", "data_roots", multiple=True, metavar="DIR", help="manifest.option_data_root")
+@click.option("--batches", type=click.IntRange(1), metavar="N", help="sources.option_batches")
 @click.option("--no-source", is_flag=True, help="run.no_source")
 def command(
     output: str | None,
@@ -70,6 +71,7 @@ def command(
     kept_steps: str | None,
     manifest: bool,
     data_roots: tuple[str, ...],
+    batches: int | None,
     no_source: bool,
     quiet: bool,
     json_file: str | None,
@@ -101,6 +103,7 @@ def command(
         keep=_keep(ring, kept_steps),
         manifest=manifest or bool(data_roots),
         data_roots=checked_roots(data_roots),
+        batches=batches or 0,
     )
     if not _is_later_rank():
         check_free(folder)

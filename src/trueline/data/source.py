@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
+from trueline.model.message import Message
+
 Array = npt.NDArray[Any]
 # One value per sample: an array whose first axis is the samples, or a list where samples differ in kind or length.
 Column = Array | Sequence[Any]
@@ -15,7 +17,11 @@ Column = Array | Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One image as it lies on disk: decoded where it could be, else ``broken`` says why not."""
+    """One image as it lies on disk: decoded where it could be, else ``broken`` says why not.
+
+    ``mode`` is Pillow's name of how it is stored; ``pixels`` are rows of numbers or of channels, palettes looked up.
+    ``broken`` is a reason as those of Skipped, which counts it too; the sample keeps its place and its label.
+    """
 
     place: str
     width: int = 0
@@ -54,6 +60,17 @@ class Skipped:
         """How many in all."""
         return sum(self.counts.values())
 
+    def told(self) -> list[tuple[Message, int, list[str]]]:
+        """What is to be said of them: the reason, how many, and the first places; the most frequent first."""
+        most = sorted(self.counts.items(), key=lambda one: -one[1])
+        return [(Message(f"sources.{reason}"), count, self.places[reason]) for reason, count in most]
+
+    def join(self, other: Skipped) -> None:
+        """All of another one, too."""
+        for reason, count in other.counts.items():
+            self.counts[reason] = self.counts.get(reason, 0) + count
+            self.places[reason] = [*self.places.get(reason, []), *other.places[reason]][: self.most]
+
 
 class Source(Protocol):
     """A dataset, opened. Bad data never raise: they are stepped over and told in ``skipped``."""
@@ -82,7 +99,9 @@ class Source(Protocol):
         ...
 
     @property
-    def skipped(self) -> Skipped: ...
+    def skipped(self) -> Skipped:
+        """What was stepped over until now, in opening and in reading; each once, however often it is read."""
+        ...
 
     def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
         """All samples in order, never more in memory than a chunk; with ``fields`` only these columns."""

@@ -58,6 +58,7 @@ def _packed(wanted: Wanted) -> str:
             "seed": wanted.seed,
             "manifest": wanted.manifest,
             "data_roots": list(wanted.data_roots),
+            "batches": wanted.batches,
         }
     )
 

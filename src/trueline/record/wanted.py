@@ -30,7 +30,8 @@ class Wanted:
 
     ``stats`` and ``tensors`` speak of module outputs, with ``inputs`` of inputs too, with ``grads`` of
     gradients (of parameters as the optimizer gets them, and of module outputs), with ``weights`` of parameters
-    and buffers after the step. ``steps`` and ``modules`` narrow all of these.
+    and buffers after the step. ``steps`` and ``modules`` narrow all of these. So many ``batches`` of training and of
+    evaluation are kept whole.
     """
 
     folder: Path
@@ -47,6 +48,7 @@ class Wanted:
     keep: Keep = field(default_factory=Keep)
     manifest: bool = False
     data_roots: tuple[str, ...] = ()
+    batches: int = 0
 
     @property
     def deep(self) -> bool:
@@ -71,4 +73,5 @@ class Wanted:
             "seed": self.seed,
             "keep_state": self.keep.to_json(),
             "manifest": self.manifest,
+            "batches": self.batches,
         }
