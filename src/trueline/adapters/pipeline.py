@@ -80,8 +80,11 @@ class Opened(Protocol):
         """The indexes of one epoch, in order; None where nothing decides it."""
         ...
 
-    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[Any]]:
-        """What each of ``count`` workers makes of the same samples, each in a process of its own."""
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+        """For each of two epochs what each of ``count`` workers, really started, makes of the same samples.
+
+        Empty where that cannot be asked for.
+        """
         ...
 
     def counted(self, most: int) -> int | None:
@@ -95,3 +98,16 @@ class Opened(Protocol):
     def stored(self) -> dict[str, Any]:
         """The arrays that the pipeline holds, by name."""
         ...
+
+
+class Unfit(Exception):  # noqa: N818
+    """Columns that do not match: so many ``given`` where others are ``wanted``, or one that is ``missing``.
+
+    ``place`` is the operator that it is about, ``line`` the user's line that set it up.
+    """
+
+    def __init__(self, *, wanted: Sequence[str] = (), given: int = 0, missing: str | None = None) -> None:
+        super().__init__(missing or given)
+        self.told = {"wanted": list(wanted), "given": given, "missing": missing}
+        self.place: int | None = None
+        self.line: Line | None = None

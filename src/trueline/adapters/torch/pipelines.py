@@ -167,21 +167,23 @@ class Opened:
                 break
         return [int(one) for one in found]
 
-    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[Any]]:
-        """What each of ``count`` workers makes of the same samples, each in a process of its own; once per epoch."""
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+        """For each of two epochs what each of ``count`` workers makes of the same samples."""
         settings: dict[str, Any] = {"num_workers": count, "collate_fn": _as_it_is}
         if self.loader is not None:
             loader = self.loader
             settings |= {"worker_init_fn": loader.worker_init_fn, "generator": loader.generator}
             settings |= {"multiprocessing_context": loader.multiprocessing_context}
+            settings |= {"persistent_workers": loader.persistent_workers}
         if self.indexed:
             made = DataLoader(self.dataset, batch_sampler=[list(indexes)] * count, **settings)
-            return list(made)
+            return [list(made) for _ in range(2)]
         made = DataLoader(self.dataset, batch_size=1, **settings)
-        found: list[list[Any]] = [[] for _ in range(count)]
-        for place, one in enumerate(islice(made, len(indexes) * count)):
-            found[place % count] += one
-        return found
+        epochs: list[list[list[Any]]] = []
+        for _ in range(2):
+            rows = list(islice(made, len(indexes) * count))
+            epochs.append([[value for one in rows[place::count] for value in one] for place in range(count)])
+        return epochs
 
     def counted(self, most: int) -> int | None:
         """How many samples come out of the loader in one epoch, with its workers; None where they are not counted."""

@@ -116,6 +116,7 @@ class Failure:
     sample: int | None = None
     operator: int | None = None
     again: Sequence[int] = ()
+    columns: Mapping[str, Any] | None = None
 
     @classmethod
     def from_json(cls, found: Found) -> Self:
@@ -129,6 +130,7 @@ class Failure:
             found["sample"],
             found["operator"],
             found.get("again", ()),
+            found.get("columns"),
         )
 
 
@@ -152,6 +154,11 @@ class Evidence:
     def operator(self, place: int | None) -> Operator | None:
         """The operator at a place."""
         return next((one for one in self.operators if one.place == place), None)
+
+    @property
+    def source(self) -> Operator | None:
+        """The operator that samples begin with: the innermost dataset, or the source."""
+        return next((one for one in self.operators if one.kind in ("dataset", "source")), None)
 
 
 def _groups(found: Mapping[str, Any]) -> dict[str, Some]:

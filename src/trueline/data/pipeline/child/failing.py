@@ -8,13 +8,17 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, Final
 
-from trueline.adapters.guest.faults import Place, first_line, nearest
+from trueline.adapters.guest.faults import Place, first_line, is_users, nearest
+from trueline.adapters.pipeline import Unfit
 from trueline.data.pipeline.child.meter import blamed
 from trueline.model.run import Line
 
 _FRAME: Final = re.compile(r'^\s*File "([^"]+)", line (\d+), in ', re.MULTILINE)
 # The last line of a traceback inside of a longer text.
 _RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)): ?(.*)$", re.MULTILINE)
+
+# What MindSpore's engine has to say, in the middle of a page.
+_ENGINE: Final = re.compile(r"^\[ERROR\] (.+)$", re.MULTILINE)
 
 
 def failure(error: BaseException, doing: str, sample: int | None, operator: int | None = None) -> dict[str, Any]:
@@ -28,9 +32,16 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
         raised = _RAISED.findall(str(error))
         if raised:
             kind, text = raised[-1][0].rpartition(".")[2], raised[-1][1] or text
-    place = nearest(places)
-    line = Line(*place) if place is not None else None
     found = blamed(error)
+    operator = found if found is not None else operator
+    engine = _ENGINE.search(str(error))
+    if engine and not inner:
+        text = engine[1].strip()
+    place = nearest(places)
+    line = Line(*place) if place is not None and (is_users(place[0]) or operator is None) else None
+    columns = None
+    if isinstance(error, Unfit):
+        operator, line, columns = error.place, error.line, error.told
     return {
         "kind": kind,
         "error": text,
@@ -38,5 +49,6 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
         "code": linecache.getline(line.file, line.line).strip() if line is not None else "",
         "doing": doing,
         "sample": sample,
-        "operator": found if found is not None else operator,
+        "operator": operator,
+        "columns": columns,
     }

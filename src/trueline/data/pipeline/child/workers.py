@@ -21,10 +21,10 @@ def answer_workers(host: Host, content: Content, _: list[Array]) -> Answer:
     told: dict[str, Any] = {}
     try:
         if content["random"] and chosen:
-            runs = [host.opened.by_workers(chosen, _WORKERS) for _ in range(2)]
-            marks = [[[mark(host, one) for one in worker] for worker in run] for run in runs]
-            told["same"] = all(worker == marks[0][0] for worker in marks[0])
-            told["again"] = marks[0] == marks[1]
+            epochs = host.opened.by_workers(chosen, _WORKERS)
+            marks = [[[mark(host, one) for one in worker] for worker in workers] for workers in epochs]
+            told["same"] = bool(marks) and all(worker == marks[0][0] for worker in marks[0])
+            told["again"] = bool(marks) and marks[0] == marks[1]
             told["samples"] = list(chosen)
         host.journal.alive()
         told["counted"] = host.opened.counted(content["most"])

@@ -34,6 +34,8 @@ def failing(evidence: Evidence) -> Iterator[Finding]:
 def _raises(evidence: Evidence, one: Failure) -> Finding:
     operator = evidence.operator(one.operator)
     samples = [*([one.sample] if one.sample is not None else []), *one.again]
+    if one.columns is not None:
+        return _unfit(evidence, one, samples)
     raised: dict[str, Any] = {"kind": one.kind, "error": one.error}
     if operator is not None and samples:
         text = message("data_debug.raises", operator=operator.name, sample=samples[0], **raised)
@@ -44,6 +46,18 @@ def _raises(evidence: Evidence, one: Failure) -> Finding:
     if len(samples) > 1:
         text = message("data_debug.and_others", what=text, count=len(samples) - 1, samples=listed(samples[1:]))
     return fault("raises", text, operator=operator, line=one.line, samples=samples)
+
+
+def _unfit(evidence: Evidence, one: Failure, samples: list[int]) -> Finding:
+    """Columns that do not match: how many values there are, or a name that is not there."""
+    told = one.columns or {}
+    operator = evidence.operator(one.operator)
+    names = ", ".join(told["wanted"])
+    if told["missing"] is not None:
+        text = message("data_debug.missing_column", column=told["missing"], names=names)
+    else:
+        text = message("data_debug.columns", given=told["given"], wanted=len(told["wanted"]), names=names)
+    return fault("columns", text, operator=operator, samples=samples, line=one.line)
 
 
 def _ended(evidence: Evidence, one: Failure) -> Finding:

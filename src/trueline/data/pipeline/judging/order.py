@@ -43,11 +43,14 @@ def _stream(evidence: Evidence) -> Iterator[Finding]:
     counts = told.get("counts", ())
     if len(counts) < 2 or not counts[0]:
         return
-    line = evidence.operators[-1].line if evidence.operators else None
+    line = evidence.source.line if evidence.source is not None else None
     short = next((epoch for epoch, count in enumerate(counts) if count < counts[0]), None)
     if short is not None and "failure" not in told:
         text = message("data_debug.exhausted", first=counts[0], epoch=short + 1, count=counts[short])
         yield fault("exhausted", text, line=line, advice=message("data_debug.advice_exhausted"), measured=counts)
+    elif evidence.facts.get("asked_to_shuffle"):
+        advice = message("data_debug.advice_iterable")
+        yield fault("cannot_shuffle", message("data_debug.cannot_shuffle"), line=_line(evidence.facts), advice=advice)
     elif told.get("same"):
         if evidence.facts.get("stirs"):
             text = message("data_debug.same_order_stream")
@@ -81,7 +84,7 @@ def _workers(evidence: Evidence) -> Iterator[Finding]:
         yield fault(
             "duplicated",
             message("data_debug.duplicated", workers=asked, count=counts[0], counted=counted),
-            line=evidence.operators[-1].line if evidence.operators else None,
+            line=evidence.source.line if evidence.source is not None else None,
             advice=message("data_debug.advice_duplicated"),
             measured=counted,
             limit=counts[0],

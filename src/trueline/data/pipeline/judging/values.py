@@ -135,7 +135,7 @@ def _labels(evidence: Evidence) -> Iterator[Finding]:
         last=classes - 1,
         samples=listed(samples),
     )
-    yield fault("labels", text, operator=_giving(evidence), samples=samples)
+    yield fault("labels", text, operator=evidence.source, samples=samples)
 
 
 def _outside(value: int, classes: int) -> bool:
@@ -144,10 +144,6 @@ def _outside(value: int, classes: int) -> bool:
 
 def _are_labels(field: Field) -> bool:
     return bool(field.dtypes) and all(name.startswith(("int", "uint")) for name in field.dtypes)
-
-
-def _giving(evidence: Evidence) -> Operator | None:
-    return next((one for one in evidence.operators if one.kind in ("dataset", "source")), None)
 
 
 def _short(numbers: Sequence[float]) -> str:
