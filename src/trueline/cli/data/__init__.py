@@ -8,6 +8,7 @@ from trueline.cli.verb_group import Verbs
 VERBS: dict[str, tuple[str, str]] = {
     "manifest": ("trueline.cli.data.manifest", "manifest.line"),
     "diff": ("trueline.cli.data.diff", "manifest.diff_line"),
+    "debug": ("trueline.cli.data.debug", "data_debug.about_verb"),
 }
 
 command = Verbs("data", table=VERBS, about="data.about")
