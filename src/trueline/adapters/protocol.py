@@ -1,8 +1,8 @@
 """What a framework's folder offers.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams`` and
-``replaying``. The protocols below are what the modules' functions must look like.
+``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams``,
+``replaying`` and ``rates``. The protocols below are what the modules' functions must look like.
 Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
@@ -359,6 +359,31 @@ class Pipelines(Protocol):
 
     def opened(self, value: Any, built: Callable[[Any], Line | None]) -> Any:
         """The pipeline as an ``adapters.pipeline.Opened``; ``built`` knows the user's line that built an object."""
+class HeldRates(Protocol):
+    """The learning rates of one optimizer, group by group, in somebody else's hand."""
+
+    def own(self) -> list[float]:
+        """Those that the script has set for the coming step."""
+        ...
+
+    def peak(self) -> list[float]:
+        """The largest that the script will set, as far as that is known beforehand: of a warm-up, its end."""
+        ...
+
+    def use(self, rates: Sequence[float]) -> None:
+        """Step with these from now on."""
+        ...
+
+    def release(self) -> None:
+        """Give the script's own back, so that its schedule finds what it has left."""
+        ...
+
+
+class Rates(Protocol):
+    """Learning rates other than the script's."""
+
+    def hold(self, optimizer: Any) -> HeldRates:
+        """Take an optimizer's rates in hand, before its first step."""
         ...
 
 
@@ -403,3 +428,6 @@ class Adapter(Protocol):
 
     @property
     def replaying(self) -> Replays: ...
+
+    @property
+    def rates(self) -> Rates: ...

@@ -177,7 +177,7 @@ def _run(
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
     perturbation = Perturbation.in_environment()
-    perturbed = _repeated(perturbation) if perturbation is not None else None
+    perturbed = _repeated(perturbation) if perturbation is not None else _experiment()
     feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
     recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
     recording.begin()
@@ -227,6 +227,20 @@ def _repeated(perturbation: Perturbation) -> PerturbedAdapters:
     from trueline.record.repro.child import RepeatedAdapters
 
     adapters = RepeatedAdapters(plan, perturbation)
+    adapters.begin()
+    return adapters
+
+
+def _experiment() -> PerturbedAdapters | None:
+    """What a run that ``trueline tune`` has started does to its frameworks."""
+    from trueline.tune.experiment import Experiment
+
+    experiment = Experiment.in_environment()
+    if experiment is None:
+        return None
+    from trueline.tune.child.adapters import ExperimentAdapters
+
+    adapters = ExperimentAdapters(experiment)
     adapters.begin()
     return adapters
 

@@ -13,6 +13,7 @@ from trueline.adapters.torch import (
     intercept,
     ops,
     perturb,
+    rates,
     replaying,
     state,
     steady,
@@ -37,6 +38,7 @@ class TorchAdapter:
     compiling: Final[ModuleType] = compiling
     streams: Final[ModuleType] = streams
     replaying: Final[ModuleType] = replaying
+    rates: Final[ModuleType] = rates
 
 
 ADAPTER = TorchAdapter()
