@@ -1,8 +1,8 @@
 """What a framework's folder offers.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams`` and
-``replaying``. The protocols below are what the modules' functions must look like.
+``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams``,
+``replaying``, ``batching`` and ``loss_scale``. The protocols below are what the modules' functions must look like.
 Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from trueline.adapters.batchers import Resize
 from trueline.adapters.nouns import (
     Around,
     Array,
@@ -27,6 +28,7 @@ from trueline.adapters.nouns import (
     Thing,
 )
 from trueline.adapters.observer import Observer, Tap
+from trueline.adapters.scalers import Begin
 
 
 class Values(Protocol):
@@ -351,6 +353,38 @@ class Replays(Protocol):
         ...
 
 
+class Batching(Installed, Protocol):
+    """Batchers being listened to."""
+
+    def behind(self, loader: Any) -> Sequence[int]:
+        """The numbers of the batchers that a loader's batches come from."""
+        ...
+
+
+class Batchings(Protocol):
+    """How samples are put together to batches."""
+
+    def watch(self, resize: Resize) -> Batching:
+        """Ask for the size of every batcher that is built from now on; None leaves it as it is."""
+        ...
+
+
+class LossScales(Protocol):
+    """Loss scalers as they are built, and gradients on their way through a backward pass."""
+
+    def watch_scalers(self, begin: Begin) -> Installed:
+        """Ask of every scaler that is built from now on what it is to begin with; None leaves it as it is."""
+        ...
+
+    def multiply_losses(self, factor: Callable[[], float]) -> Installed:
+        """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+        ...
+
+    def on_parameter_gradient(self, parameter: Any, change: Callable[[Any], Any]) -> None:
+        """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through it."""
+        ...
+
+
 class Adapter(Protocol):
     """A framework's folder."""
 
@@ -392,3 +426,9 @@ class Adapter(Protocol):
 
     @property
     def replaying(self) -> Replays: ...
+
+    @property
+    def batching(self) -> Batchings: ...
+
+    @property
+    def loss_scale(self) -> LossScales: ...

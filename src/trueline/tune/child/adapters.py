@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # kind of experiment: the class that hears and does; loaded only where a framework has arrived.
 EARS: Final = {
     "plain": "trueline.tune.child.ear:Ear",
+    "scale": "trueline.tune.child.scale_ear:ScaleEar",
+    "batch": "trueline.tune.child.batch_ear:BatchEar",
 }
 
 
