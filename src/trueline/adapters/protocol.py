@@ -2,8 +2,8 @@
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
 ``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams``,
-``replaying``, ``batching`` and ``loss_scale``. The protocols below are what the modules' functions must look like.
-Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
+``replaying``, ``rates``, ``batching`` and ``loss_scale``. The protocols below are what the modules' functions must
+look like. Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
 from __future__ import annotations
@@ -385,6 +385,34 @@ class LossScales(Protocol):
         ...
 
 
+class HeldRates(Protocol):
+    """The learning rates of one optimizer, group by group, in somebody else's hand."""
+
+    def own(self) -> list[float]:
+        """Those that the script has set for the coming step."""
+        ...
+
+    def peak(self) -> list[float]:
+        """The largest that the script will set, as far as that is known beforehand: of a warm-up, its end."""
+        ...
+
+    def use(self, rates: Sequence[float]) -> None:
+        """Step with these from now on."""
+        ...
+
+    def release(self) -> None:
+        """Give the script's own back, so that its schedule finds what it has left."""
+        ...
+
+
+class Rates(Protocol):
+    """Learning rates other than the script's."""
+
+    def hold(self, optimizer: Any) -> HeldRates:
+        """Take an optimizer's rates in hand, before its first step."""
+        ...
+
+
 class Adapter(Protocol):
     """A framework's folder."""
 
@@ -432,3 +460,6 @@ class Adapter(Protocol):
 
     @property
     def loss_scale(self) -> LossScales: ...
+
+    @property
+    def rates(self) -> Rates: ...

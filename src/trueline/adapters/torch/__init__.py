@@ -15,6 +15,7 @@ from trueline.adapters.torch import (
     loss_scale,
     ops,
     perturb,
+    rates,
     replaying,
     state,
     steady,
@@ -41,6 +42,7 @@ class TorchAdapter:
     replaying: Final[ModuleType] = replaying
     batching: Final[ModuleType] = batching
     loss_scale: Final[ModuleType] = loss_scale
+    rates: Final[ModuleType] = rates
 
 
 ADAPTER = TorchAdapter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -57,14 +57,14 @@ class Ear:
             self._losses.append(self.adapter.values.keep(value))
         self._observer.loss(value, source)
 
-    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
-        """An optimizer steps."""
+    def step_due(self, optimizer: Any) -> None:
+        """An optimizer is about to step."""
         with self._told_trouble():
             number = self._count(optimizer)
             if number > self.updates:
                 self._begin_update(number)
             self.began(optimizer, self.updates - 1)
-        self._observer.step_began(optimizer, gradients)
+        self._observer.step_due(optimizer)
 
     def _begin_update(self, number: int) -> None:
         self.tell_open()
