@@ -5,6 +5,8 @@ from __future__ import annotations
 from trueline.cli.verb_group import Verbs
 
 # name: (the module whose ``command`` it is, the id of its one line in the list of verbs)
-VERBS: dict[str, tuple[str, str]] = {}
+VERBS: dict[str, tuple[str, str]] = {
+    "scale": ("trueline.cli.tune.scale", "tune_scale.verb"),
+}
 
 command = Verbs("tune", table=VERBS, about="tune.about")

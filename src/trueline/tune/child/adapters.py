@@ -64,6 +64,8 @@ class ExperimentAdapters(PerturbedAdapters):
         """The last update."""
         del folder
         self._tell_open()
+        for ear in self._ears:
+            ear.leave()
 
     def _tell_open(self) -> None:
         for ear in self._ears:

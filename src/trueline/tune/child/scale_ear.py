@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trueline.tune.experiment import Experiment
 
 _HALF = "float16"
+_BRAIN = "bfloat16"
 
 
 class ScaleEar(Ear):
@@ -34,11 +35,17 @@ class ScaleEar(Ear):
         self._halves = Halves()
         self._known: set[int] = set()
         self._backward = False
-        self._noted = -1
+        self._noted = 0
+        self._brain = False
         self._begin_taking()
-        adapter.loss_scale.watch_scalers(self._begin_scaler)
+        self._placed = [adapter.loss_scale.watch_scalers(self._begin_scaler)]
         if self._tried is not None:
-            adapter.loss_scale.multiply_losses(lambda: self._factor)
+            self._placed.append(adapter.loss_scale.multiply_losses(lambda: self._factor))
+
+    def leave(self) -> None:
+        """Scalers and losses are the script's own again."""
+        for one in self._placed:
+            one.remove()
 
     def _begin_taking(self) -> None:
         self._half, self._other, self._activations = Taken(), Taken(), Taken()
@@ -116,7 +123,9 @@ class ScaleEar(Ear):
     def _listen(self, output: Any) -> None:
         values = self.adapter.values
         for _, tensor in leaves(output, values.is_tensor):
-            if values.dtype(tensor) == _HALF:
+            kind = values.dtype(tensor)
+            self._brain = self._brain or kind == _BRAIN
+            if kind == _HALF:
                 self._halves.seen = True
                 self.adapter.hooks.on_gradient(tensor, self._take_activation)
 
@@ -143,24 +152,22 @@ class ScaleEar(Ear):
         self._observer.clipped(kind, limit, norm)
 
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
-        """An optimizer steps, with these gradients."""
-        self._given = gradients
-        super().step_began(optimizer, gradients)
-
-    def began(self, optimizer: Any, update: int) -> None:
         """The gradients since the last update are this one's; a second optimizer of it finds them noted."""
-        if update == self._noted:
-            return
-        self._noted = update
-        fields: dict[str, Any] = {"scale": self._scale * self._factor, "half": self._halves.seen}
-        # ``updates`` counts this one already: what was taken was taken before.
-        if update % self._every == 0:
+        with self._told_trouble():
+            if self.updates != self._noted:
+                self._noted = self.updates
+                self._note_gradients(optimizer, gradients)
+        self._observer.step_began(optimizer, gradients)
+
+    def _note_gradients(self, optimizer: Any, given: Sequence[tuple[Any, Any]] | None) -> None:
+        fields: dict[str, Any] = {"scale": self._scale * self._factor, "half": self._halves.seen, "brain": self._brain}
+        if self._half.exponents.total or self._other.exponents.total:
             fields["gradients"] = {
                 "half": self._half.to_json(),
                 "other": self._other.to_json(),
                 "activations": self._activations.to_json(),
             }
-            fields["hand"] = self._by_hand(optimizer)
+            fields["hand"] = self._by_hand(optimizer, given)
         else:
             fields["largest"] = self._half.largest
             fields["largest_other"] = self._other.largest
@@ -168,15 +175,16 @@ class ScaleEar(Ear):
         self.note(**fields)
         self._begin_taking()
 
-    def _by_hand(self, optimizer: Any) -> float | None:
+    def _by_hand(self, optimizer: Any, given: Sequence[tuple[Any, Any]] | None) -> float | None:
         """How much larger gradients were after backward than when they were stepped with, or clipped: a scale."""
         values = self.adapter.values
-        divided = next((one.settings["loss_scale"] for one in values.groups(optimizer) if "loss_scale" in one.settings), 1)
+        settings = [one.settings for one in values.groups(optimizer)]
+        divided = next((one["loss_scale"] for one in settings if "loss_scale" in one), 1)
         norm = self._clip
-        if norm is None and self._given:
-            norm = values.norm([gradient for _, gradient in self._given])
+        if norm is None and given:
+            norm = values.norm([gradient for _, gradient in given])
         if norm is None or self._passes != 1:
             return None
-        given = values.read(norm) / float(divided)
+        stepped = values.read(norm) / float(divided)
         squares = self._half.squares + self._other.squares
-        return float(squares**0.5 / given) if given > 0 else None
+        return float(squares**0.5 / self._factor / stepped) if stepped > 0 else None

@@ -9,7 +9,7 @@ from typing import Any, Final
 from trueline.model.message import Message, message
 from trueline.record.again import Ended
 from trueline.tune.experiment import Experiment
-from trueline.tune.scale.seen import Seen, seen_in
+from trueline.tune.scale.seen import Seen, scaled_by_hand, seen_in
 from trueline.tune.scale.suggesting import Suggestion, suggest
 from trueline.tune.told import Update, Word, update_of
 from trueline.tune.trial import Trial
@@ -17,6 +17,7 @@ from trueline.tune.trial import Trial
 _TRIES: Final = 6
 # So many updates without half precision, and there will be none.
 _PATIENCE: Final = 5
+_SMALLER: Final = (-12, -24)
 Progress = Callable[[int, Message], None]
 
 
@@ -52,7 +53,7 @@ class Search:
     def run(self) -> Searched:
         """All of it."""
         first = self._trial("own", {}, message("tune_scale.running_own"), self._is_hopeless)
-        own = seen_in(first.words, assume_half=self.assume_half)
+        own = self._with_hidden_scale(seen_in(first.words, assume_half=self.assume_half))
         found = Searched(
             own, None, None, False, first.interrupted, self.assume_half, first.ended, _failure(first)
         )
@@ -60,6 +61,19 @@ class Search:
             return found
         found = replace(found, suggestion=suggest([own]))
         return found if not own.half or found.suggestion is None else self._confirm(found)
+
+    def _with_hidden_scale(self, own: Seen) -> Seen:
+        """A scale by hand shows in the numbers, unless they are all lost to it: then with losses made smaller."""
+        if not own.half or own.scaler is not None or own.lost_share < 1:
+            return own
+        for power in _SMALLER:
+            trial = self._trial(f"smaller{power}", {"scale": 2.0**power}, message("tune_scale.running_own"), lambda _: False)
+            scaler = seen_in(trial.words).scaler
+            if scaler is not None:
+                return scaled_by_hand(own, scaler)
+            if trial.interrupted:
+                break
+        return own
 
     def _confirm(self, found: Searched) -> Searched:
         """Try what is suggested; what is learnt from it may suggest another one."""

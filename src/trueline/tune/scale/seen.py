@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final
 
@@ -80,11 +80,16 @@ class BuiltScaler:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One run: its updates, the sizes of its gradients, whether in half precision, and its scaler."""
+    """One run: its updates, the sizes of its gradients, and its scaler.
+
+    ``half`` and ``brain``: something in it is float16, or bfloat16. ``looked``: gradients were to be seen at all.
+    """
 
     updates: Sequence[SeenUpdate]
     sizes: Sizes
     half: bool
+    brain: bool
+    looked: bool
     scaler: BuiltScaler | None
 
     @property
@@ -112,10 +117,18 @@ class Seen:
         return float(median(one.scale for one in found)) if found else 1.0
 
 
+def scaled_by_hand(seen: Seen, scaler: BuiltScaler) -> Seen:
+    """The same run, now that its scale is known."""
+    known = [replace(one, scale=one.scale * scaler.scale) for one in seen.updates]
+    return replace(seen, updates=known, scaler=scaler)
+
+
 def seen_in(words: Sequence[Word], *, assume_half: bool = False) -> Seen:
     """Put together from what was told."""
     told = [one for one in updates(words) if "scale" in one.fields]
     half = any(one.fields["half"] for one in told)
+    brain = any(one.fields["brain"] for one in told)
+    looked = any("gradients" in one.fields for one in told)
     everything = assume_half and not half
     scaler = _scaler(words, told[0].fields if told else {}, [_hand(one.fields) for one in told])
     # A scale by hand is in the numbers, and nobody has told of it.
@@ -135,10 +148,10 @@ def seen_in(words: Sequence[Word], *, assume_half: bool = False) -> Seen:
         known = None if nonfinite else largest / hidden
         found.append(SeenUpdate(one.step, scale, known, nonfinite or one.skipped, one.loss))
     places = round(math.log2(hidden)) if hidden > 0 else 0
-    return Seen(found, Sizes(dict(counts), zeros).shifted(-places), half, scaler)
+    return Seen(found, Sizes(dict(counts), zeros).shifted(-places), half, brain, looked, scaler)
 
 
-def _groups(fields: Word, everything: bool) -> list[Mapping[str, Any]]:
+def _groups(fields: Word, everything: bool) -> Sequence[Mapping[str, Any]]:
     """The parameters' gradients that are, or are taken to be, half precision."""
     gradients = fields.get("gradients")
     if gradients is None:
@@ -159,7 +172,7 @@ def _scaler(words: Sequence[Word], first: Word, ratios: Sequence[float | None]) 
         one = told[0]
         line = Line(one["file"], one["line"]) if one["file"] is not None else None
         return BuiltScaler(one["kind"], one["scale"], one["factor"], one["window"], line)
-    if first and decode(first["scale"]) != 1.0:
+    if first and decode(first["scale"]) > 1.0:
         return BuiltScaler("sens", decode(first["scale"]))
     known = [one for one in ratios if one is not None and math.isfinite(one)]
     if not known:
