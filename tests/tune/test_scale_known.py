@@ -18,7 +18,7 @@ from trueline.tune.scale.judging import Verdict, judge
 from trueline.tune.scale.search import Search, Searched
 from trueline.tune.scale.shares import row_of
 
-# One sample with inputs 2^-10 … 1, and a gradient of 2^-20 at the output: the gradients of the weights are 2^-30 … 2^-20.
+# One sample with inputs 2^-10 … 1, and a gradient of 2^-20 at the output: those of the weights are 2^-30 … 2^-20.
 INPUTS = 2.0 ** np.arange(-10, 1, dtype=np.float32)
 SLOPE = 2.0**-20
 # Half precision has nothing below 2^-24: six of the eleven are lost without a scale.
@@ -193,6 +193,11 @@ def test_what_half_precision_would_do_is_told_if_asked(tmp_path: Path, training:
     assert found.suggestion is not None
     assert found.suggestion.power == BEST
     assert judged.vanished == pytest.approx(LOST)
-    for power, overflow, underflow, subnormal in ((0, 0, 6 / 11, 5 / 11), (10, 0, 0, 6 / 11), (35, 0, 0, 0), (36, 1, 0, 0)):
+    for power, overflow, underflow, subnormal in (
+        (0, 0, 6 / 11, 5 / 11),
+        (10, 0, 0, 6 / 11),
+        (35, 0, 0, 0),
+        (36, 1, 0, 0),
+    ):
         row = row_of(power, found.own.updates, found.own.sizes)
         assert (row.overflow, row.underflow, row.subnormal) == pytest.approx((overflow, underflow, subnormal))

@@ -22,7 +22,8 @@ from trueline.model.run import Line
 class Batcher:
     """One of them: its number in the order of building, its kind, size and place.
 
-    Where its size is not a number that could be another one, ``size`` is None and ``why`` the id of a reason.
+    ``size`` is None where it is no number that could be another one; ``why`` then says who decides instead: the
+    ``dataset``, a ``sampler``, a ``function``, or the ``length`` of samples.
     """
 
     number: int
@@ -103,7 +104,7 @@ def _resize_arguments(batchers: Batchers, loader: Any, given: dict[str, Any]) ->
         # Nothing is put together here, unless the sampler hands out the indexes of whole batches.
         sampler = given.get("sampler")
         if _own_size(sampler) is None:
-            batchers.ask(loader, kind, None, "batching.by_dataset")
+            batchers.ask(loader, kind, None, "dataset")
             return
     if sampler is None:
         wanted = batchers.ask(loader, kind, _number(given.get("batch_size", 1)))
@@ -111,7 +112,7 @@ def _resize_arguments(batchers: Batchers, loader: Any, given: dict[str, Any]) ->
             given["batch_size"] = wanted
         return
     size = _own_size(sampler)
-    wanted = batchers.ask(loader, kind, size, None if size is not None else "batching.by_sampler")
+    wanted = batchers.ask(loader, kind, size, None if size is not None else "sampler")
     if wanted is not None:
         # In place: the script may ask the sampler for its length.
         sampler.batch_size = wanted
@@ -128,4 +129,4 @@ def _number(value: Any) -> int | None:
 def held(arguments: Mapping[str, Any]) -> tuple[int | None, str | None]:
     """The size that a batch operator is given, or why it is none: a function decides."""
     size = _number(arguments.get("batch_size"))
-    return (size, None) if size is not None else (None, "batching.by_function")
+    return (size, None) if size is not None else (None, "function")

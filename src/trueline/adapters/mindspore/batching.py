@@ -53,7 +53,7 @@ class _Watching(Placed):
 
         def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
             if self.switch.on:
-                self._batchers.ask(pipeline, type(pipeline).__name__, None, "batching.by_length")
+                self._batchers.ask(pipeline, type(pipeline).__name__, None, "length")
             original(pipeline, *args, **kwargs)
 
         return begin

@@ -63,9 +63,7 @@ def check_begun(output: Path | None, force: bool, json_file: str | None, command
 
 
 @contextmanager
-def experimenting(
-    command_line: Sequence[str], *, as_module: bool, keep: Path | None, quiet: bool
-) -> Iterator[Runner]:
+def experimenting(command_line: Sequence[str], *, as_module: bool, keep: Path | None, quiet: bool) -> Iterator[Runner]:
     """What runs the script; in the block its runs have a room, and a line that shows how far they are."""
     from trueline.record.launch import check_module, check_script
 

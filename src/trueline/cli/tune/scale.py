@@ -63,5 +63,7 @@ def _search(runner: Runner, steps: int, assume_half: bool) -> Searched:
     )
     found = search.run()
     if not found.own.updates and not found.interrupted:
-        raise BadUsage("tune_scale.no_updates", script=runner.command.script, line=found.failed or found.ended.last_line)
+        raise BadUsage(
+            "tune_scale.no_updates", script=runner.command.script, line=found.failed or found.ended.last_line
+        )
     return found

@@ -92,11 +92,7 @@ def _finding(found: Searched, judged: Judged, root: Path) -> Finding:
     if found.suggestion is not None:
         params["best"] = scale_text(found.suggestion.scale)
     conclusion = (
-        Conclusion.FOUND
-        if judged.verdict in _FOUND
-        else Conclusion.NONE
-        if judged.verdict in _NONE
-        else Conclusion.NA
+        Conclusion.FOUND if judged.verdict in _FOUND else Conclusion.NONE if judged.verdict in _NONE else Conclusion.NA
     )
     line = shown_line(own.scaler.line, root) if own.scaler is not None else None
     return Finding(

@@ -54,9 +54,7 @@ class Search:
         """All of it."""
         first = self._trial("own", {}, message("tune_scale.running_own"), self._is_hopeless)
         own = self._with_hidden_scale(seen_in(first.words, assume_half=self.assume_half))
-        found = Searched(
-            own, None, None, False, first.interrupted, self.assume_half, first.ended, _failure(first)
-        )
+        found = Searched(own, None, None, False, first.interrupted, self.assume_half, first.ended, _failure(first))
         if first.interrupted or not own.updates or not (own.half or self.assume_half):
             return found
         found = replace(found, suggestion=suggest([own]))
@@ -67,7 +65,9 @@ class Search:
         if not own.half or own.scaler is not None or own.lost_share < 1:
             return own
         for power in _SMALLER:
-            trial = self._trial(f"smaller{power}", {"scale": 2.0**power}, message("tune_scale.running_own"), lambda _: False)
+            trial = self._trial(
+                f"smaller{power}", {"scale": 2.0**power}, message("tune_scale.running_own"), lambda _: False
+            )
             scaler = seen_in(trial.words).scaler
             if scaler is not None:
                 return scaled_by_hand(own, scaler)
@@ -104,9 +104,7 @@ class Search:
             f"scale-{number}", settings, message("tune_scale.running_tried", power=wanted.power), _is_lost
         )
 
-    def _trial(
-        self, name: str, settings: dict[str, Any], saying: Message, stop: Callable[[Update], bool]
-    ) -> Trial:
+    def _trial(self, name: str, settings: dict[str, Any], saying: Message, stop: Callable[[Update], bool]) -> Trial:
         self.progress(0, saying)
 
         def heard(word: Word) -> bool:
