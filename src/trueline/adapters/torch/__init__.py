@@ -7,10 +7,12 @@ from typing import Final
 
 from trueline.adapters.torch import (
     autograd,
+    batching,
     build,
     compiling,
     hooks,
     intercept,
+    loss_scale,
     ops,
     perturb,
     rates,
@@ -38,6 +40,8 @@ class TorchAdapter:
     compiling: Final[ModuleType] = compiling
     streams: Final[ModuleType] = streams
     replaying: Final[ModuleType] = replaying
+    batching: Final[ModuleType] = batching
+    loss_scale: Final[ModuleType] = loss_scale
     rates: Final[ModuleType] = rates
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 EARS: Final = {
     "plain": "trueline.tune.child.ear:Ear",
     "rates": "trueline.tune.child.rates:RateEar",
+    "scale": "trueline.tune.child.scale_ear:ScaleEar",
+    "batch": "trueline.tune.child.batch_ear:BatchEar",
 }
 
 
@@ -63,6 +65,8 @@ class ExperimentAdapters(PerturbedAdapters):
         """The last update."""
         del folder
         self._tell_open()
+        for ear in self._ears:
+            ear.leave()
 
     def _tell_open(self) -> None:
         for ear in self._ears:

@@ -55,6 +55,9 @@ class Ear:
         if self._open is not None:
             self._open.update(fields)
 
+    def leave(self) -> None:
+        """Take away what the experiment has put in place: the script is over."""
+
     # ---- what is heard
 
     def loss(self, value: Any, source: str) -> None:
