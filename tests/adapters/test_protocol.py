@@ -17,6 +17,7 @@ from trueline.adapters.protocol import (
     Intercepts,
     Ops,
     Perturbs,
+    Rates,
     Replays,
     States,
     Steadies,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from adapters.numpy_toy import intercept as toy_intercept
     from adapters.numpy_toy import ops as toy_ops
     from adapters.numpy_toy import perturb as toy_perturb
+    from adapters.numpy_toy import rates as toy_rates
     from adapters.numpy_toy import replaying as toy_replaying
     from adapters.numpy_toy import state as toy_state
     from adapters.numpy_toy import steady as toy_steady
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from trueline.adapters.mindspore import intercept as mindspore_intercept
     from trueline.adapters.mindspore import ops as mindspore_ops
     from trueline.adapters.mindspore import perturb as mindspore_perturb
+    from trueline.adapters.mindspore import rates as mindspore_rates
     from trueline.adapters.mindspore import replaying as mindspore_replaying
     from trueline.adapters.mindspore import state as mindspore_state
     from trueline.adapters.mindspore import steady as mindspore_steady
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from trueline.adapters.torch import intercept as torch_intercept
     from trueline.adapters.torch import ops as torch_ops
     from trueline.adapters.torch import perturb as torch_perturb
+    from trueline.adapters.torch import rates as torch_rates
     from trueline.adapters.torch import replaying as torch_replaying
     from trueline.adapters.torch import state as torch_state
     from trueline.adapters.torch import steady as torch_steady
@@ -78,6 +82,7 @@ if TYPE_CHECKING:
     TOY_COMPILING: Compiles = toy_compiling
     TOY_STREAMS: Streams = toy_streams
     TOY_REPLAYING: Replays = toy_replaying
+    TOY_RATES: Rates = toy_rates
     TORCH: Adapter = torch.ADAPTER
     TORCH_VALUES: Values = torch_values
     TORCH_HOOKS: Hooks = torch_hooks
@@ -91,6 +96,7 @@ if TYPE_CHECKING:
     TORCH_COMPILING: Compiles = torch_compiling
     TORCH_STREAMS: Streams = torch_streams
     TORCH_REPLAYING: Replays = torch_replaying
+    TORCH_RATES: Rates = torch_rates
     MINDSPORE: Adapter = mindspore.ADAPTER
     MINDSPORE_VALUES: Values = mindspore_values
     MINDSPORE_HOOKS: Hooks = mindspore_hooks
@@ -104,6 +110,7 @@ if TYPE_CHECKING:
     MINDSPORE_COMPILING: Compiles = mindspore_compiling
     MINDSPORE_STREAMS: Streams = mindspore_streams
     MINDSPORE_REPLAYING: Replays = mindspore_replaying
+    MINDSPORE_RATES: Rates = mindspore_rates
 
 
 @pytest.mark.parametrize(
@@ -121,6 +128,7 @@ if TYPE_CHECKING:
         ("compiling", Compiles),
         ("streams", Streams),
         ("replaying", Replays),
+        ("rates", Rates),
     ],
 )
 def test_every_function_of_the_protocol_is_there_with_its_parameters(

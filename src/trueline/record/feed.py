@@ -243,6 +243,9 @@ class Feed:
         kept = None if norm is None else Lazy(self._values.read, self._values.keep(norm))
         self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept)
 
+    def step_due(self, _optimizer: Any) -> None:
+        """Nothing of it is recorded before the gradients are known."""
+
     @guarded
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         recorder = self._recorder

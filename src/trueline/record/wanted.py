@@ -46,6 +46,8 @@ class Wanted:
     graph_dump: bool = False
     seed: int | None = None
     keep: Keep = field(default_factory=Keep)
+    manifest: bool = False
+    data_roots: tuple[str, ...] = ()
     batches: int = 0
 
     @property
@@ -70,5 +72,6 @@ class Wanted:
             "graph_dump": self.graph_dump,
             "seed": self.seed,
             "keep_state": self.keep.to_json(),
+            "manifest": self.manifest,
             "batches": self.batches,
         }

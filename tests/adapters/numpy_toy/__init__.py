@@ -13,6 +13,7 @@ from adapters.numpy_toy import (
     intercept,
     ops,
     perturb,
+    rates,
     replaying,
     state,
     steady,
@@ -37,6 +38,7 @@ class NumpyToyAdapter:
     compiling: Final[ModuleType] = compiling
     streams: Final[ModuleType] = streams
     replaying: Final[ModuleType] = replaying
+    rates: Final[ModuleType] = rates
 
 
 ADAPTER = NumpyToyAdapter()

@@ -37,6 +37,7 @@ class Guest:
         self._python = python
         self._timeout = timeout
         self._building = True
+        self._first: Content = {}
         self._broken: Trouble | None = None
         self._open = True
 
@@ -94,6 +95,11 @@ class Guest:
         """The end of what the user's code has printed."""
         return self._process.output
 
+    def told(self) -> Content:
+        """What the process has told of what it has built."""
+        self.ready()
+        return self._first
+
     def ready(self) -> Self:
         """Wait until it is built."""
         if self._broken is not None:
@@ -102,7 +108,7 @@ class Guest:
             raise ValueError(f"{self.entry} is closed")
         if self._building:
             try:
-                self._receive()
+                self._first = self._receive()[0]
                 self._building = False
             except Trouble as trouble:
                 self._broken = trouble

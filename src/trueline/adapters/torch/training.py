@@ -125,6 +125,7 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
             finally:
                 handle.remove()
             if not fired:
+                observer.step_due(optimizer)
                 observer.step_began(optimizer, None)
                 observer.step_ended(optimizer, True)
             return result
@@ -148,7 +149,10 @@ def _watch_optimizers(observer: Observer, speaks: Callable[[], bool], patches: P
 
     # With a closure, forward and backward happen inside the step: only after it are the gradients its own.
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if speaks() and not _has_closure(args, kwargs):
+        if not speaks():
+            return
+        observer.step_due(optimizer)
+        if not _has_closure(args, kwargs):
             tell_beginning(optimizer)
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
