@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ from typing import Any, Final
 from trueline.adapters.guest.entry import looks_like_entry
 from trueline.data.source import Source
 from trueline.data.sources.idx import looks_like_idx
+from trueline.data.sources.images import ENDINGS
 from trueline.formats.files import opened, unreadable
 from trueline.formats.mindrecord import looks_like_mindrecord
 from trueline.model.message import message
@@ -82,6 +84,8 @@ def _of_file(path: Path, text: str, label: str | None, part: str | None) -> Sour
         return _opened("cifar", "open_cifar", path, text, label)
     if ending == ".arrow":
         return _opened("huggingface", "open_saved", path, text, label)
+    if _is_table(path):
+        return _table(path, text, label)
     raise BadFile(path, message("sources.unknown_file").text())
 
 
@@ -99,12 +103,23 @@ def _of_folder(path: Path, text: str, label: str | None) -> Source:
         if _ask("cifar", "cifar_names", folder, names):
             return _opened("cifar", "open_cifar", folder, text, label)
     endings = Counter(os.path.splitext(one)[1].lower() for one in islice(_below(path), _LOOKED_AT))  # noqa: PTH122
-    arrays = sum(endings[one] for one in _ARRAYS)
-    if arrays > endings.total() - arrays:
+    most = endings.total() // 2
+    if sum(endings[one] for one in _ARRAYS) > most:
         return _opened("arrays", "open_arrays", path, text, label)
+    if sum(endings[one] for one in ENDINGS) <= most and _is_table(path):
+        return _table(path, text, label)
     if endings:
         return _opened("images", "open_images", path, text, label)
     raise BadFile(path, message("sources.empty").text())
+
+
+def _is_table(path: Path) -> bool:
+    return find_spec("trueline.data.sources.tables") is not None and bool(_ask("tables", "is_table", path))
+
+
+def _table(path: Path, text: str, label: str | None) -> Source:
+    source: Source = import_module("trueline.data.sources.tables").open_table(path, label=label, name=text)
+    return source
 
 
 def _names_in(folder: Path) -> list[str]:
