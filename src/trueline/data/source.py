@@ -115,3 +115,18 @@ class Source(Protocol):
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
         """These samples, in the order asked for, field by field; pixels of pictures included."""
         ...
+
+
+class NamesClasses(Protocol):
+    """A Source that knows its classes: labels are these names, and one that is a number is none of them."""
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """The names in the order of their numbers; empty where the dataset does not say."""
+        ...
+
+
+def class_names(source: Source) -> Sequence[str]:
+    """The classes of a dataset, where it names them."""
+    found: Sequence[str] = getattr(source, "class_names", ())
+    return found

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from data.sources.digits import digits, joined
 
+from trueline.data.source import class_names
 from trueline.data.sources.opening import open_source
 from trueline.model.trouble import BadFile
 
@@ -51,6 +52,14 @@ def test_the_labels_of_a_file_of_images_are_found(tmp_path: Path) -> None:
     source = open_source(str(tmp_path / "train-images-idx3-ubyte"))
     assert (source.fields, source.length) == (["image", "label"], 100)
     assert np.array_equal(joined(source, "label"), digits()[1][:100])
+
+
+def test_names_of_classes_beside_it_are_used(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "classes.txt").write_text("zero\none\ntwo\n")
+    source = open_source(str(tmp_path / "train-labels-idx1-ubyte"))
+    assert class_names(source) == ["zero", "one", "two"]
+    assert joined(source, "label")[:5] == ["zero", "one", "two", 3, 4]
 
 
 @pytest.mark.parametrize("kind", TYPES)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from trueline.data.source import Array, Column, Skipped, Source
+from trueline.data.sources.classes import lines_of, naming
 from trueline.data.sources.columns import ColumnSource, Part
 from trueline.data.sources.labels import choose_label
 from trueline.data.sources.rows import PlainRows, Rows, SeenRows
-from trueline.formats.files import open_file
 from trueline.formats.pickled_arrays import read_pickle
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
@@ -78,7 +77,8 @@ def open_cifar(path: Path, name: str, label: str | None = None) -> Source:
     if not parts:
         raise BadFile(path, message("sources.no_rows").text())
     fields = list(dict.fromkeys(one for part in parts for one in (*part.columns, *part.same)))
-    return ColumnSource(name, "cifar", fields, choose_label(name, fields, label), parts, skipped)
+    chosen = choose_label(name, fields, label)
+    return ColumnSource(name, "cifar", fields, chosen, parts, skipped, names.get(chosen or "", ()))
 
 
 def _split(name: str) -> str:
@@ -92,19 +92,13 @@ def _names_of_classes(folder: Path, skipped: Skipped) -> dict[str, list[str]]:
             if not (folder / file).is_file():
                 continue
             try:
-                names = _lines(folder / file) if not entry else _listed(read_pickle(folder / file), entry)
+                names = lines_of(folder / file) if not entry else _listed(read_pickle(folder / file), entry)
             except BadFile as trouble:
                 skipped.add("unreadable_file", f"{file}: {trouble.reason}")
                 continue
             if names:
                 found.setdefault("label" if field == "fine" else field, names)
     return found
-
-
-def _lines(path: Path) -> list[str]:
-    with open_file(path) as file:
-        text = file.read(1 << 20).decode("utf-8", "replace")
-    return [one.strip() for one in text.splitlines() if one.strip()]
 
 
 def _entry(found: Any, name: str) -> Any:
@@ -139,21 +133,17 @@ def _looked_at(
     looks: dict[str, Callable[[Any], Column]] = {"image": lambda found: _channels_last(found["image"])}
     for field in fields:
         if field != "image":
-            looks[field] = partial(_labels, field, names.get(field, []))
+            looks[field] = _looking_at(field, naming(names.get(field, [])))
     columns: dict[str, Rows] = {field: SeenRows(rows, looks[field], last) for field in ("image", *fields)}
     return Part(path.name, rows.length, columns, same)
 
 
+def _looking_at(field: str, named: Callable[[Any], Column]) -> Callable[[Any], Column]:
+    return lambda found: named(found[field])
+
+
 def _channels_last(images: Array) -> Array:
     return np.ascontiguousarray(images.reshape(-1, *_SHAPE).transpose(0, 2, 3, 1))
-
-
-def _labels(field: str, names: Sequence[str], found: Any) -> Column:
-    """By name; a number that no class has stays one."""
-    values: Array = np.asarray(found[field])
-    if not names:
-        return values.astype(np.int64)
-    return [names[one] if 0 <= one < len(names) else one for one in values.tolist()]
 
 
 class _PickledRows:

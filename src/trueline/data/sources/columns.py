@@ -65,12 +65,20 @@ class ColumnSource:
     """The Source of such parts."""
 
     def __init__(
-        self, name: str, kind: str, fields: Sequence[str], label: str | None, parts: Sequence[Part], skipped: Skipped
+        self,
+        name: str,
+        kind: str,
+        fields: Sequence[str],
+        label: str | None,
+        parts: Sequence[Part],
+        skipped: Skipped,
+        class_names: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.kind = kind
         self.fields = fields
         self.label = label
+        self.class_names = class_names
         self.length = sum(part.length for part in parts)
         self.skipped = skipped
         self._damaged: set[str] = set()

@@ -14,9 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.data.source import Skipped, Source
+from trueline.data.sources.classes import lines_of, naming
 from trueline.data.sources.columns import ColumnSource, Part
 from trueline.data.sources.labels import choose_label
-from trueline.data.sources.rows import PlainRows, Rows, StreamedRows
+from trueline.data.sources.rows import PlainRows, Rows, SeenRows, StreamedRows
 from trueline.formats.files import fault, open_file
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
@@ -24,6 +25,8 @@ from trueline.model.trouble import BadFile
 _TYPES: Final = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 _NAME: Final = re.compile(r"(?i)(.*?)[-_.]?(images?|labels?)[-_.]?idx\d?[-_.]?u?(byte|int|float)?(\.gz)?")
 _SPLITS: Final = {"train": "train", "t10k": "test", "test": "test", "val": "val", "emnist": ""}
+# Files with a line for each class.
+_CLASSES: Final = ("classes.txt", "class_names.txt", "labels.txt", "label_names.txt")
 _MOST_DIMENSIONS: Final = 8
 _MOST_ROW: Final = 1 << 30
 _PIECE: Final = 1 << 20
@@ -51,15 +54,17 @@ def open_idx(path: Path, name: str, label: str | None = None) -> Source:
         chosen = {split: pair for split, pair in _paired(beside).items() if path.name in pair.values()}
         chosen = chosen or {"": {"image": path.name}}
     folder = path if path.is_dir() else path.parent
+    names = next((lines_of(folder / one) for one in _CLASSES if (folder / one).is_file()), [])
     parts = []
     for split, pair in chosen.items():
         same = {"split": _SPLITS.get(split.lower(), split) or None} if len(chosen) > 1 else {}
-        part = _part(folder, pair, same, skipped, alone=not path.is_dir())
+        part = _part(folder, pair, same, skipped, names, alone=not path.is_dir())
         parts += [part] if part is not None else []
     if not parts:
         raise BadFile(path, message("sources.no_rows").text())
     fields = list(dict.fromkeys(one for part in parts for one in (*part.columns, *part.same)))
-    return ColumnSource(name, "idx", fields, choose_label(name, fields, label), parts, skipped)
+    held = choose_label(name, fields, label)
+    return ColumnSource(name, "idx", fields, held, parts, skipped, names if held == "label" else ())
 
 
 def _paired(names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -74,7 +79,13 @@ def _paired(names: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def _part(
-    folder: Path, pair: Mapping[str, str], same: Mapping[str, Any], skipped: Skipped, *, alone: bool
+    folder: Path,
+    pair: Mapping[str, str],
+    same: Mapping[str, Any],
+    skipped: Skipped,
+    names: Sequence[str],
+    *,
+    alone: bool,
 ) -> Part | None:
     columns: dict[str, Rows] = {}
     for field, name in sorted(pair.items()):
@@ -89,6 +100,8 @@ def _part(
     if len({one.length for one in columns.values()}) > 1:
         lengths = ", ".join(f"{pair[field]} {rows.length}" for field, rows in columns.items())
         skipped.add("unequal_length", lengths)
+    if names and "label" in columns:
+        columns["label"] = SeenRows(columns["label"], naming(names), {})
     return Part(", ".join(pair.values()), max(one.length for one in columns.values()), columns, same)
 
 
