@@ -6,6 +6,7 @@ import os
 from collections import Counter
 
 import pytest
+import warm
 
 # Of each test one case in so many; where a case starts processes of its own, the first of ten.
 TABLES = {
@@ -63,3 +64,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         gone = {id(one) for one in left}
         config.hook.pytest_deselected(items=left)
         items[:] = [one for one in items if id(one) not in gone]
+
+
+def pytest_sessionfinish() -> None:
+    """The processes that others are forked from end with the tests."""
+    warm.end()
