@@ -22,8 +22,8 @@ HAS_STARTED = {} if os.environ.get("TRUELINE_WHOLE") else {"TRUELINE_REPLAYING":
 
 def trueline(folder: Path, *arguments: str, stdin: str = "", framework: str = "torch") -> Ended:
     """The command line, in a folder, where the framework is imported already and replays need not start again."""
-    env = environment(OMP_NUM_THREADS="1")
-    return warm.python(framework, folder, "-m", "trueline", *arguments, env=env, stdin=stdin, **HAS_STARTED)
+    env = environment(OMP_NUM_THREADS="1", **HAS_STARTED)
+    return warm.python(framework, folder, "-m", "trueline", *arguments, env=env, stdin=stdin)
 
 
 def started(folder: Path, *arguments: str) -> Ended:
