@@ -105,9 +105,13 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
             "numbers": [0, 1, 2, *pass_fds],
         }
         usual = [own if one == -1 else one for own, one in enumerate((read_in, write_out, write_err))]
-        with _asking, _taking_orphans():
-            socket.send_fds(waiting, [json.dumps(order).encode()], [*usual, *pass_fds])
-            self.pid = int(waiting.recv(64))
+        told, tell = os.pipe()
+        with os.fdopen(told, "rb", 0) as answer, _asking, _taking_orphans():
+            try:
+                socket.send_fds(waiting, [json.dumps(order).encode()], [*usual, *pass_fds, tell])
+            finally:
+                os.close(tell)
+            self.pid = int(answer.read(64))
         self._child_created = True
         self._close_pipe_fds(*streams)
 
@@ -168,6 +172,7 @@ def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
         message, files, _, _ = socket.recv_fds(asked, 1 << 20, 64)
         if not message:
             os._exit(0)
+        answer = files.pop()
         told, tell = os.pipe()
         between = os.fork()
         if not between:
@@ -178,15 +183,16 @@ def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
             if order["own_session"]:
                 os.setsid()
             os.write(tell, str(os.getpid()).encode())
-            for one in (told, tell):
+            for one in (told, tell, answer):
                 os.close(one)
             asked.close()
             return order, files
         os.close(tell)
         # Only then the process has lost the one between, and is the asking one's.
         os.waitpid(between, 0)
-        asked.send(os.read(told, 64))
-        for one in (told, *files):
+        with contextlib.suppress(BrokenPipeError):
+            os.write(answer, os.read(told, 64))
+        for one in (told, answer, *files):
             os.close(one)
 
 

@@ -14,7 +14,7 @@ from pair.parts_project import asking
 from trueline.pair.sides.side import Side
 
 # How processes begin and end is their matter: theirs are started as they are for users.
-STARTED = {"test_pair_entry", "test_pair_failures", "test_pair_models", "test_stopped_beside_others"}
+STARTED = {"test_pair_entry", "test_pair_failures", "test_pair_models"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,14 +27,19 @@ def forked_sides(request: pytest.FixtureRequest) -> None:
 @pytest.fixture(scope="session")
 def trained_sides() -> Iterator[optimizer_parts.Sides]:
     """The network of ``update_project`` in both frameworks, aligned, with the same weights."""
-    with warm.sides(), optimizer_parts.both_sides() as found:
+    with ExitStack() as stack:
+        # Only while they are started: others of this session may want to start their own.
+        with warm.sides():
+            found = stack.enter_context(optimizer_parts.both_sides())
         yield found
 
 
 @pytest.fixture(scope="session")
 def part_sides() -> Iterator[asking.Sides]:
     """The network of ``parts_project`` in both frameworks."""
-    with warm.sides(), asking.both_sides() as found:
+    with ExitStack() as stack:
+        with warm.sides():
+            found = stack.enter_context(asking.both_sides())
         yield found
 
 
