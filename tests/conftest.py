@@ -68,9 +68,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="module")
-def warm_sides() -> Iterator[None]:
+def warm_guests() -> Iterator[None]:
     """The sides of pairs begin with their framework imported."""
-    with warm.sides():
+    with warm.guests():
         yield
 
 

@@ -51,24 +51,24 @@ def python(
 
 
 @contextlib.contextmanager
-def sides() -> Iterator[None]:
-    """Meanwhile the sides of a pair begin with the framework that their files name."""
-    from trueline.pair.sides import process
-    from trueline.pair.sides.side import Side
+def guests() -> Iterator[None]:
+    """Meanwhile models and datasets of a user's begin with the framework that their files name."""
+    from trueline.adapters.guest import process
+    from trueline.adapters.guest.guest import Guest
 
-    start, named = Side.start, ""
+    start, named = Guest.start.__func__, ""  # type: ignore[attr-defined]
 
-    def named_start(entry: Any, *, folder: Path | None = None, **more: Any) -> Side:
+    def named_start(kind: type[Guest], entry: Any, *, folder: Path | None = None, **more: Any) -> Guest:
         nonlocal named
         file = entry.module if entry.is_file else entry.module.replace(".", "/") + ".py"
         named = _named_in((folder or Path.cwd()) / file)
-        return start(entry, folder=folder, **more)
+        return start(kind, entry, folder=folder, **more)
 
     def popen(line: list[str], **options: Any) -> Popen:
         return Popen(line, framework=named, **options)
 
     forking = SimpleNamespace(**{**vars(subprocess), "Popen": popen})
-    with mock.patch.object(Side, "start", named_start), mock.patch.object(process, "subprocess", forking):
+    with mock.patch.object(Guest, "start", classmethod(named_start)), mock.patch.object(process, "subprocess", forking):
         yield
 
 

@@ -20,7 +20,7 @@ import warm
 from cli.calling import call, environment, process
 from docs.json_schema import faults
 
-pytestmark = pytest.mark.usefixtures("warm_sides")
+pytestmark = pytest.mark.usefixtures("warm_guests")
 PROJECT = Path(__file__).parent / "pair_project"
 SCHEMA = json.loads(
     (Path(__file__).resolve().parent.parent.parent / "docs" / "schema" / "trueline-1.schema.json").read_text("utf-8")

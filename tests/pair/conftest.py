@@ -21,7 +21,7 @@ STARTED = {"test_pair_entry", "test_pair_failures", "test_pair_models"}
 def forked_sides(request: pytest.FixtureRequest) -> None:
     """Sides begin with their framework imported."""
     if request.path.stem not in STARTED:
-        request.getfixturevalue("warm_sides")
+        request.getfixturevalue("warm_guests")
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def trained_sides() -> Iterator[optimizer_parts.Sides]:
     """The network of ``update_project`` in both frameworks, aligned, with the same weights."""
     with ExitStack() as stack:
         # Only while they are started: others of this session may want to start their own.
-        with warm.sides():
+        with warm.guests():
             found = stack.enter_context(optimizer_parts.both_sides())
         yield found
 
@@ -38,7 +38,7 @@ def trained_sides() -> Iterator[optimizer_parts.Sides]:
 def part_sides() -> Iterator[asking.Sides]:
     """The network of ``parts_project`` in both frameworks."""
     with ExitStack() as stack:
-        with warm.sides():
+        with warm.guests():
             found = stack.enter_context(asking.both_sides())
         yield found
 
@@ -50,7 +50,7 @@ def gradient_side() -> Iterator[Callable[[str], Side]]:
 
         @cache
         def started(entry: str) -> Side:
-            with warm.sides():
+            with warm.guests():
                 return stack.enter_context(gradient_sides.side(entry)).ready()
 
         yield started
