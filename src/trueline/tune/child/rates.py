@@ -16,7 +16,8 @@ _DECADES: Final = 3
 _LARGEST: Final = 10.0
 # Where a script has no rate of its own to begin with.
 _FROM, _TO = 1e-6, 1.0
-_MOST_WATCHED: Final = 1 << 14
+_MOST_WATCHED: Final = 4
+_LARGEST_WATCHED: Final = 1 << 14
 
 
 class RateEar(Ear):
@@ -27,7 +28,7 @@ class RateEar(Ear):
         self._held: dict[int, tuple[HeldRates, list[float]]] = {}
         self._own = 0.0
         self._span = (_FROM, _TO)
-        self._watched: tuple[Any, Any] | None = None
+        self._watched: list[tuple[Any, Any]] = []
 
     def began(self, optimizer: Any, update: int) -> None:
         """Set the rates for this step."""
@@ -44,9 +45,9 @@ class RateEar(Ear):
         """Give the script's own back, so that its schedule goes on as it would."""
         del update, skipped
         self._held[id(optimizer)][0].release()
-        if self._is_first(optimizer) and self._watched is not None:
-            parameter, before = self._watched
-            self.note(moved=float(abs(self.adapter.values.to_numpy(parameter).astype("f8") - before).max()))
+        if self._is_first(optimizer) and self._watched:
+            to_numpy = self.adapter.values.to_numpy
+            self.note(moved=max(float(abs(to_numpy(one).astype("f8") - before).max()) for one, before in self._watched))
 
     def _hold(self, optimizer: Any) -> tuple[HeldRates, list[float]]:
         if id(optimizer) not in self._held:
@@ -77,14 +78,12 @@ class RateEar(Ear):
         return next(iter(self._held), None) == id(optimizer)
 
     def _look(self, optimizer: Any) -> None:
-        """Keep a small parameter as it is: what was set is worth nothing before a step has gone by it."""
+        """Keep a few small parameters as they are: whether a rate has an effect shows only in what a step does."""
         values = self.adapter.values
-        if self._watched is None:
+        if not self._watched:
             found = [one for group in values.groups(optimizer) for one in group.parameters]
-            fit = [one for one in found if 0 < math.prod(values.shape(one)) <= _MOST_WATCHED]
-            chosen = max(fit, key=lambda one: math.prod(values.shape(one)), default=None)
-            if chosen is None:
-                return
+            fit = [one for one in found if 0 < math.prod(values.shape(one)) <= _LARGEST_WATCHED]
+            chosen = fit[:: max(len(fit) // _MOST_WATCHED, 1)][:_MOST_WATCHED]
         else:
-            chosen = self._watched[0]
-        self._watched = chosen, values.to_numpy(chosen, copy=True).astype("f8")
+            chosen = [one for one, _ in self._watched]
+        self._watched = [(one, values.to_numpy(one, copy=True).astype("f8")) for one in chosen]
