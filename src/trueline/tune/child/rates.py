@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from trueline.tune.child.ear import Ear
@@ -54,12 +55,12 @@ class RateEar(Ear):
             held = self.adapter.rates.hold(optimizer)
             peak = held.peak()
             if not self._held:
-                self._begin(held, peak)
+                self._begin(optimizer, held, peak)
             self._held[id(optimizer)] = held, peak
             self.teller.tell("rates", optimizer=len(self._held) - 1, kind=type(optimizer).__name__, rates=peak)
         return self._held[id(optimizer)]
 
-    def _begin(self, held: HeldRates, peak: list[float]) -> None:
+    def _begin(self, optimizer: Any, held: HeldRates, peak: list[float]) -> None:
         largest = max(peak, default=0.0)
         self._own = largest if math.isfinite(largest) and largest > 0 else 0.0
         if self._own:
@@ -72,7 +73,9 @@ class RateEar(Ear):
         if high is None:
             high = max(self._span[1], low * 10)
         self._span = low, high
-        self.teller.tell("span", own=self._own, first=max(held.own(), default=0.0), low=low, high=high)
+        first = max(held.own(), default=0.0)
+        momentum = _momentum(self.adapter.values.groups(optimizer)[0].settings)
+        self.teller.tell("span", own=self._own, first=first, low=low, high=high, momentum=momentum)
 
     def _is_first(self, optimizer: Any) -> bool:
         return next(iter(self._held), None) == id(optimizer)
@@ -87,3 +90,10 @@ class RateEar(Ear):
         else:
             chosen = [one for one, _ in self._watched]
         self._watched = [(one, values.to_numpy(one, copy=True).astype("f8")) for one in chosen]
+
+
+def _momentum(settings: Mapping[str, Any]) -> float:
+    """How much of a step goes on in the next one; 0 where nothing is said of it."""
+    betas = settings.get("betas")
+    known = [settings.get("momentum"), settings.get("beta1"), betas[0] if isinstance(betas, list | tuple) else None]
+    return next((float(one) for one in known if isinstance(one, int | float) and 0 < one < 1), 0.0)

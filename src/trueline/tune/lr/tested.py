@@ -70,7 +70,7 @@ def tested(trials: Sequence[Trial], *, accuracy: bool, shorter_than: int | None)
     (span,) = first.of("span")
     points = _mean([_points(one) for one in trials])
     name = _accuracy_name(first) if accuracy else None
-    metric, bounds = _bounds(points, name)
+    metric, bounds = _bounds(points, name, float(span["momentum"]))
     rates = [float(one.fields["own"]) for one in first.updates if "own" in one.fields]
     return Tested(
         points,
@@ -119,13 +119,13 @@ def _mean(curves: Sequence[Sequence[Point]]) -> list[Point]:
     return found
 
 
-def _bounds(points: Sequence[Point], name: str | None) -> tuple[str, Bounds]:
+def _bounds(points: Sequence[Point], name: str | None, momentum: float) -> tuple[str, Bounds]:
     losses = [(one.rate, one.loss) for one in points]
-    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses])
+    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum)
     seen = [(one.rate, -one.accuracy) for one in points if one.accuracy is not None]
     if name is None or len(seen) < FEWEST:
         return LOSS, by_loss
-    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses)
+    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum)
     return (name, by_accuracy) if by_accuracy.gained or not by_loss.gained else (LOSS, by_loss)
 
 
