@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # kind of experiment: the class that hears and does; loaded only where a framework has arrived.
 EARS: Final = {
     "plain": "trueline.tune.child.ear:Ear",
+    "rates": "trueline.tune.child.rates:RateEar",
     "scale": "trueline.tune.child.scale_ear:ScaleEar",
     "batch": "trueline.tune.child.batch_ear:BatchEar",
 }
@@ -54,7 +55,7 @@ class ExperimentAdapters(PerturbedAdapters):
 
     def is_last(self, step: int) -> bool:  # noqa: ARG002 - what is counted is updates
         """Whether the experiment has what it was made for; the process then ends."""
-        if self._updates < self._experiment.updates:
+        if max((ear.done for ear in self._ears), default=0) < self._experiment.updates:
             return False
         self._tell_open()
         self._teller.tell("enough")

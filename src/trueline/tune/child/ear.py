@@ -29,12 +29,18 @@ class Ear:
         self.teller = teller
         self.updates = 0
         """How many have begun."""
+        self._inside = False
         self._steps: list[tuple[Any, int]] = []
         self._losses: list[Any] = []
         self._open: dict[str, Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._observer, name)
+
+    @property
+    def done(self) -> int:
+        """How many have ended."""
+        return self.updates - 1 if self._inside else self.updates
 
     # ---- what an experiment may do
 
@@ -63,6 +69,7 @@ class Ear:
     def step_due(self, optimizer: Any) -> None:
         """An optimizer is about to step."""
         with self._told_trouble():
+            self._inside = True
             number = self._count(optimizer)
             if number > self.updates:
                 self._begin_update(number)
@@ -79,6 +86,7 @@ class Ear:
     def step_ended(self, optimizer: Any, skipped: bool) -> None:
         """It has stepped: the losses since the step before are this one's, and the first optimizer's count."""
         with self._told_trouble():
+            self._inside = False
             self.ended(optimizer, self.updates - 1, skipped=skipped)
             losses, self._losses = self._losses, []
             first = self._steps and self._steps[0][0] is optimizer
