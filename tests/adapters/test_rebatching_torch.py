@@ -73,7 +73,6 @@ STYLES: dict[str, Callable[[], Any]] = {
         DATASET, batch_size=4, sampler=data.WeightedRandomSampler([1.0] * SAMPLES, SAMPLES)
     ),
     "own class": lambda: Loader(4),
-    "collated": lambda: data.DataLoader(DATASET, batch_size=4, collate_fn=lambda rows: [torch.stack([r[0] for r in rows])]),
 }
 
 

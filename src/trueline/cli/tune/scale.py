@@ -51,7 +51,6 @@ def command(
 
 
 def _search(runner: Runner, steps: int, assume_half: bool) -> Searched:
-    from trueline.model.trouble import BadUsage
     from trueline.tune.scale.search import Search
 
     search = Search(
@@ -61,9 +60,4 @@ def _search(runner: Runner, steps: int, assume_half: bool) -> Searched:
         assume_half,
         lambda done, saying: runner.show(done, steps, saying),
     )
-    found = search.run()
-    if not found.own.updates and not found.interrupted:
-        raise BadUsage(
-            "tune_scale.no_updates", script=runner.command.script, line=found.failed or found.ended.last_line
-        )
-    return found
+    return search.run()

@@ -19,7 +19,7 @@ class _Fed:
 
     @property
     def trains(self) -> bool:
-        """Of an evaluation that is broken off, the last batch may look like one that is trained on; the others do not."""
+        """The last batch of an evaluation that is broken off may look like one to train on; the others do not."""
         return self.used * 2 >= self.fetched
 
 
