@@ -79,7 +79,7 @@ def _decoded(file: BinaryIO, place: str) -> Picture:
 
 @cache
 def _quieten() -> None:
-    """What Pillow would warn of goes into the report, where it is about pixels; its threads share one list of filters."""
+    """Pillow warns of what is told anyway; for all threads at once, since they share one list of filters."""
     warnings.filterwarnings("ignore", module=r"PIL\.")
 
 
