@@ -201,3 +201,20 @@ def test_what_half_precision_would_do_is_told_if_asked(tmp_path: Path, training:
     ):
         row = row_of(power, found.own.updates, found.own.sizes)
         assert (row.overflow, row.underflow, row.subnormal) == pytest.approx((overflow, underflow, subnormal))
+
+
+def test_gradients_that_have_all_vanished_are_brought_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # 2^-50 … 2^-40: without a scale all of them are zero; 2^40 is the largest scale that is ever suggested.
+    monkeypatch.setattr(f"{__name__}.SLOPE", 2.0**-40)
+    found = search(tmp_path, torch_training(None, by="nothing"))
+    assert found.own.sizes.zero_share == 1
+    assert judge(found).verdict is Verdict.MISSING
+    assert found.suggestion is not None
+    assert (found.suggestion.power, found.confirmed) == (40, True)
+    assert found.tried is not None
+    assert found.tried.sizes.counts.keys() == set(range(-50, -39))
+
+
+def test_gradients_that_are_zero_at_any_scale_are_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.SLOPE", 0.0)
+    assert judge(search(tmp_path, torch_training(1.0, by="scaler"))).verdict is Verdict.ZERO

@@ -49,7 +49,7 @@ class Skipped:
     most: int = 5
 
     def add(self, reason: str, place: str) -> None:
-        """One more; ``reason`` is a message id of the section ``sources``, without it."""
+        """One more; ``reason`` is a message id, without its section where that is ``sources``."""
         self.counts[reason] = self.counts.get(reason, 0) + 1
         known = self.places.setdefault(reason, [])
         if len(known) < self.most:
@@ -63,13 +63,18 @@ class Skipped:
     def told(self) -> list[tuple[Message, int, list[str]]]:
         """What is to be said of them: the reason, how many, and the first places; the most frequent first."""
         most = sorted(self.counts.items(), key=lambda one: -one[1])
-        return [(Message(f"sources.{reason}"), count, self.places[reason]) for reason, count in most]
+        return [(reason_message(reason), count, self.places[reason]) for reason, count in most]
 
     def join(self, other: Skipped) -> None:
         """All of another one, too."""
         for reason, count in other.counts.items():
             self.counts[reason] = self.counts.get(reason, 0) + count
             self.places[reason] = [*self.places.get(reason, []), *other.places[reason]][: self.most]
+
+
+def reason_message(reason: str) -> Message:
+    """Why something was stepped over."""
+    return Message(reason if "." in reason else f"sources.{reason}")
 
 
 class Source(Protocol):
@@ -110,3 +115,18 @@ class Source(Protocol):
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
         """These samples, in the order asked for, field by field; pixels of pictures included."""
         ...
+
+
+class NamesClasses(Protocol):
+    """A Source that knows its classes: labels are these names, and one that is a number is none of them."""
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """The names in the order of their numbers; empty where the dataset does not say."""
+        ...
+
+
+def class_names(source: Source) -> Sequence[str]:
+    """The classes of a dataset, where it names them."""
+    found: Sequence[str] = getattr(source, "class_names", ())
+    return found

@@ -7,10 +7,12 @@ from typing import Final
 
 from adapters.numpy_toy import (
     autograd,
+    batching,
     build,
     compiling,
     hooks,
     intercept,
+    loss_scale,
     ops,
     perturb,
     rates,
@@ -39,6 +41,8 @@ class NumpyToyAdapter:
     streams: Final[ModuleType] = streams
     replaying: Final[ModuleType] = replaying
     rates: Final[ModuleType] = rates
+    batching: Final[ModuleType] = batching
+    loss_scale: Final[ModuleType] = loss_scale
 
 
 ADAPTER = NumpyToyAdapter()

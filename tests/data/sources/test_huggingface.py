@@ -12,6 +12,7 @@ import pyarrow as pa
 from data.sources.digits import digits, joined
 from PIL import Image
 
+from trueline.data.source import class_names
 from trueline.data.sources.opening import open_source
 from trueline.model.trouble import BadFile
 
@@ -92,6 +93,14 @@ def test_labels_that_no_class_has_stay_numbers_and_minus_one_is_none(tmp_path: P
     features = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
     source = open_source(str(save(tmp_path / "saved", [pa.table({"label": [0, 1, -1, 7, None]})], features)))
     assert joined(source, "label") == ["a", "b", None, 7, None]
+    assert class_names(source) == ["a", "b"]
+
+
+def test_a_page_that_speaks_of_another_number_of_rows_is_told(tmp_path: Path) -> None:
+    folder = save(tmp_path / "saved", [table(range(5))])
+    page = {"features": FEATURES, "splits": {"train": {"name": "train", "num_examples": 9}}}
+    (folder / "dataset_info.json").write_text(json.dumps(page))
+    assert open_source(str(folder)).skipped.places == {"count_differs": ["dataset_info.json: 9 / 5"]}
 
 
 def test_a_broken_image_keeps_its_place(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ class Sizes(click.ParamType[list[int]]):
         return found
 
 
-@click.command("batch", cls=ScriptVerb, help="tune_batch.help", quiet="tune_scale.option_quiet", json="run.json")
+@click.command("batch", cls=ScriptVerb, help="tune_batch.help", quiet="tune.option_quiet", json="tune.option_json")
 @click.option("--sizes", type=Sizes(), metavar="N,N…", help="tune_batch.option_sizes")
 @click.option("--arg", "size_argument", metavar="NAME", help="tune_batch.option_arg")
 @click.option("--lr-arg", "rate_argument", metavar="NAME", help="tune_batch.option_lr_arg")
@@ -41,7 +41,7 @@ class Sizes(click.ParamType[list[int]]):
 @click.option("--repeats", type=click.IntRange(1, 100), default=1, metavar="N", help="tune_batch.option_repeats")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="compare.option_output")
 @click.option("--force", is_flag=True, help="compare.option_force")
-@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path), help="tune_scale.option_keep")
+@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path), help="tune.option_keep")
 def command(
     sizes: list[int] | None,
     size_argument: str | None,

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _LOOKED_AT = 50
 
 
-@click.command("scale", cls=ScriptVerb, help="tune_scale.help", quiet="tune_scale.option_quiet", json="run.json")
+@click.command("scale", cls=ScriptVerb, help="tune_scale.help", quiet="tune.option_quiet", json="tune.option_json")
 @click.option("--steps", type=click.IntRange(5, 1_000_000), default=200, metavar="N", help="tune_scale.option_steps")
 @click.option("--assume-half", is_flag=True, help="tune_scale.option_assume_half")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="compare.option_output")
 @click.option("--force", is_flag=True, help="compare.option_force")
-@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path), help="tune_scale.option_keep")
+@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path), help="tune.option_keep")
 def command(
     steps: int,
     assume_half: bool,
@@ -51,7 +51,6 @@ def command(
 
 
 def _search(runner: Runner, steps: int, assume_half: bool) -> Searched:
-    from trueline.model.trouble import BadUsage
     from trueline.tune.scale.search import Search
 
     search = Search(
@@ -61,9 +60,4 @@ def _search(runner: Runner, steps: int, assume_half: bool) -> Searched:
         assume_half,
         lambda done, saying: runner.show(done, steps, saying),
     )
-    found = search.run()
-    if not found.own.updates and not found.interrupted:
-        raise BadUsage(
-            "tune_scale.no_updates", script=runner.command.script, line=found.failed or found.ended.last_line
-        )
-    return found
+    return search.run()

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trueline.data.source import Array, Chunk, Column, Skipped
+import numpy as np
+
+from trueline.data.source import Chunk, Column, Skipped
 from trueline.data.sources.rows import Rows
 from trueline.model.trouble import BadFile
 
@@ -40,7 +42,7 @@ class Part:
         found: dict[str, Column] = {}
         records = None
         if self.records is not None and any(name in self.inside for name in fields):
-            records = self.records.read(start, stop)
+            records = np.asarray(self.records.read(start, stop))
         for name in fields:
             if records is not None and name in self.inside:
                 found[name] = records[name]
@@ -53,7 +55,7 @@ class Part:
 
 def _filled(rows: Rows, start: int, stop: int) -> Column:
     end = min(stop, rows.length)
-    found: Array | None = rows.read(start, end) if end > start else None
+    found: Column | None = rows.read(start, end) if end > start else None
     if end == stop and found is not None:
         return found
     return [*(found if found is not None else ()), *([None] * (stop - max(start, end)))]
@@ -63,12 +65,20 @@ class ColumnSource:
     """The Source of such parts."""
 
     def __init__(
-        self, name: str, kind: str, fields: Sequence[str], label: str | None, parts: Sequence[Part], skipped: Skipped
+        self,
+        name: str,
+        kind: str,
+        fields: Sequence[str],
+        label: str | None,
+        parts: Sequence[Part],
+        skipped: Skipped,
+        class_names: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.kind = kind
         self.fields = fields
         self.label = label
+        self.class_names = class_names
         self.length = sum(part.length for part in parts)
         self.skipped = skipped
         self._damaged: set[str] = set()

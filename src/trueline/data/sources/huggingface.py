@@ -76,7 +76,21 @@ def _parts(folder: Path, split: str | None, skipped: Skipped) -> list[_Part]:
             skipped.add("unreadable_file", f"{path.name}: {trouble.reason}")
             continue
         found.append(_Part(path, rows, {one: features.get(one, Feature()) for one in fields}, split))
+    _compare_count(folder, sum(one.length for one in found), skipped)
     return found
+
+
+def _compare_count(folder: Path, rows: int, skipped: Skipped) -> None:
+    """Whether the page speaks of another number of rows, as it also does after a selection or a filter."""
+    if not (folder / _INFO).is_file() or not (folder / _STATE).is_file():
+        return
+    try:
+        splits, state = _json(folder / _INFO).get("splits"), _json(folder / _STATE).get("_split")
+        told = splits[state if state in splits else next(iter(splits))]["num_examples"] if splits else None
+    except (BadFile, AttributeError, TypeError, KeyError, StopIteration):
+        return
+    if isinstance(told, int) and told != rows:
+        skipped.add("count_differs", f"{_INFO}: {told} / {rows}")
 
 
 def _files(folder: Path, skipped: Skipped) -> list[Path]:
@@ -150,8 +164,9 @@ class SavedSource:
         self._parts = parts
         self.length = sum(one.length for one in parts)
         self.fields = list(dict.fromkeys(field for one in parts for field in one.features))
-        classes = [one for part in parts for one, feature in part.features.items() if feature.names]
+        classes = {one: feature.names for part in parts for one, feature in part.features.items() if feature.names}
         self.label = choose_label(name, self.fields, label) or next(iter(classes), None)
+        self.class_names: Sequence[str] = classes.get(self.label or "", ())
         if any(one.split is not None for one in parts) and "split" not in self.fields:
             self.fields.append("split")
         self._damaged: set[Path] = set()

@@ -6,12 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from trueline.adapters.guest.entry import looks_like_entry
 from trueline.data.source import Source
+from trueline.data.sources.idx import looks_like_idx
+from trueline.data.sources.images import ENDINGS
 from trueline.formats.files import opened, unreadable
 from trueline.formats.mindrecord import looks_like_mindrecord
 from trueline.model.message import message
@@ -19,6 +22,11 @@ from trueline.model.trouble import BadFile, BadUsage
 
 _LOOKED_AT: Final = 5000
 _ARRAYS: Final = (".npy", ".npz")
+# Where what was downloaded lies below the folder that a user names.
+_INNER: Final = (
+    *("raw", "MNIST/raw", "FashionMNIST/raw", "cifar-10-batches-bin", "cifar-10-batches-py"),
+    *("cifar-100-binary", "cifar-100-python"),
+)
 
 
 def open_source(text: str, *, label: str | None = None) -> Source:
@@ -70,8 +78,14 @@ def _of_file(path: Path, text: str, label: str | None, part: str | None) -> Sour
         return _opened("arrays", "open_arrays", path, text, label, part)
     if looks_like_mindrecord(start) or ending == ".mindrecord":
         return _opened("mindrecord", "open_mindrecord", path, text, label)
+    if _ask("idx", "idx_names", [path.name]) or (looks_like_idx(start) and ending in ("", ".idx")):
+        return _opened("idx", "open_idx", path, text, label)
+    if _ask("cifar", "is_cifar", path):
+        return _opened("cifar", "open_cifar", path, text, label)
     if ending == ".arrow":
         return _opened("huggingface", "open_saved", path, text, label)
+    if _is_table(path):
+        return _table(path, text, label)
     raise BadFile(path, message("sources.unknown_file").text())
 
 
@@ -80,17 +94,39 @@ def _of_folder(path: Path, text: str, label: str | None) -> Source:
         return _opened("run", "open_fed", path, text, label)
     if _ask("huggingface", "is_saved", path):
         return _opened("huggingface", "open_saved", path, text, label)
-    with os.scandir(path) as entries:
-        names = [one.name for one in islice(entries, _LOOKED_AT)]
-    if _ask("mindrecord", "mindrecords_in", path, names):
-        return _opened("mindrecord", "open_mindrecord", path, text, label)
+    for folder in (path, *(path / one for one in _INNER)):
+        names = _names_in(folder)
+        if _ask("mindrecord", "mindrecords_in", folder, names):
+            return _opened("mindrecord", "open_mindrecord", folder, text, label)
+        if _ask("idx", "idx_names", names):
+            return _opened("idx", "open_idx", folder, text, label)
+        if _ask("cifar", "cifar_names", folder, names):
+            return _opened("cifar", "open_cifar", folder, text, label)
     endings = Counter(os.path.splitext(one)[1].lower() for one in islice(_below(path), _LOOKED_AT))  # noqa: PTH122
-    arrays = sum(endings[one] for one in _ARRAYS)
-    if arrays > endings.total() - arrays:
+    most = endings.total() // 2
+    if sum(endings[one] for one in _ARRAYS) > most:
         return _opened("arrays", "open_arrays", path, text, label)
+    if sum(endings[one] for one in ENDINGS) <= most and _is_table(path):
+        return _table(path, text, label)
     if endings:
         return _opened("images", "open_images", path, text, label)
     raise BadFile(path, message("sources.empty").text())
+
+
+def _is_table(path: Path) -> bool:
+    return find_spec("trueline.data.sources.tables") is not None and bool(_ask("tables", "is_table", path))
+
+
+def _table(path: Path, text: str, label: str | None) -> Source:
+    source: Source = import_module("trueline.data.sources.tables").open_table(path, label=label, name=text)
+    return source
+
+
+def _names_in(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        return [one.name for one in islice(entries, _LOOKED_AT)]
 
 
 def _below(folder: Path) -> Iterator[str]:

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from trueline.data.source import Array, Column
 from trueline.formats.files import fault, open_file
 from trueline.formats.stored import Stored
 from trueline.formats.zips import inflating
 
-Array = npt.NDArray[Any]
 _PIECE: Final = 1 << 20
 
 
@@ -29,8 +28,8 @@ class Rows(Protocol):
     @property
     def row_bytes(self) -> int: ...
 
-    def read(self, start: int, stop: int) -> Array:
-        """These rows, in an array of their own; quickest where ``start`` is where the last reading stopped."""
+    def read(self, start: int, stop: int) -> Column:
+        """These rows, in memory of their own; quickest where ``start`` is where the last reading stopped."""
         ...
 
 
@@ -139,6 +138,22 @@ class StreamedRows:
             self._left = self._left[len(more) :]
         self._at += count
         return found
+
+
+class SeenRows:
+    """Rows looked at in one way of several: what was read last is not read again for the next."""
+
+    def __init__(self, rows: Rows, look: Callable[[Any], Column], last: dict[Any, Any]) -> None:
+        self._rows, self._look, self._last = rows, look, last
+        self.length, self.row_bytes = rows.length, rows.row_bytes
+
+    def read(self, start: int, stop: int) -> Column:
+        """What the look makes of these rows."""
+        key = (id(self._rows), start, stop)
+        if key not in self._last:
+            self._last.clear()
+            self._last[key] = self._rows.read(start, stop)
+        return self._look(self._last[key])
 
 
 class _InflatedRows:

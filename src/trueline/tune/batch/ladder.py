@@ -16,6 +16,7 @@ from trueline.tune.batch.metric import Metric, choose_metric
 from trueline.tune.batch.probe import Probed, probed
 from trueline.tune.experiment import Experiment
 from trueline.tune.told import Word, update_of
+from trueline.tune.trained import check_trained, failure_of
 from trueline.tune.trial import Trial
 
 _PROBE: Final = 6
@@ -84,11 +85,12 @@ class Ladder:
         """The probe, then a rung after the other."""
         self.progress(0, 1, message("tune_batch.probing"))
         first = self.run_one("probe", Experiment("batch", _PROBE), lambda _: False)
-        found = probed(first)
+        check_trained(first)
         if first.interrupted:
-            return Climbed(found or _NOTHING, None, [], None, self.size_argument, interrupted=True)
+            raise KeyboardInterrupt
+        found = probed(first)
         if found is None:
-            raise BadUsage("tune_batch.no_updates", line=_failure(first) or first.ended.last_line)
+            raise BadUsage("tune_batch.no_batches")
         if self.size_argument is None and found.loader is None:
             raise BadUsage("tune_batch.cannot", why=found.why)
         climbed = Climbed(found, None, [], None, self.size_argument, interrupted=False)
@@ -175,12 +177,9 @@ class Ladder:
             raise BadUsage("tune_batch.bad_rate", argument=self.rate_argument, value=given) from None
 
 
-_NOTHING: Final = Probed(0, 1, None, None, None, None)
-
-
 def _trouble(trial: Trial, found: Probed, size: int) -> Message | None:
     """Why a run is no result, if it is none."""
-    failure = _failure(trial)
+    failure = failure_of(trial)
     if failure is not None:
         return message("tune_batch.failed", reason=failure)
     came = _came(trial)
@@ -224,10 +223,3 @@ def _speed(trial: Trial) -> float | None:
     ]
     middle = median(seconds) if seconds else 0.0
     return 1 / middle if middle > 0 else None
-
-
-def _failure(trial: Trial) -> str | None:
-    told = trial.of("failed")
-    if told:
-        return f"{told[0]['kind']}: {told[0]['reason']}"
-    return trial.ended.last_line if trial.ended_early and trial.ended.code != 0 else None

@@ -19,7 +19,7 @@ class _Fed:
 
     @property
     def trains(self) -> bool:
-        """The last batch of an evaluation that was broken off may look like one that is trained on; its others do not."""
+        """The last batch of an evaluation that is broken off may look like one to train on; the others do not."""
         return self.used * 2 >= self.fetched
 
 

@@ -27,6 +27,7 @@ class Verdict(StrEnum):
     BRAIN = "brain"
     UNSEEN = "unseen"
     HOPELESS = "hopeless"
+    ZERO = "zero"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def judge(found: Searched) -> Judged:
     if suggestion is None:
         return Judged(Verdict.HOPELESS, own.lost_share, 0.0, None, None)
     finest = found.finest
+    if not finest.sizes.nonzero and not any(one.lost for one in finest.updates):
+        return Judged(Verdict.ZERO, own.lost_share, 0.0, None, None)
     now = row_of(nearest_power(own.scale), finest.updates, finest.sizes)
     best = row_of(suggestion.power, finest.updates, finest.sizes)
     # What has vanished in the run itself is not among its sizes: that shows in how many more are zero.

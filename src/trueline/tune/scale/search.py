@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trueline.model.message import Message, message
-from trueline.record.again import Ended
 from trueline.tune.experiment import Experiment
 from trueline.tune.scale.seen import Seen, scaled_by_hand, seen_in
 from trueline.tune.scale.suggesting import Suggestion, suggest
 from trueline.tune.told import Update, Word, update_of
+from trueline.tune.trained import check_trained, failure_of
 from trueline.tune.trial import Trial
 
 _TRIES: Final = 6
@@ -31,7 +31,6 @@ class Searched:
     confirmed: bool
     interrupted: bool
     assume_half: bool
-    ended: Ended
     failed: str | None = None
 
     @property
@@ -53,12 +52,13 @@ class Search:
     def run(self) -> Searched:
         """All of it."""
         first = self._trial("own", {}, message("tune_scale.running_own"), self._is_hopeless)
+        check_trained(first)
         own = self._with_hidden_scale(seen_in(first.words, assume_half=self.assume_half))
-        found = Searched(own, None, None, False, first.interrupted, self.assume_half, first.ended, _failure(first))
-        if first.interrupted or not own.updates or not (own.half or self.assume_half):
+        found = Searched(own, None, None, False, first.interrupted, self.assume_half, failure_of(first))
+        if not (own.half or self.assume_half):
             return found
         found = replace(found, suggestion=suggest([own]))
-        return found if not own.half or found.suggestion is None else self._confirm(found)
+        return found if first.interrupted or not own.half or found.suggestion is None else self._confirm(found)
 
     def _with_hidden_scale(self, own: Seen) -> Seen:
         """A scale by hand shows in the numbers, unless they are all lost to it: then with losses made smaller."""
@@ -83,7 +83,7 @@ class Search:
             trial = self._try(number, found)
             seen = seen_in(trial.words, assume_half=self.assume_half)
             if trial.interrupted or not seen.updates:
-                return replace(found, interrupted=trial.interrupted, failed=found.failed or _failure(trial))
+                return replace(found, interrupted=trial.interrupted, failed=found.failed or failure_of(trial))
             runs.append(seen)
             again = suggest(runs)
             lost = any(one.lost for one in seen.updates if not one.own_fault)
@@ -125,13 +125,3 @@ class Search:
 def _is_lost(update: Update) -> bool:
     """A scale that is too high for one update is not the one."""
     return bool(update.fields.get("nonfinite")) or update.skipped
-
-
-def _failure(trial: Trial) -> str | None:
-    """Why it did not come to its end, if it did not."""
-    told = trial.of("failed")
-    if told:
-        return f"{told[0]['kind']}: {told[0]['reason']}"
-    if trial.ended_early and trial.ended.code != 0:
-        return trial.ended.last_line
-    return None

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.tune.scale.seen import LARGEST, Seen
+from trueline.tune.scale.shares import nearest_power
 
 # Gradients of later steps may be larger than those that were seen.
 _MARGIN: Final = 2
 _HIGHEST: Final = 40
+_LEAP: Final = 16
 FACTOR: Final = 2.0
 WINDOW: Final = 2000
 _SHORTEST: Final = 20
@@ -38,9 +40,11 @@ def suggest(runs: Sequence[Seen]) -> Suggestion | None:
     limits = [math.floor(math.log2(LARGEST / max(sizes)))] if sizes else []
     # What was lost at a scale fits at half of that at best.
     limits += [math.floor(math.log2(one.scale)) - 1 for one in known if one.lost and one.scale > 0]
-    if not limits:
+    if not known:
         return None
-    return Suggestion(max(0, min(min(limits) - _MARGIN, _HIGHEST)), window=_window(runs[0]))
+    # Where all is zero, all may have vanished.
+    power = min(limits) - _MARGIN if limits else nearest_power(runs[-1].scale) + _LEAP
+    return Suggestion(max(0, min(power, _HIGHEST)), window=_window(runs[0]))
 
 
 def _window(run: Seen) -> int:
