@@ -35,23 +35,27 @@ def digits() -> tuple[Array, Array]:
     return (found.data / 16).astype(np.float32), found.target.astype(np.int32)
 
 
-def batches(count: int, size: int, steps: int) -> Iterator[Array]:
+def batches(count: int, size: int, steps: int, seed: int) -> Iterator[Array]:
     """Indexes of random batches."""
-    random = np.random.default_rng(5)
+    random = np.random.default_rng(seed)
     for _ in range(steps):
         yield random.integers(0, count, size)
 
 
-def main(rate: float, train: Callable[[float, int, bool], list[float]]) -> None:
+def main(rate: float, train: Callable[[float, int, bool, int], list[float]]) -> None:
     """Train as a script does; or with ``--sweep`` at each of some constant rates, and print the losses of each."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--lr", type=float, default=rate)
     parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=1, help="how many seeds a sweep takes")
     parser.add_argument("--sweep", default="", help="rates, separated by commas")
     asked = parser.parse_args()
     if not asked.sweep:
-        train(asked.lr, asked.steps, True)
+        train(asked.lr, asked.steps, True, asked.seed)
         return
     for one in asked.sweep.split(","):
-        losses = train(float(one), asked.steps, False)
-        print(json.dumps({"rate": float(one), "losses": [x if math.isfinite(x) else None for x in losses]}))
+        for seed in range(asked.seeds):
+            losses = train(float(one), asked.steps, False, asked.seed + seed)
+            told = {"rate": float(one), "seed": seed, "losses": [x if math.isfinite(x) else None for x in losses]}
+            print(json.dumps(told), flush=True)

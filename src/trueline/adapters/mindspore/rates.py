@@ -44,22 +44,22 @@ class _HeldInGroups:
 
     def __init__(self, optimizer: Any) -> None:
         self._groups = optimizer.param_groups
-        self._kept: list[Array | float] | None = None
+        self._kept: list[float] | None = None
 
     def own(self) -> list[float]:
-        return [values.read(one) for one in self._kept or (group["lr"] for group in self._groups)]
+        return self._kept or [_plain(group["lr"]) for group in self._groups]
 
     def peak(self) -> list[float]:
-        planned = [values.read(group["initial_lr"]) if "initial_lr" in group else 0.0 for group in self._groups]
+        planned = [_plain(group.get("initial_lr", 0.0)) for group in self._groups]
         return [max(pair) for pair in zip(self.own(), planned, strict=True)]
 
     def use(self, rates: Sequence[float]) -> None:
-        self._kept = list(self.own())
+        self._kept = self.own()
         self._set(rates)
 
     def release(self) -> None:
         if self._kept is not None:
-            self._set(self.own())
+            self._set(self._kept)
             self._kept = None
 
     def _set(self, rates: Sequence[float]) -> None:
@@ -141,8 +141,12 @@ def _parameter(rate: Any) -> Any:
 def _planned(rate: Any) -> list[float]:
     held = _parameter(rate)
     if held is not None:
-        return [float(values.to_numpy(held).max())]
-    return [values.read(rate.construct(ms.Tensor([step], ms.int32))) for step in _LOOKED_AT]
+        return [short(values.to_numpy(held).max())]
+    return [_plain(rate.construct(ms.Tensor([step], ms.int32))) for step in _LOOKED_AT]
+
+
+def _plain(rate: Any) -> float:
+    return short(values.to_numpy(rate).reshape(-1)[0]) if values.is_tensor(rate) else float(rate)
 
 
 def _replace(optimizer: Any, new: dict[int, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from trueline.tune.child.ear import Ear
@@ -16,7 +17,8 @@ _DECADES: Final = 3
 _LARGEST: Final = 10.0
 # Where a script has no rate of its own to begin with.
 _FROM, _TO = 1e-6, 1.0
-_MOST_WATCHED: Final = 1 << 14
+_MOST_WATCHED: Final = 4
+_LARGEST_WATCHED: Final = 1 << 14
 
 
 class RateEar(Ear):
@@ -27,7 +29,7 @@ class RateEar(Ear):
         self._held: dict[int, tuple[HeldRates, list[float]]] = {}
         self._own = 0.0
         self._span = (_FROM, _TO)
-        self._watched: tuple[Any, Any] | None = None
+        self._watched: list[tuple[Any, Any]] = []
 
     def began(self, optimizer: Any, update: int) -> None:
         """Set the rates for this step."""
@@ -44,21 +46,21 @@ class RateEar(Ear):
         """Give the script's own back, so that its schedule goes on as it would."""
         del update, skipped
         self._held[id(optimizer)][0].release()
-        if self._is_first(optimizer) and self._watched is not None:
-            parameter, before = self._watched
-            self.note(moved=float(abs(self.adapter.values.to_numpy(parameter).astype("f8") - before).max()))
+        if self._is_first(optimizer) and self._watched:
+            to_numpy = self.adapter.values.to_numpy
+            self.note(moved=max(float(abs(to_numpy(one).astype("f8") - before).max()) for one, before in self._watched))
 
     def _hold(self, optimizer: Any) -> tuple[HeldRates, list[float]]:
         if id(optimizer) not in self._held:
             held = self.adapter.rates.hold(optimizer)
             peak = held.peak()
             if not self._held:
-                self._begin(held, peak)
+                self._begin(optimizer, held, peak)
             self._held[id(optimizer)] = held, peak
             self.teller.tell("rates", optimizer=len(self._held) - 1, kind=type(optimizer).__name__, rates=peak)
         return self._held[id(optimizer)]
 
-    def _begin(self, held: HeldRates, peak: list[float]) -> None:
+    def _begin(self, optimizer: Any, held: HeldRates, peak: list[float]) -> None:
         largest = max(peak, default=0.0)
         self._own = largest if math.isfinite(largest) and largest > 0 else 0.0
         if self._own:
@@ -71,20 +73,27 @@ class RateEar(Ear):
         if high is None:
             high = max(self._span[1], low * 10)
         self._span = low, high
-        self.teller.tell("span", own=self._own, first=max(held.own(), default=0.0), low=low, high=high)
+        first = max(held.own(), default=0.0)
+        momentum = _momentum(self.adapter.values.groups(optimizer)[0].settings)
+        self.teller.tell("span", own=self._own, first=first, low=low, high=high, momentum=momentum)
 
     def _is_first(self, optimizer: Any) -> bool:
         return next(iter(self._held), None) == id(optimizer)
 
     def _look(self, optimizer: Any) -> None:
-        """Keep a small parameter as it is: what was set is worth nothing before a step has gone by it."""
+        """Keep a few small parameters as they are: whether a rate has an effect shows only in what a step does."""
         values = self.adapter.values
-        if self._watched is None:
+        if not self._watched:
             found = [one for group in values.groups(optimizer) for one in group.parameters]
-            fit = [one for one in found if 0 < math.prod(values.shape(one)) <= _MOST_WATCHED]
-            chosen = max(fit, key=lambda one: math.prod(values.shape(one)), default=None)
-            if chosen is None:
-                return
+            fit = [one for one in found if 0 < math.prod(values.shape(one)) <= _LARGEST_WATCHED]
+            chosen = fit[:: max(len(fit) // _MOST_WATCHED, 1)][:_MOST_WATCHED]
         else:
-            chosen = self._watched[0]
-        self._watched = chosen, values.to_numpy(chosen, copy=True).astype("f8")
+            chosen = [one for one, _ in self._watched]
+        self._watched = [(one, values.to_numpy(one, copy=True).astype("f8")) for one in chosen]
+
+
+def _momentum(settings: Mapping[str, Any]) -> float:
+    """How much of a step goes on in the next one; 0 where nothing is said of it."""
+    betas = settings.get("betas")
+    known = [settings.get("momentum"), settings.get("beta1"), betas[0] if isinstance(betas, list | tuple) else None]
+    return next((float(one) for one in known if isinstance(one, int | float) and 0 < one < 1), 0.0)

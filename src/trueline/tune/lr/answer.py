@@ -13,13 +13,9 @@ from trueline.model.report import Axis, Block, Curves, Mark, Report, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.tune.lr.finding import finding, what, why_not
 from trueline.tune.lr.tested import LOSS, Tested
+from trueline.tune.rates import short
 
 _MOST_SHOWN: Final = 2.0
-
-
-def short(rate: float) -> float:
-    """A rate in the two digits that a test can tell."""
-    return float(f"{rate:.2g}")
 
 
 def conclusion(tested: Tested) -> Message:

@@ -17,8 +17,12 @@ _WIDTH: Final = 0.025
 # The curve has started to get better when this share of all it will gain is there. At a rate where the test has gained
 # so much, as many steps as the whole test takes gain about nine tenths.
 _STARTED: Final = 0.15
-# It has stopped when it has lost this share again.
-_STOPPED: Final = 0.2
+# It has stopped where it has lost this share again for good: momentum makes it swing before that.
+_STOPPED: Final = 0.5
+# It has diverged where it is this share of the gain above its beginning.
+_DIVERGED: Final = 0.5
+# What is seen is what was done as many steps ago as momentum remembers, but no more than this share of the curve.
+_LONGEST_MEMORY: Final = 0.1
 # A gain counts when it is so many times what chance makes of the smoothed curve, and this share of where it began.
 _ABOVE_CHANCE: Final = 4.0
 _LEAST_GAIN: Final = 0.005
@@ -33,8 +37,8 @@ _BELOW: Final = 0.8
 class Bounds:
     """What a curve shows; rates that it does not show are None.
 
-    ``start`` and ``best`` are the values at its beginning and at its best, ``stopped`` the place from which on it only
-    gets worse, ``smoothed`` the curve without chance, of the same length as what was given up to ``stopped`` and on.
+    ``start`` and ``best`` are the values at its beginning and at its best, ``smoothed`` is the curve without chance, as
+    far as it is finite.
     """
 
     lower: float | None
@@ -52,18 +56,22 @@ class Bounds:
 
 
 def find_bounds(
-    rates: Sequence[float], values: Sequence[float], losses: Sequence[tuple[float, float]] | None = None
+    rates: Sequence[float],
+    values: Sequence[float],
+    losses: Sequence[tuple[float, float]] | None = None,
+    momentum: float = 0.0,
 ) -> Bounds:
     """The bounds of a value that is the better the lower it is, after a step at each of rising rates.
 
-    ``losses`` (rate and loss), where the value is another one, show how fast the training grows out of bounds.
+    ``losses`` (rate and loss), where the value is another one, show how fast the training grows out of bounds;
+    ``momentum`` is how much of a step goes on in the next one.
     """
     whole = _finite(values)
     if len(whole) < FEWEST:
         return Bounds(None, None, None, None, math.nan, math.nan, [])
     smoothed = smooth(whole)
     start = float(np.median(whole[: max(len(whole) // 10, 3)]))
-    low, stopped = _stop(smoothed, start, _chance(whole))
+    low = int(np.argmin(smoothed))
     best = float(smoothed[low])
     gain = start - best
     if gain < max(_ABOVE_CHANCE * _chance(whole), _LEAST_GAIN * abs(start)):
@@ -72,9 +80,12 @@ def find_bounds(
     lower = float(rates[first]) if first > 0 else None
     steepest = float(rates[_steepest(rates, smoothed, first, low)])
     shown = losses if losses is not None else list(zip(rates, values, strict=True))
-    limit = _grows_above([one for one in shown if one[0] >= rates[low]])
-    diverged = stopped or len(whole) < len(values) or limit is not None
-    upper = min(float(rates[low]), limit if limit is not None else math.inf) if diverged else None
+    last = _last_good(smoothed, low, start)
+    upper = None
+    if last < len(smoothed) - 1 or len(whole) < len(values):
+        memory = min(round(1 / (1 - min(momentum, 0.999))), math.ceil(_LONGEST_MEMORY * len(values)))
+        limit = _grows_above([one for one in shown if one[0] >= rates[last]])
+        upper = min(float(rates[max(last - memory, first)]), limit if limit is not None else math.inf)
     return Bounds(lower, upper, _suggest(lower, steepest, upper), steepest, start, best, smoothed.tolist())
 
 
@@ -102,19 +113,16 @@ def _chance(values: Array) -> float:
     return sigma / math.sqrt(2 * math.sqrt(math.pi) * max(len(values) * _WIDTH, 1.0))
 
 
-def _stop(smoothed: Array, start: float, chance: float) -> tuple[int, bool]:
-    """The best place before the curve gets clearly worse, and whether it does."""
-    low = 0
-    for place, value in enumerate(smoothed):
-        if value < smoothed[low]:
-            low = place
-        elif start - smoothed[low] > _ABOVE_CHANCE * chance:
-            lost = value - smoothed[low]
-            if lost > max(_STOPPED * (start - smoothed[low]), _ABOVE_CHANCE * chance):
-                return low, True
-        elif value - start > max(start - float(smoothed.min()), _ABOVE_CHANCE * chance) and place > len(smoothed) // 4:
-            return low, True
-    return low, False
+def _last_good(smoothed: Array, low: int, start: float) -> int:
+    """The last place before divergence at which the curve is nearly at its best."""
+    gain = start - smoothed[low]
+    last = low
+    for place in range(low, len(smoothed)):
+        if smoothed[place] > start + _DIVERGED * gain:
+            break
+        if smoothed[place] <= smoothed[low] + _STOPPED * gain:
+            last = place
+    return last
 
 
 def _steepest(rates: Sequence[float], smoothed: Array, first: int, low: int) -> int:

@@ -8,6 +8,7 @@ from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.message import Message, message
 from trueline.tune.lr.bounds import FEWEST
 from trueline.tune.lr.tested import LOSS, Tested
+from trueline.tune.rates import short
 
 CODE: Final = "hp.01"
 # The bounds of a test are no sharper than this: only what lies further outside is a problem.
@@ -27,7 +28,7 @@ def why_not(tested: Tested) -> Message | None:
     if len(tested.points) < FEWEST:
         return message("tune_lr.too_short", updates=len(tested.points), needed=FEWEST)
     if not tested.bounds.gained:
-        shown = {"what": what(tested), "low": tested.low, "high": _furthest(tested)}
+        shown = {"what": what(tested), "low": short(tested.low), "high": short(_furthest(tested))}
         return message("tune_lr.never_falls", **shown)
     return None
 
@@ -53,14 +54,14 @@ def _placed(tested: Tested, own: float) -> tuple[Conclusion, Message]:
         return Conclusion.NA, message("tune_lr.own_not_tried", own=own)
     if upper is not None and own > upper:
         if own <= ABOVE * upper:
-            return Conclusion.SUSPECT, message("tune_lr.near_upper", own=own, bound=upper)
+            return Conclusion.SUSPECT, message("tune_lr.near_upper", own=own, bound=short(upper))
         if tested.own_first * ABOVE < own:
-            return Conclusion.SUSPECT, message("tune_lr.warmed_up", own=own, bound=upper)
-        return Conclusion.FOUND, message("tune_lr.too_high", own=own, bound=upper)
+            return Conclusion.SUSPECT, message("tune_lr.warmed_up", own=own, bound=short(upper))
+        return Conclusion.FOUND, message("tune_lr.too_high", own=own, bound=short(upper))
     if lower is not None and own < lower:
         if own * BELOW >= lower:
-            return Conclusion.SUSPECT, message("tune_lr.near_lower", own=own, bound=lower)
-        return Conclusion.FOUND, message("tune_lr.too_low", own=own, bound=lower)
+            return Conclusion.SUSPECT, message("tune_lr.near_lower", own=own, bound=short(lower))
+        return Conclusion.FOUND, message("tune_lr.too_low", own=own, bound=short(lower))
     return Conclusion.NONE, message("tune_lr.within", own=own)
 
 
@@ -68,6 +69,8 @@ def _finding(tested: Tested, conclusion: Conclusion, said: Message) -> Finding:
     bounds = tested.bounds
     advice = None
     if conclusion is Conclusion.FOUND and bounds.suggestion is not None:
-        advice = message("tune_lr.advice", suggestion=bounds.suggestion)
-    limits = {name: one for name, one in (("lower", bounds.lower), ("upper", bounds.upper)) if one is not None}
+        advice = message("tune_lr.advice", suggestion=short(bounds.suggestion))
+    if why_not(tested) is not None:
+        return Finding(CODE, conclusion, said, Certainty.LIKELY)
+    limits = {name: short(one) for name, one in (("lower", bounds.lower), ("upper", bounds.upper)) if one is not None}
     return Finding(CODE, conclusion, said, Certainty.LIKELY, advice, measured=tested.own, limit=limits or None)

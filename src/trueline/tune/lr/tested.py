@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean, linear_regression
 from typing import Final
 
 from trueline.tune.logged import accuracy_of, logged_curves
@@ -15,6 +15,8 @@ from trueline.tune.told import Update
 from trueline.tune.trial import Trial
 
 LOSS: Final = "loss"
+# How fast the weights' movement must rise with the rate: 1 where gradients stay, 0 where the rate has no effect.
+_FOLLOWS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def tested(trials: Sequence[Trial], *, accuracy: bool, shorter_than: int | None)
     (span,) = first.of("span")
     points = _mean([_points(one) for one in trials])
     name = _accuracy_name(first) if accuracy else None
-    metric, bounds = _bounds(points, name)
+    metric, bounds = _bounds(points, name, float(span["momentum"]))
     rates = [float(one.fields["own"]) for one in first.updates if "own" in one.fields]
     return Tested(
         points,
@@ -117,24 +119,24 @@ def _mean(curves: Sequence[Sequence[Point]]) -> list[Point]:
     return found
 
 
-def _bounds(points: Sequence[Point], name: str | None) -> tuple[str, Bounds]:
+def _bounds(points: Sequence[Point], name: str | None, momentum: float) -> tuple[str, Bounds]:
     losses = [(one.rate, one.loss) for one in points]
-    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses])
+    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum)
     seen = [(one.rate, -one.accuracy) for one in points if one.accuracy is not None]
     if name is None or len(seen) < FEWEST:
         return LOSS, by_loss
-    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses)
+    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum)
     return (name, by_accuracy) if by_accuracy.gained or not by_loss.gained else (LOSS, by_loss)
 
 
 def _follows(updates: Sequence[Update]) -> bool:
-    """Whether the weights moved the more, the higher the rate: at least by the root of its factor."""
-    moved = [(float(one.fields["rate"]), one.fields.get("moved")) for one in updates if not one.skipped]
-    known = [(rate, float(far)) for rate, far in moved if isinstance(far, float) and math.isfinite(far)]
-    part = len(known) // 4
-    if part < 2:
+    """Whether the weights move the more, the higher the rate, in the first half, where gradients hardly change."""
+    seen = [(float(one.fields["rate"]), one.fields.get("moved")) for one in updates if not one.skipped]
+    known = [(rate, float(far)) for rate, far in seen if isinstance(far, float | int) and math.isfinite(far)]
+    if len(known) < FEWEST:
         return True
-    (low, before), (high, after) = (
-        (median(rate for rate, _ in some), median(far for _, far in some)) for some in (known[:part], known[-part:])
-    )
-    return after > 0 and (before == 0 or after / before >= math.sqrt(high / low))
+    moved = [(math.log(rate), math.log(far)) for rate, far in known[: len(known) // 2] if far > 0]
+    if len(moved) < len(known) // 8:
+        # Too small for the weights' precision; or they never move.
+        return any(far > 0 for _, far in known)
+    return linear_regression(*zip(*moved, strict=True)).slope > _FOLLOWS

@@ -13,8 +13,8 @@ INPUTS, LABELS = problem.digits()
 INPUTS = INPUTS.reshape(-1, 1, 8, 8)
 
 
-def train(rate: float, steps: int, scheduled: bool) -> list[float]:
-    ms.set_seed(0)
+def train(rate: float, steps: int, scheduled: bool, seed: int) -> list[float]:
+    ms.set_seed(seed)
     model = nn.SequentialCell(
         nn.Conv2d(1, 8, 3, pad_mode="pad", padding=1, has_bias=True),
         nn.ReLU(),
@@ -39,7 +39,7 @@ def train(rate: float, steps: int, scheduled: bool) -> list[float]:
 
     model.set_train()
     losses = []
-    for rows in problem.batches(len(INPUTS), 64, steps):
+    for rows in problem.batches(len(INPUTS), 64, steps, seed):
         losses.append(float(step(ms.Tensor(INPUTS[rows]), ms.Tensor(LABELS[rows])).asnumpy()))
     return losses
 

@@ -12,8 +12,8 @@ import problem
 INPUTS, LABELS = problem.digits()
 
 
-def train(rate: float, steps: int, _scheduled: bool) -> list[float]:
-    ms.set_seed(0)
+def train(rate: float, steps: int, _scheduled: bool, seed: int) -> list[float]:
+    ms.set_seed(seed)
     model = nn.SequentialCell(nn.Dense(64, 64), nn.ReLU(), nn.Dense(64, 64), nn.ReLU(), nn.Dense(64, 10))
     body, last = model[:4].trainable_params(), model[4].trainable_params()
     optimizer = nn.Adam([{"params": body}, {"params": last, "lr": rate / 10}], learning_rate=rate)
@@ -26,7 +26,7 @@ def train(rate: float, steps: int, _scheduled: bool) -> list[float]:
     step = ms.value_and_grad(forward, None, optimizer.parameters, has_aux=True)
     model.set_train()
     losses = []
-    for number, rows in enumerate(problem.batches(len(INPUTS), 64, steps)):
+    for number, rows in enumerate(problem.batches(len(INPUTS), 64, steps, seed)):
         (loss, logits), gradients = step(ms.Tensor(INPUTS[rows]), ms.Tensor(LABELS[rows]))
         optimizer(gradients)
         accuracy = (logits.asnumpy().argmax(1) == LABELS[rows]).mean()

@@ -24,8 +24,8 @@ class Losses(Callback):
         self.seen.append(float(run_context.original_args().net_outputs.asnumpy()))
 
 
-def train(rate: float, steps: int, scheduled: bool) -> list[float]:
-    ms.set_seed(0)
+def train(rate: float, steps: int, scheduled: bool, seed: int) -> list[float]:
+    ms.set_seed(seed)
     model = nn.Dense(64, 10)
     rates = [rate / 2 ** (step // 60 if scheduled else 0) for step in range(steps)]
     optimizer = nn.SGD(model.trainable_params(), learning_rate=rates)

@@ -12,7 +12,7 @@ import problem
 INPUTS, TARGETS = (ms.Tensor(one) for one in problem.least_squares())
 
 
-def train(rate: float, steps: int, _scheduled: bool) -> list[float]:
+def train(rate: float, steps: int, _scheduled: bool, _seed: int) -> list[float]:
     model = nn.Dense(INPUTS.shape[1], 1, weight_init="zeros", has_bias=False)
     optimizer = nn.SGD(model.trainable_params(), learning_rate=rate)
 

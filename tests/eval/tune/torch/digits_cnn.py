@@ -14,14 +14,14 @@ INPUTS, LABELS = (torch.from_numpy(one) for one in problem.digits())
 INPUTS, LABELS = INPUTS.view(-1, 1, 8, 8), LABELS.long()
 
 
-def train(rate: float, steps: int, _scheduled: bool) -> list[float]:
-    torch.manual_seed(0)
+def train(rate: float, steps: int, _scheduled: bool, seed: int) -> list[float]:
+    torch.manual_seed(seed)
     model = nn.Sequential(
         nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 16, 10)
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
     losses = []
-    for number, rows in enumerate(problem.batches(len(INPUTS), 32, 2 * steps)):
+    for number, rows in enumerate(problem.batches(len(INPUTS), 32, 2 * steps, seed)):
         loss = functional.cross_entropy(model(INPUTS[rows]), LABELS[rows])
         (loss / 2).backward()
         if number % 2:

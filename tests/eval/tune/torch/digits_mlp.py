@@ -14,13 +14,13 @@ INPUTS, LABELS = (torch.from_numpy(one) for one in problem.digits())
 LABELS = LABELS.long()
 
 
-def train(rate: float, steps: int, _scheduled: bool) -> list[float]:
-    torch.manual_seed(0)
+def train(rate: float, steps: int, _scheduled: bool, seed: int) -> list[float]:
+    torch.manual_seed(seed)
     model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     groups = [{"params": model[:4].parameters()}, {"params": model[4].parameters(), "lr": rate / 10}]
     optimizer = torch.optim.Adam(groups, lr=rate)
     losses = []
-    for step, rows in enumerate(problem.batches(len(INPUTS), 64, steps)):
+    for step, rows in enumerate(problem.batches(len(INPUTS), 64, steps, seed)):
         inputs, labels = INPUTS[rows], LABELS[rows]
         logits = model(inputs)
         loss = functional.cross_entropy(logits, labels)
