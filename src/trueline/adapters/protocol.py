@@ -29,6 +29,7 @@ from trueline.adapters.nouns import (
 )
 from trueline.adapters.observer import Observer, Tap
 from trueline.adapters.scalers import Begin
+from trueline.model.run import Line
 
 
 class Values(Protocol):
@@ -350,6 +351,16 @@ class Replays(Protocol):
 
     def set_generator(self, generator: Any, state: Array) -> None:
         """Bring a generator of the user's back."""
+        ...
+
+
+class Pipelines(Protocol):
+    """Datasets and loaders taken apart; imported only where a pipeline is looked at, so no part of an Adapter."""
+
+    def is_pipeline(self, value: Any) -> bool: ...
+
+    def opened(self, value: Any, built: Callable[[Any], Line | None]) -> Any:
+        """The pipeline as an ``adapters.pipeline.Opened``; ``built`` knows the user's line that built an object."""
         ...
 
 

@@ -29,6 +29,16 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Bars:
+    """Amounts side by side, each a bar as long as its share of the largest; ``marked`` ones stand out."""
+
+    title: Message
+    names: Sequence[Any]
+    values: Sequence[float]
+    marked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Band:
     """How far from a curve's values noise may lie, step by step."""
 
@@ -98,10 +108,10 @@ class Folded:
     """Blocks that a reader may open: a page folds them away, the terminal leaves them out and says how many rows."""
 
     title: Message
-    blocks: Sequence[Text | Table | Curves | Strip | Source]
+    blocks: Sequence[Text | Table | Bars | Curves | Strip | Source]
 
 
-Block = Text | Table | Curves | Strip | Source | Folded
+Block = Text | Table | Bars | Curves | Strip | Source | Folded
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trueline.adapters.guest.tail import Tail
 from trueline.model.trouble import BadUsage
 from trueline.record.launch import run_module, run_script
 from trueline.record.launchers import find_launcher
 from trueline.record.perturb import VARIABLE, Perturbation
 from trueline.record.ranks import rank_in_environment
-from trueline.record.tail import Tail
 from trueline.record.wanted import Wanted
 
 _TAIL = 4096

@@ -208,3 +208,13 @@ def _filled(points: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         for x in range(x0, x1):
             yield x, y0 + round((y1 - y0) * (x - x0) / (x1 - x0))
     yield from points[-1:]
+
+
+def bar_text(share: float, width: int, *, ascii: bool = False) -> str:
+    """A bar of a share of some columns; what is not nothing is never shown as nothing."""
+    if not share > 0:
+        return ""
+    if ascii:
+        return "#" * max(1, round(min(1.0, share) * width))
+    eighths = max(1, round(min(1.0, share) * width * 8))
+    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]

@@ -10,22 +10,23 @@ from itertools import groupby
 from typing import Any, TextIO
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, JustifyMethod
 from rich.table import Table as Grid
 from rich.text import Text as Styled
 
 from trueline.model.curve import Curve
 from trueline.model.message import message
-from trueline.model.report import Block, Curves, Folded, Report, Source, Strip, Table, Text
+from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text
 from trueline.report.findings import finding_lines
 from trueline.report.folded import row_count
-from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, plot, scale_of, sparkline
+from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, bar_text, plot, scale_of, sparkline
 from trueline.report.shown import number, say, shown, visible
 
 _COLOURS = ("cyan", "magenta", "yellow", "green")
 _SPARK, _WIDE_SPARK, _WIDE = 12, 24, 100
 _WORD, _NAME = 12, 16
+_BAR = 50
 _SHADES, _ASCII_SHADES = "·░▒▓█", ".:+*#"
 
 
@@ -75,6 +76,8 @@ class _Page:
                 self.line(say(block.message, self.lang))
             case Table():
                 self._table(block)
+            case Bars():
+                self._bars(block)
             case Curves():
                 self._curves(block)
             case Strip():
@@ -117,6 +120,20 @@ class _Page:
         if isinstance(cell, Curve):
             return sparkline(cell, _WIDE_SPARK if self.console.width >= _WIDE else _SPARK, ascii=self.ascii)
         return shown(cell, self.lang)
+
+    def _bars(self, block: Bars) -> None:
+        self.line(say(block.title, self.lang), "bold")
+        names = [shown(name, self.lang) for name in block.names]
+        room = max(4, min(self.console.width // 3, max((cell_len(name) for name in names), default=0)))
+        amounts = [shown(value, self.lang) for value in block.values]
+        digits = max((len(amount) for amount in amounts), default=0)
+        width = max(8, min(_BAR, self.console.width - room - digits - 6))
+        most = max(block.values, default=0)
+        for place, (name, value, amount) in enumerate(zip(names, block.values, amounts, strict=True)):
+            marked = place in block.marked
+            bar = bar_text(value / most if most > 0 else 0.0, width, ascii=self.ascii)
+            row = f"{'>' if marked else ' '} {set_cell_size(name, room)}  {amount:>{digits}}  {bar}"
+            self.console.print(Styled(row.rstrip(), "bold red" if marked else ""), soft_wrap=True)
 
     def _curves(self, block: Curves) -> None:
         scale = scale_of(block.curves)

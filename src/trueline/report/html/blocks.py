@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from trueline.model.message import message
-from trueline.model.report import Block, Curves, Folded, Source, Strip, Table, Text
+from trueline.model.report import Bars, Block, Curves, Folded, Source, Strip, Table, Text
 from trueline.report.folded import row_count
+from trueline.report.html.bars import bars_block
 from trueline.report.html.charts import curves_block
 from trueline.report.html.context import Context
 from trueline.report.html.markup import Markup, element, joined
@@ -36,6 +37,8 @@ def _block(block: Block, context: Context) -> Markup:
             return element("p", context.say(block.message), class_="block text")
         case Table():
             return table_block(block, context)
+        case Bars():
+            return bars_block(block, context)
         case Curves():
             return curves_block(block, context)
         case Strip():
