@@ -115,6 +115,7 @@ def test_a_process_that_dies_ends_the_pass_and_not_the_scan() -> None:
         ("plain_sets:needs", "cannot be called without arguments: root"),
         ("plain_sets:empty", "it has no sample"),
         ("plain_sets:always_raises", "KeyError: 'no such file'"),
+        ("plain_sets:raises_first", "IndexError: only integers"),
         ("no_such_module:loader", "there is no module no_such_module"),
     ],
 )

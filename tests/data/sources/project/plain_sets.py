@@ -51,3 +51,7 @@ def always_raises():
             raise KeyError("no such file")
 
     return Bad()
+
+
+def raises_first():
+    yield IMAGES[0] / LABELS["no such name"]
