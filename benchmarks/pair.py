@@ -10,9 +10,9 @@ from pathlib import Path
 
 from cli import children_seconds
 
+from trueline.adapters.guest.entry import Entry
 from trueline.pair.calling import pair
 from trueline.pair.pairing import Paired
-from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.side import Side
 
 HERE = Path(__file__).resolve().parent

@@ -22,10 +22,10 @@ from planted import Port, all_ports, write_port
 from ports_page import content, page
 from tables import TABLES, write_table
 
+from trueline.adapters.guest.entry import Entry
 from trueline.model.trouble import Trouble
 from trueline.pair.pairing import Options, Wish, pair_sides
 from trueline.pair.report import findings as findings_of
-from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.inputs import make_inputs, parse_input
 
 SEED = 5

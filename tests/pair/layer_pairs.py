@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from trueline.adapters.guest.entry import Entry
+from trueline.adapters.guest.wire import Array
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.attributes.reference import Reference, by_port_leaf
 from trueline.pair.sides.described import Described
-from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trying import run_module
-from trueline.pair.sides.wire import Array
 
 PROJECT = Path(__file__).parent / "layer_project"
 _IMAGE = (2, 3, 8, 8)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trueline.pair.sides.entry import Entry
+from trueline.adapters.guest.entry import Entry
 from trueline.pair.sides.side import Side
 
 PROJECT = Path(__file__).parent / "project"

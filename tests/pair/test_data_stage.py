@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pair.parts_project.asking import PROJECT, Sides, parts_of
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.pair.blame import Cause, StageResult, StageVerdict
 from trueline.pair.data.stage import data_stage
-from trueline.pair.sides.trouble import SideTrouble
 
 COMMON = """
 import numpy as np

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from pair.parts_project.asking import Sides, functions, parts_of
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.pair.blame import Blame, Cause, StageResult, StageVerdict
 from trueline.pair.metrics.stage import metric_stage
-from trueline.pair.sides.trouble import SideTrouble
 
 TOP1 = "lambda scores, labels: (scores.argmax(1) == labels).float().mean()"
 GATHERING = """

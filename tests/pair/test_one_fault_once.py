@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trueline.adapters.guest.entry import Entry
 from trueline.pair.blame import Blame, Cause
 from trueline.pair.pairing import Options, Wish, pair_sides
-from trueline.pair.sides.entry import Entry
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 TEXT = HEAD + (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from trueline.adapters.guest.entry import Entry
 from trueline.compare.verdict import Verdict
-from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.side import Side
 from trueline.pair.verify import verify
 

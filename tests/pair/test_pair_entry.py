@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from trueline.adapters.guest.entry import Entry, looks_like_entry
 from trueline.model.trouble import BadUsage
-from trueline.pair.sides.entry import Entry, looks_like_entry
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from pair.sides import side_of
 
-from trueline.pair.sides.trouble import SideTrouble
+from trueline.adapters.guest.trouble import SideTrouble
 
 
 def _trouble(folder: Path, text: str, code: str = "", **options: object) -> SideTrouble:
@@ -188,7 +188,7 @@ def test_no_process_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> 
         "    while True: time.sleep(0.1)\n"
     )
     program = (
-        "from trueline.pair.sides.side import Side\nfrom trueline.pair.sides.entry import Entry\n"
+        "from trueline.pair.sides.side import Side\nfrom trueline.adapters.guest.entry import Entry\n"
         "with Side.start(Entry.parse('mine:net')) as side: side.ready()"
     )
     # A session of its own: the signal is for this parent alone.

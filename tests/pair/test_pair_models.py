@@ -17,11 +17,11 @@ import safetensors.numpy
 import torch
 from pair.sides import IN_MINDSPORE, PROJECT, side_of, values
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.kernel import summarise
 from trueline.model.trouble import BadFile
 from trueline.pair.sides.inputs import guess_inputs
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
 
 IMAGE = np.random.default_rng(0).standard_normal((2, 3, 16, 16)).astype(np.float32)
 

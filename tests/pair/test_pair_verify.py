@@ -11,10 +11,10 @@ import pytest
 import torch
 from pair.sides import IN_MINDSPORE, side_of, values
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.floors import Basis
 from trueline.compare.verdict import Verdict
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
 from trueline.pair.verify import verify
 
 IMAGE = np.random.default_rng(1).standard_normal((2, 3, 16, 16)).astype(np.float32)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pair.parts_project.asking import Sides, both_sides, parts_of
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.model.trouble import BadFile
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.sides.parts import load_parts
-from trueline.pair.sides.trouble import SideTrouble
 
 
 @pytest.fixture(scope="module")

@@ -200,7 +200,7 @@ def _sides(models: Sequence[str], verify: tuple[str, str] | None) -> Iterator[tu
         return
     from contextlib import ExitStack
 
-    from trueline.pair.sides.entry import Entry
+    from trueline.adapters.guest.entry import Entry
     from trueline.pair.sides.side import Side
 
     entries = [Entry.parse(one) for one in (*models, *(verify or ()))]

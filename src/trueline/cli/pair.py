@@ -72,10 +72,10 @@ def command(
     check_page(output, force)
     if tests is not None:
         _check_tests(tests, force)
+    from trueline.adapters.guest.entry import Entry
     from trueline.compare.align import Rules
     from trueline.pair.pairing import Options, Wish, pair_sides
     from trueline.pair.report import pair_report, pair_result
-    from trueline.pair.sides.entry import Entry
     from trueline.pair.sides.inputs import make_inputs, parse_input
 
     given = [parse_input(one) for one in inputs]

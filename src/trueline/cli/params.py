@@ -89,7 +89,7 @@ def _start(stack: ExitStack, text: str) -> Side | str:
     """A path as it is, a model's process where a model is named."""
     if ":" not in text or _exists(text):
         return text
-    from trueline.pair.sides.entry import Entry
+    from trueline.adapters.guest.entry import Entry
     from trueline.pair.sides.side import Side
 
     return stack.enter_context(Side.start(Entry.parse(text)))

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import Message, message
 from trueline.model.report import Text
 from trueline.model.trouble import BadUsage
 from trueline.pair.sides.inputs import guess_inputs, make_inputs, parse_input
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 from trueline.pair.verify import Verified, verify
 
 OUTPUTS = "pr.01"

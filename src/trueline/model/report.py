@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,13 +48,34 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """What stands along the bottom in place of steps: the number at each step, and how a place is called.
+
+    ``name`` is a message that takes the number, shown short, as ``value``.
+    """
+
+    name: str
+    at: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A step to point at, and what is there."""
+
+    step: int
+    said: Message
+
+
+@dataclass(frozen=True, slots=True)
 class Curves:
-    """Curves over each other; ``mark`` is the step to point at, ``band`` what noise explains around the first."""
+    """Curves over each other; ``mark`` is the step where they part, ``band`` what noise explains around the first."""
 
     title: Message
     curves: Sequence[Curve]
     mark: int | None = None
     band: Band | None = None
+    axis: Axis | None = None
+    marks: Sequence[Mark] = ()
 
 
 @dataclass(frozen=True, slots=True)

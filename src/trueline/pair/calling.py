@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from trueline.adapters.guest.entry import Entry
+from trueline.adapters.guest.wire import Array
 from trueline.compare.align import Rules
 from trueline.pair.pairing import Options, Paired, Wish, pair_sides
-from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.inputs import make_inputs, parse_input
-from trueline.pair.sides.wire import Array
 
 Path_ = str | os.PathLike[str]
 

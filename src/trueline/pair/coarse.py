@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 # MindSpore's tanh on CPU is off by up to 1e-4 of its scale, which no moved rounding shows.
 _COARSE: Final = {"mindspore": ("tanh", 3e-4)}

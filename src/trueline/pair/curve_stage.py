@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array, Content
 from trueline.compare.curves import CurveComparison, Parting, compare_curves
 from trueline.compare.floors import Floors
 from trueline.compare.noise_floor import MARGINS, PROBE_ULPS, Tried, furthest, with_switches
@@ -22,7 +23,6 @@ from trueline.pair.loss.asking import taken_by_both
 from trueline.pair.loss.cases import Labels
 from trueline.pair.sides.parts import Parts
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array, Content
 
 _BATCHES: Final = 4
 # Losses this close need no measured noise to be called the same.

@@ -11,6 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from trueline.adapters.guest.entry import Entry
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.compare.align import Rules
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
@@ -26,13 +29,10 @@ from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import initial_stage
 from trueline.pair.parameters.stage import parameter_stage, table_blames
 from trueline.pair.sides.described import Described
-from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.inputs import guess_inputs
 from trueline.pair.sides.parts import Parts, load_parts
 from trueline.pair.sides.recorded import record
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 from trueline.pair.update.schedule_stage import schedule_stage
 from trueline.pair.update.stage import update_stage
 from trueline.pair.written_tests import Kept, keep_cases

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.compare.floors import Floor, Floors, Place
 from trueline.compare.levels import levels
 from trueline.compare.noise import epsilon
@@ -20,8 +22,6 @@ from trueline.model.numbers import encode
 from trueline.pair.coarse import Coarse
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 
 # Two calls of one model with one input may differ by threads; by more than this share of the output by chance only.
 _REPEATS_WITHIN: Final = 1e-3

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.entry import Entry
+from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.formats.run_folder.appending import replace_file
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.forward.forced import Reference
-from trueline.pair.sides.entry import Entry
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 # Rounding of one layer, and of a block of them, relative to the largest value.
 _LAYER: Final = 1e-4

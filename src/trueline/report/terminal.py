@@ -141,7 +141,11 @@ class _Page:
         if scale is not None and scale.log:
             title = say(message("report.log_scale", title=title), self.lang)
         self.line(title, "bold")
-        for row in plot(block.curves, width=self.console.width, mark=block.mark, ascii=self.ascii):
+        marks = {one.step: say(one.said, self.lang) for one in block.marks}
+        if block.mark is not None:
+            marks[block.mark] = str(block.mark)
+        axis = block.axis.at if block.axis is not None else None
+        for row in plot(block.curves, width=self.console.width, marks=marks, axis=axis, ascii=self.ascii):
             styled = Styled()
             for curve, cells in groupby(row, key=lambda cell: cell.curve):
                 colour = _COLOURS[curve % len(_COLOURS)] if curve is not None else ""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align import Item, Layout, Rules, Structure, align
 from trueline.compare.align.shapes import layout
@@ -17,7 +18,6 @@ from trueline.model.run import CallInfo, ParamInfo
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 _COUNTER = "num_batches_tracked"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align.shapes import layout, untransposed
 from trueline.model.finding import Certainty
@@ -17,7 +18,6 @@ from trueline.pair.aligning.nesting import same_holders
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 
 def align_by_values(

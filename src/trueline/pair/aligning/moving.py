@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.model.run import ParamInfo
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 _NORMS: Final = ("batchnorm", "batchnorm3d", "layernorm", "groupnorm", "instancenorm")
 _EMBEDDING: Final = "embedding"

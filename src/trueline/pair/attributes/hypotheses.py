@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import epsilon
 from trueline.pair.attributes.classes import likely_activations
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference
 from trueline.pair.blame import Cause
 from trueline.pair.sides.trying import Change, Ran
-from trueline.pair.sides.wire import Array
 
 _GATES: Final = {4: "ifgo", 3: "rzn"}
 

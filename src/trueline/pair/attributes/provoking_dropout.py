@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trying import Change, Ran, run_module
-from trueline.pair.sides.wire import Array
 
 _ROUNDS: Final = 4
 _SAMPLES: Final = 256

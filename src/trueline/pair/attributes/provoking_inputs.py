@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference
 from trueline.pair.blame import Cause
-from trueline.pair.sides.wire import Array
 
 _KNEES: Final = 12.0
 _LARGE: Final = 100.0

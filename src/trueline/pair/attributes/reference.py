@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import Layer, layer_of_class
 from trueline.compare.levels import levels
 from trueline.kernel import distance
 from trueline.model.key import Key, Kind
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.sides.trying import Change, Ran
-from trueline.pair.sides.wire import Array
 
 _ESTIMATE: Final = 2e-5
 

@@ -8,11 +8,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array, Content
 from trueline.kernel import distance
 from trueline.model.run import Line
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array, Content
 
 # A gradient this much smaller than the block's largest is rounding.
 _SMALL: Final = 1e-3

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import tensor_floor
 from trueline.model.message import Message, message
 from trueline.pair.backward.between import Between, Undo, ended, gradients_between, multiple_of, parted, size_of
@@ -17,8 +19,6 @@ from trueline.pair.backward.stops import without_stops
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 
 _DEPTH: Final = 8
 _MOST_INPUTS: Final = 64

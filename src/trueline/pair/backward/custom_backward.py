@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import message
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 
 def custom_backward_causes(

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.run import Line
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 # How far a slope may be from the measured one, relative to the largest, by the dtype it was measured in.
 _TOLERANCE: Final = {"float64": 0.01, "float32": 0.05}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.backward.causes import backward_causes
@@ -11,7 +12,6 @@ from trueline.pair.blame import Cause, Stage, StageResult, StageVerdict, also_in
 from trueline.pair.forward.causes import block_kinds
 from trueline.pair.forward.stage import Forward, is_below
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 
 def backward_stage(

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves, replaced
 from trueline.model.run import Line
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
 from trueline.pair.child.ends import Ends
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.flow import flow_of
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.wire import Array, Content
 
 
 def gradients_between(host: Host, content: Content, arrays: list[Array]) -> Answer:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves, replaced
 from trueline.model.run import Line
 from trueline.pair.child.calls import paths_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
-from trueline.pair.sides.wire import Array, Content
 
 
 @dataclass(frozen=True, slots=True)

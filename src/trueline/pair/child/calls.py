@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from trueline.adapters.guest.wire import Array
 from trueline.adapters.nouns import Share
 from trueline.adapters.randomly_dropping import nothing
 from trueline.pair.child.host import Host
-from trueline.pair.sides.wire import Array
 
 
 def paths_of(host: Host) -> dict[int, str]:

@@ -6,10 +6,10 @@ import traceback
 
 import numpy as np
 
+from trueline.adapters.guest.faults import first_line
+from trueline.adapters.guest.wire import Array, Content
 from trueline.pair.child.calls import typed
-from trueline.pair.child.faults import first_line
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.wire import Array, Content
 
 
 def answer_compiled(host: Host, _: Content, __: list[Array]) -> Answer:

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves
 from trueline.pair.child.calls import held_still, tensors_of
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.losses import as_labels
 from trueline.pair.child.optimizing import optimizer_of, weights_put_back
 from trueline.pair.child.parts import made, part, refuse
 from trueline.pair.child.running import NoHooks
 from trueline.pair.child.schedules import optim_of, schedule_of
-from trueline.pair.sides.wire import Array, Content
 
 # Without an optimizer of the user's.
 _RATE: Final = 0.01

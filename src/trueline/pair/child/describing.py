@@ -6,19 +6,19 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.importing import required
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.nouns import Tensor, Unreadable
 from trueline.adapters.protocol import Adapter, Values
 from trueline.apitable.attributes import known_layer
 from trueline.apitable.layers import keeps_torch_names, layer_of_class
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
-from trueline.pair.child.building import required
 from trueline.pair.child.checkpoints import kept_by
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.sides.described import Described
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
 
 
 def answer_describe(host: Host, content: Content, _: list[Array]) -> Answer:

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves
 from trueline.model.run import Line
 from trueline.model.trouble import Trouble
 from trueline.pair.child.block import Block, block_of
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.flow import GradientFlow, flow_of
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.templates import Template
-from trueline.pair.sides.wire import Array, Content
 
 _DIRECTIONS: Final = 3
 _MANY: Final = 8

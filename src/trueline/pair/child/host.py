@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
-from pathlib import Path
 from typing import Any, Final
 
+from trueline.adapters.guest.importing import Asked
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.protocol import Adapter
-from trueline.pair.child.building import Asked, build
-from trueline.pair.sides.wire import Array, Content
+from trueline.pair.child.building import build
 
 Answer = tuple[Content, list[Array]]
 
@@ -69,18 +67,7 @@ class Host:
 
     def _build(self, content: Content) -> Answer:
         self.side = content["side"]
-        folder = Path(content["folder"])
-        os.chdir(folder)
-        sys.path.insert(0, str(folder))
-        self.asked = Asked(
-            self.side,
-            content["module"],
-            content["name"],
-            content["is_file"],
-            folder,
-            tuple(content.get("args", ())),
-            content.get("kwargs", {}),
-        )
+        self.asked = Asked.arrived(content)
         self.model, self._adapter = build(self.asked)
         self._adapter.steady.work_in_order()
         return {}, []

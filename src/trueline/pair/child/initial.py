@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
 from trueline.pair.child.building import build
 from trueline.pair.child.checkpoints import kept_by
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.wire import Array, Content
 
 _ENOUGH: Final = 1 << 18
 _NUMBERS: Final = 7

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.protocol import Adapter, Values
 from trueline.formats.kinds import Format, look
 from trueline.formats.opening import open_weights
 from trueline.formats.weights import Weights
 from trueline.model.trouble import Trouble
 from trueline.pair.child.checkpoints import Checkpoints, checkpoints_of
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.sides.described import Loaded, Misfit
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
 
 _READ_HERE = "trueline"
 _WEIGHTS = (Format.PTH, Format.PTH_SHARDS, Format.CKPT, Format.SAFETENSORS, Format.NPZ)

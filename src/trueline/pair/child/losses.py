@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.part_about import about
 from trueline.pair.child.parts import made, refuse
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
 
 # The whole numbers that each framework's own losses take as class indexes.
 _INDEXES: Final = {"torch": np.int64, "mindspore": np.int32}

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.pair.child.faults import said_for
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.losses import as_labels
 from trueline.pair.child.part_about import about
 from trueline.pair.child.parts import made, refuse
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
 
 # What metrics that gather over batches call: to begin, to take a batch, to give the result.
 _GATHERING: Final = (("clear", "update", "eval"), ("reset", "update", "compute"), ("reset", "update", "result"))

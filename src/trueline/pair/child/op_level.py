@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.nouns import OpCall
 from trueline.adapters.tree import leaves
 from trueline.apitable.opkinds import op_kind
@@ -12,11 +14,9 @@ from trueline.pair.child.between import gradients_between
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
 from trueline.pair.child.differences import check_backward, custom_backwards
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.op_values import MOST_BYTES, SeenValues
 from trueline.pair.ops.op_graph import Graph, Op
-from trueline.pair.sides.wire import Array, Content
 
 _LAYER = "layer"
 _ELSEWHERE: Final = {

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.nouns import Group
 from trueline.adapters.protocol import Values
 from trueline.pair.child.checkpoints import kept_by
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.parts import made, part, refuse
 from trueline.pair.child.schedules import optim_of, schedule_of, telling_steps
-from trueline.pair.sides.wire import Array, Content
 
 _EPOCHS: Final = 10
 _STEPS_PER_EPOCH: Final = 10

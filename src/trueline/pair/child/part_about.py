@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from trueline.adapters.steps import line_of
 from trueline.model.numbers import plain
 from trueline.model.run import Line
 from trueline.pair.child.host import Host
-from trueline.pair.child.parts import line_of, part
+from trueline.pair.child.parts import part
 
 
 def about(host: Host, name: str, made_of: Any) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.importing import import_file, required
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.protocol import Values
-from trueline.model.run import Line
-from trueline.pair.child.building import import_file, required
-from trueline.pair.child.faults import said_for
+from trueline.adapters.steps import line_of
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
 
 # How many arguments each function takes.
 _FUNCTIONS: Final = {
@@ -95,16 +95,6 @@ def made(host: Host, name: str, *args: Any) -> Any:
     if found is None:
         raise SideTrouble("pair_parts.gives_nothing", side=host.side, name=_found_as(host, name))
     return found
-
-
-def line_of(value: Any) -> Line | None:
-    """Where a function or a class is defined."""
-    try:
-        file = inspect.getsourcefile(value)
-        line = value.__code__.co_firstlineno if inspect.isfunction(value) else inspect.getsourcelines(value)[1]
-    except (TypeError, OSError):
-        return None
-    return Line(file, line) if file is not None else None
 
 
 def refuse(host: Host, name: str, value: Any, wanted: str) -> SideTrouble:

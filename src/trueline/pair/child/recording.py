@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.lines import user_line
 from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves, replaced
 from trueline.model.run import Line
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.templates import Template
-from trueline.pair.sides.wire import Array, Content
 
 
 def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:

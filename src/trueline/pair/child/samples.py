@@ -5,22 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.tree import leaves
-from trueline.model.numbers import plain
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.part_about import about
-from trueline.pair.child.parts import line_of, made, refuse
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array, Content
-
-# What MindSpore's transforms hold of themselves that no user has set.
-_INTERNAL: Final = ("implementation", "device_target", "random", "callable_op_", "transform_mode")
-_PLAIN: Final = (bool, int, float, str)
+from trueline.pair.child.parts import made, refuse
 
 
 def answer_batches(host: Host, content: Content, _: list[Array]) -> Answer:
@@ -149,25 +145,5 @@ def _as_image(value: Any) -> Any:
 
 
 def _told(host: Host, step: Callable[[Any], Any]) -> dict[str, Any]:
-    """A step's name, its plain settings, and where it is defined if that is the user's code."""
-    function = hasattr(step, "__code__")
-    kind: Any = step if function else type(step)
-    line = line_of(kind)
-    if line is not None and (line.file.startswith(host.adapter.build.package()) or "site-packages" in line.file):
-        line = None
-    held = {} if function else getattr(step, "__dict__", {})
-    settings = {name: plain(one) for name, one in held.items() if _shown(name, one)}
-    return {"name": kind.__qualname__, "settings": settings, "line": line.to_json() if line is not None else None}
-
-
-def _shown(name: str, value: Any) -> bool:
-    empty = isinstance(value, list) and not value
-    return not name.startswith("_") and name not in _INTERNAL and not empty and _is_plain(value)
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return len(value) < 16 and all(map(_is_plain, value))
-    if isinstance(value, np.ndarray):
-        return value.size < 16
-    return isinstance(value, _PLAIN) or value is None or type(value).__module__.startswith(("mindspore", "torchvision"))
+    line = defined(step, host.adapter.build.package())
+    return {"name": name_of(step), "settings": settings_of(step), "line": line.to_json() if line is not None else None}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.pair.child.faults import said_for
+from trueline.adapters.guest.faults import said_for
 from trueline.pair.child.host import Host
 from trueline.pair.child.parts import part
 

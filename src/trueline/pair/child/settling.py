@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves, replaced
 from trueline.pair.child.calls import held_still, tensors_of
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.wire import Array, Content
 
 _MEANS: Final = ("running_mean", "moving_mean")
 _VARIANCES: Final = ("running_var", "moving_variance")

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves, replaced
 from trueline.pair.child.calls import held_still, paths_of, tensors_of
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.wire import Array, Content
 
 # Inputs this close, relative to the largest, are the same but for rounding on the way.
 _SAME: Final = 1e-3

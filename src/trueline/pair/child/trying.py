@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from trueline.adapters.guest.faults import first_line
+from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves
 from trueline.model.trouble import Trouble
-from trueline.pair.child.faults import first_line
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.wire import Array, Content
 
 
 def answer_run_module(host: Host, content: Content, arrays: list[Array]) -> Answer:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.wire import Array, Content
 from trueline.pair.child.checkpoints import kept_by
-from trueline.pair.child.faults import said_for
 from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.wire import Array, Content
 
 
 def answer_get(host: Host, content: Content, _: list[Array]) -> Answer:

@@ -9,9 +9,9 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.run import Line
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 _SEEDS: Final = (0, 0, 1)
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import Message, message
 from trueline.model.run import Line
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.data.asking import Chance
 from trueline.pair.data.forms import Relation, alike, apart, relate
 from trueline.pair.data.rows import labels, padding
-from trueline.pair.sides.wire import Array
 
 # Relations that hold exactly for every sample are no accident of a random crop or mirror.
 _EXACT: Final = (Cause.DATA_LAYOUT, Cause.CHANNEL_ORDER, Cause.FACTOR_255, Cause.MEAN_STD, Cause.DATA_PADDING)

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.blame import Cause
-from trueline.pair.sides.wire import Array
 
 Wide = npt.NDArray[np.float64]
 

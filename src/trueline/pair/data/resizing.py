@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.data.forms import Wide, channel_axis
-from trueline.pair.sides.wire import Array
 
 # How far a resized image may lie from ours, in 255ths of its range: libraries compute in whole numbers.
 _MOST: Final = 2.6

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.blame import Cause
 from trueline.pair.data.forms import Relation, Wide, channel_axis
-from trueline.pair.sides.wire import Array
 
 _COARSE: Final = 8
 _SURE: Final = 0.9

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause
 from trueline.pair.data.asking import Chance, Passage, Step, ask_from, ask_transforms
@@ -15,7 +16,6 @@ from trueline.pair.data.blames import Lines, chance_blame, compare_field, relati
 from trueline.pair.data.forms import Relation, alike, apart, channel_axis, relate
 from trueline.pair.data.resizing import kinds_of
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 # What a step may do to data without taking anything from them; the end decides whether it is right.
 _HARMLESS: Final = (Cause.DATA_LAYOUT, Cause.FACTOR_255, Cause.MEAN_STD, Cause.CHANNEL_ORDER)

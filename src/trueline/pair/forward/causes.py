@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.model.key import Kind
 from trueline.model.message import Message, message
@@ -28,8 +30,6 @@ from trueline.pair.ops.taken import taken
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.recorded import Call, Recording
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 
 _CONTAINERS = ("Sequential", "SequentialCell", "ModuleList", "CellList")
 _ESTIMATE = 1e-5

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from trueline.adapters.guest.wire import Array
 from trueline.compare.verdict import Verdict
 from trueline.kernel import distance
 from trueline.model.message import message
@@ -13,7 +14,6 @@ from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 from trueline.pair.verify import judge_outputs
 
 # Gradients have been through the network twice, and are judged by the largest of all.

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import match_calls
 from trueline.pair.blame import Blame
@@ -16,8 +18,6 @@ from trueline.pair.forward.isolating import Isolated, beyond, coarse_of
 from trueline.pair.forward.shorter import allowed
 from trueline.pair.sides.recorded import Recording, record
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 
 # Beyond the bounds that activations have; what layers give out lies near one.
 _FAR: Final = 8.0

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import tensor_floor, unit
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 
 # Measured noise is the furthest of a few tries, each moved by one rounding unit; another library rounds elsewhere too.
 _MARGIN: Final = 10.0

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import match_calls
@@ -16,7 +17,6 @@ from trueline.pair.forward.forced import Called, Checked, Reference, force, refe
 from trueline.pair.forward.shorter import Shorter, allowed, shorter
 from trueline.pair.sides.recorded import Call, Recording
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 # A difference this many times beyond noise cannot vanish one level up by chance.
 _FAR: Final = 30.0

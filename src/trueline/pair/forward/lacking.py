@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.attributes.reference import Judged, Reference, judged
 from trueline.pair.blame import Cause
 from trueline.pair.forward.faults import Fault
 from trueline.pair.sides.recorded import Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.sides.trying import run_module
-from trueline.pair.sides.wire import Array
 
 # What is added so that a softmax leaves a place out.
 _SHUT: Final = -50.0

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.compare.verdict import Verdict
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
@@ -21,8 +23,6 @@ from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
 from trueline.pair.sides.recorded import Recording, Returned, record
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 from trueline.pair.verify import Verified, verify
 
 Tell = Callable[[str], None]

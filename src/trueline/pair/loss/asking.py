@@ -9,14 +9,14 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import tensor_floor
 from trueline.kernel import distance
 from trueline.pair.loss.cases import Case, Given, Labels, Layout, layouts, probes
 from trueline.pair.loss.fit import Seen
 from trueline.pair.sides.part_about import About
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 
 _MOST_KNOWN_CLASSES: Final = 100_000
 # Operators between outputs and loss, for the estimate of noise.

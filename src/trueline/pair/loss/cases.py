@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.loss.forms import Rows, Wide, sigmoid
-from trueline.pair.sides.wire import Array
 
 _MOST_CLASSES: Final = 16
 _MOST_SIDE: Final = 6

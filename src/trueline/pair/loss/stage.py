@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Stage, StageResult, StageVerdict
 from trueline.pair.loss.asking import Answered, Compared, Failed, ask, compare, taken_by_both
@@ -13,7 +14,6 @@ from trueline.pair.loss.ignored import ignoring
 from trueline.pair.loss.suspects import Told
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 
 def loss_stage(

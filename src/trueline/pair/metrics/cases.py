@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.metrics.forms import Batch
-from trueline.pair.sides.wire import Array
 
 _CLASSES: Final = 7
 _MOST_SIDE: Final = 6

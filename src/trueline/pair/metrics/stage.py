@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.metrics.cases import Case, Kind, Making, makings
@@ -16,8 +18,6 @@ from trueline.pair.metrics.forms import MetricForm, fit_metric
 from trueline.pair.sides.part_about import About
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
-from trueline.pair.sides.wire import Array
 
 # Shares are counted, and averages rounded, in float32.
 _LIMIT: Final = 1e-5

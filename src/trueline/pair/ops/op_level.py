@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trueline.adapters.guest.wire import Array, Content
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array, Content
 
 
 @dataclass(frozen=True, slots=True)

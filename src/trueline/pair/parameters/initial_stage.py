@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
@@ -17,7 +18,6 @@ from trueline.pair.parameters.initial_rules import Drawn, Rule, allowed, differ,
 from trueline.pair.parameters.param_words import role_of
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 _SEEDS: Final = 5
 _FEW: Final = 1

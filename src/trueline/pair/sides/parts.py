@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.model.message import message
 from trueline.model.run import Line
 from trueline.model.trouble import BadFile
 from trueline.pair.blame import Stage, StageResult, StageVerdict
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trouble import SideTrouble
 
 # What a file may do in one process and not in another.
 _IMPORTING: Final = ("side.raised_parts", "side.no_package", "side.no_framework", "side.exits_parts")

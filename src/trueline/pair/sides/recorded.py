@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.run import Line
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from trueline.adapters.guest.wire import Array
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 
 
 @dataclass(frozen=True, slots=True)

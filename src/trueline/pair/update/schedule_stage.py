@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.wire import Content
 from trueline.model.curve import Curve
 from trueline.model.message import Message, message
 from trueline.model.report import Curves
@@ -15,7 +16,6 @@ from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Content
 from trueline.pair.update.blames import Compared
 from trueline.pair.update.schedule_forms import CLOSE, Explained, Rates
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.adapters.guest.wire import Array
 from trueline.model.message import message
 from trueline.model.run import Line
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.wire import Array
 from trueline.pair.update.blames import (
     Compared,
     difference_blames,

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import os
 import select
 import signal
 import sys
 import threading
 import traceback
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
+from trueline.adapters.guest.wire import Array, Content, packed, unpacked
 from trueline.model.trouble import Trouble
-from trueline.pair.child.host import Host
-from trueline.pair.sides.wire import Array, Content, packed, unpacked
 
 
-def serve(requests: int, replies: int) -> None:
+class Host(Protocol):
+    """Holds what the user's code has made, and does what it is asked for."""
+
+    def answer(self, content: Content, arrays: list[Array]) -> tuple[Content, list[Array]]: ...
+
+
+def serve(requests: int, replies: int, host_module: str) -> None:
     """Answer; what the user's code prints goes where it always goes, and never in between."""
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):
@@ -24,7 +30,7 @@ def serve(requests: int, replies: int) -> None:
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     source = _Pipe(os.fdopen(requests, "rb"))
     with os.fdopen(replies, "wb") as sink:
-        host = Host()
+        host: Host = importlib.import_module(host_module).Host()
         while (request := unpacked(source)) is not None:
             content, arrays = _answer(host, *request)
             for piece in packed(content, arrays):

@@ -10,13 +10,17 @@ import sysconfig
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
 from trueline.adapters import FRAMEWORKS
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.model.trouble import Trouble
-from trueline.pair.sides.trouble import SideTrouble
+
+# A file and a line in it.
+Place = tuple[str, int]
 
 _OURS: Final = str(Path(__file__).parents[2]) + os.sep
 _LONGEST: Final = 300
@@ -80,18 +84,29 @@ def _place(error: BaseException) -> str:
     """The innermost line of the user's own code, else of a package, as file:line."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_short(error.filename)}:{error.lineno}"
-    frames = [one for one in _frames(error.__traceback__) if not one[0].startswith((_OURS, "<"))]
-    own = [one for one in frames if not one[0].startswith(_packages())]
+    found = nearest(_frames(error.__traceback__))
+    return f"{_short(found[0])}:{found[1]}" if found is not None else "-"
+
+
+def nearest(places: Sequence[Place]) -> Place | None:
+    """Of places from the outermost call inward the last that is the user's own, else a package's, else any."""
+    frames = [one for one in places if not one[0].startswith((_OURS, "<"))]
     # A model out of an installed package is nearer to the user than what it is built with.
     installed = [one for one in frames if not one[0].startswith(_frameworks())]
-    found = own or installed or frames
-    return f"{_short(found[-1][0])}:{found[-1][1]}" if found else "-"
+    found = [one for one in frames if is_users(one[0])] or installed or frames
+    return found[-1] if found else None
 
 
-def _frames(trace: TracebackType | None) -> list[tuple[str, int]]:
+def is_users(file: str) -> bool:
+    """Whether a file is the user's own: neither TrueLine's nor installed."""
+    return not file.startswith((_OURS, "<")) and not file.startswith(_packages())
+
+
+def _frames(trace: TracebackType | None) -> list[Place]:
     return [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
 
 
+@cache
 def _packages() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}

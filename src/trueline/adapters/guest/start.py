@@ -1,4 +1,4 @@
-"""The first thing that a side's process runs, by its path: makes this TrueLine importable, installed there or not.
+"""The first thing that a guest's process runs, by its path: makes this TrueLine importable, installed there or not.
 
 Nothing here may need more than an old Python, which is to be told that it is too old.
 """
@@ -23,8 +23,8 @@ def _import_trueline() -> None:
 
 
 def main() -> None:
-    """Answer on the two pipes that were handed over until the first is closed."""
-    requests, replies = int(sys.argv[1]), int(sys.argv[2])
+    """Answer on the two pipes that were handed over until the first is closed; ``host`` is the module that does."""
+    requests, replies, host = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     for descriptor in (requests, replies):
         os.set_inheritable(descriptor, False)
     if sys.version_info < (3, 11):  # noqa: UP036
@@ -35,9 +35,9 @@ def main() -> None:
     if not sys.flags.safe_path:
         del sys.path[0]
     _import_trueline()
-    from trueline.pair.child.serve import serve
+    from trueline.adapters.guest.serve import serve
 
-    serve(requests, replies)
+    serve(requests, replies, host)
 
 
 if __name__ == "__main__":

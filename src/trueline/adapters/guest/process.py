@@ -1,4 +1,4 @@
-"""The process of a side: messages in and out, the end of what it prints, and its end."""
+"""The process of a guest: messages in and out, the end of what it prints, and its end."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from trueline.adapters.guest.tail import Tail
+from trueline.adapters.guest.wire import LONGEST_LINE, Array, Content, Garbled, packed, unpacked
 from trueline.locale import language
-from trueline.pair.sides.wire import LONGEST_LINE, Array, Content, Garbled, packed, unpacked
-from trueline.record.tail import Tail
 
-_START: Final = Path(__file__).parent.parent / "child" / "start.py"
+_START: Final = Path(__file__).parent / "start.py"
 _TAIL: Final = 16384
 _BLOCK: Final = 1 << 20
 # How often it is looked whether the process is still there: a worker that it has forked may hold its pipes open.
@@ -48,9 +48,9 @@ def _widen(pipe: int) -> None:
 
 
 class Process:
-    """An interpreter that runs ``child/start.py``; an OSError where there is no such interpreter."""
+    """An interpreter that runs ``start.py`` with a host to answer; an OSError where there is no such interpreter."""
 
-    def __init__(self, python: str, folder: Path) -> None:
+    def __init__(self, python: str, folder: Path, host: str) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         for one in (self._requests, self._replies):
@@ -63,7 +63,7 @@ class Process:
             for one in (self._requests, self._replies):
                 ours.callback(os.close, one)
             self._process = subprocess.Popen(
-                [python, str(_START), str(requests), str(replies)],
+                [python, str(_START), str(requests), str(replies), host],
                 cwd=folder,
                 env={**_MEMORY, **os.environ, "TRUELINE_LANG": language()},
                 stdin=subprocess.DEVNULL,

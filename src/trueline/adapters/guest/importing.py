@@ -1,0 +1,140 @@
+"""From an entry point to what stands there: the module or file imported, the name found in it."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Self
+
+from trueline.adapters import FRAMEWORKS
+from trueline.adapters.guest.faults import interpreter, said_for
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Content
+
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An entry point as this process finds it: a file or a module, a name in it, and what to call that with."""
+
+    side: str
+    module: str
+    name: str
+    is_file: bool
+    folder: Path
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def arrived(cls, content: Content) -> Self:
+        """What the other end asks for; its folder becomes this process's own, and the first to import from."""
+        folder = Path(content["folder"])
+        os.chdir(folder)
+        sys.path.insert(0, str(folder))
+        return cls(
+            content["side"],
+            content["module"],
+            content["name"],
+            content["is_file"],
+            folder,
+            tuple(content.get("args", ())),
+            content.get("kwargs", {}),
+        )
+
+
+def imported(asked: Asked) -> ModuleType:
+    """The module or the file; what it raises is a trouble."""
+    # A module that reads the command line as it is imported is to find none.
+    sys.argv = [asked.module]
+    with said_for(asked.side, "importing"):
+        return import_file(asked.side, Path(asked.module)) if asked.is_file else _imported(asked)
+
+
+def _imported(asked: Asked) -> ModuleType:
+    try:
+        return importlib.import_module(asked.module)
+    except ModuleNotFoundError as error:
+        lacks = error.name or ""
+        if lacks and (asked.module == lacks or asked.module.startswith(f"{lacks}.")):
+            raise SideTrouble(
+                "side.no_module", side=asked.side, module=asked.module, folder=str(asked.folder)
+            ) from None
+        raise _lacking(asked.side, error) from None
+
+
+def _lacking(side: str, error: ModuleNotFoundError) -> SideTrouble | ModuleNotFoundError:
+    """Something that the user's module imports is not there."""
+    package = (error.name or "").partition(".")[0]
+    if package in sys.modules or not package:
+        return error
+    if package in FRAMEWORKS:
+        return SideTrouble("side.no_framework", side=side, framework=package, python=interpreter())
+    return SideTrouble("side.no_package", side=side, package=package, python=interpreter())
+
+
+def import_file(side: str, file: Path) -> ModuleType:
+    """A file of the user's as a module; what it imports beside itself is found."""
+    path = file.absolute()
+    if not path.is_file():
+        raise SideTrouble("side.no_file", side=side, file=str(file))
+    top, parts = path.parent, [path.stem]
+    while (top / "__init__.py").is_file() and top.name.isidentifier():
+        parts.insert(0, top.name)
+        top = top.parent
+    sys.path.insert(0, str(top))
+    try:
+        if len(parts) > 1:
+            return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+        return _alone(path)
+    except ModuleNotFoundError as error:
+        raise _lacking(side, error) from None
+
+
+def _alone(path: Path) -> ModuleType:
+    """A file that belongs to no package; its name may be one that is taken, or none that Python could import."""
+    name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"user_file_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def found_in(side: str, module: ModuleType, shown: str, name: str) -> Any:
+    """What stands in a module under a name, which may be dotted."""
+    found: Any = module
+    for part in name.split("."):
+        inside = getattr(found, part, _MISSING)
+        if inside is _MISSING:
+            near = difflib.get_close_matches(part, [one for one in dir(found) if not one.startswith("_")], n=1)
+            if near:
+                raise SideTrouble("side.no_factory_near", side=side, name=name, module=shown, near=near[0])
+            raise SideTrouble("side.no_factory", side=side, name=name, module=shown)
+        found = inside
+    return found
+
+
+def required(function: Any) -> list[str] | None:
+    """The parameters that a call must give; None where that cannot be told."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [one.name for one in parameters if one.default is one.empty and one.kind not in several]
+
+
+def type_name(value: Any) -> str:
+    """The type of a value, as a user would import it."""
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,293 @@
+"""The operators of a dataset's tree, each called by itself in this thread: no engine, and the user's own tracebacks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import mindspore as ms
+import numpy as np
+from mindspore.dataset.engine import datasets, samplers
+from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
+from mindspore.dataset.transforms import Compose
+
+from trueline.adapters.guest.faults import is_users
+from trueline.adapters.mindspore.build import package
+from trueline.adapters.mindspore.pipeline_batches import BATCHES, Values, batched, column, listed
+from trueline.adapters.own_frame import line_of_users_function
+from trueline.adapters.pipeline import Meter, Operator, Row, Unfit
+from trueline.adapters.steps import defined, name_of, settings_of
+from trueline.model.run import Line
+
+Built = Callable[[Any], Line | None]
+# Nodes that change the order or the number of rows, and no row.
+_PASSING: Final = (datasets.ShuffleDataset, datasets.RepeatDataset, datasets.SyncWaitDataset)
+
+
+def source_of(leaf: Any) -> Any:
+    """The user's object that a leaf reads from; None where the engine reads by itself."""
+    return leaf.source if isinstance(leaf, GeneratorDataset) else None
+
+
+def has_indexes(leaf: Any) -> bool:
+    """Whether a leaf's samples can be had by their index."""
+    source = source_of(leaf)
+    return source is not None and hasattr(source, "__getitem__") and hasattr(source, "__len__")
+
+
+class Nodes:
+    """All operators of a tree, told to a meter once, then run as often as wanted."""
+
+    def __init__(self, meter: Meter, built: Built) -> None:
+        self._meter, self._built = meter, built
+        self._places: dict[int, list[tuple[Any, int]]] = {}
+
+    def tell(self, node: Any) -> None:
+        """The operators of a node and of those below it, in the order of the data."""
+        for child in node.children:
+            self.tell(child)
+        self._places[id(node)] = [(call, self._meter.operator(one)) for call, one in self._operators(node)]
+
+    def rows(self, node: Any, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
+        """What comes out of a node: of the samples ``wanted``, where its leaf has them by index, else the first."""
+        if not node.children:
+            yield from self._leaf(node, wanted, count)
+        elif isinstance(node, datasets.ConcatDataset):
+            yield from self._concat(node, count)
+        elif isinstance(node, datasets.ZipDataset):
+            yield from self._zip(node, count)
+        elif isinstance(node, datasets.SkipDataset):
+            yield from islice(self.rows(node.children[0], None, count + int(node.count)), int(node.count), None)
+        elif isinstance(node, datasets.TakeDataset):
+            most = int(node.count) if node.count > 0 else count
+            yield from islice(self.rows(node.children[0], None, min(count, most)), most)
+        elif isinstance(node, _PASSING):
+            yield from self.rows(node.children[0], wanted, count)
+        else:
+            for row in self.rows(node.children[0], wanted, count):
+                yield from self._through(node, row)
+
+    def batch(self, node: Any, samples: Sequence[Values]) -> Values:
+        """Rows put together as a batch node does."""
+        (_, place), *_ = self._places[id(node)]
+        return dict(self._meter.run(place, lambda: batched(node, samples), None))
+
+    def after(self, node: Any, row: Values) -> Values | None:
+        """A row through one node that takes rows one by one; None where it is filtered out."""
+        if isinstance(node, datasets.MapDataset):
+            return self._map(node, row)
+        if isinstance(node, datasets.FilterDataset):
+            return self._filter(node, row)
+        if isinstance(node, datasets.RenameDataset):
+            return self._renamed(node, row)
+        if isinstance(node, datasets.ProjectDataset):
+            return {name: column(row, name) for name in listed(node.columns)}
+        return row
+
+    def _through(self, node: Any, row: Row) -> Iterator[Row]:
+        if row.error is not None:
+            yield row
+            return
+        found = self._placed(node, attempt(row.index, lambda: self.after(node, row.value)))
+        if found.error is not None or found.value is not None:
+            yield found
+
+    def _placed(self, node: Any, row: Row) -> Row:
+        """Columns that do not match are the fault of a node, not of a call."""
+        if isinstance(row.error, Unfit) and row.error.place is None:
+            row.error.place, row.error.line = self._places[id(node)][0][1], self._built(node)
+        return row
+
+    def _operators(self, node: Any) -> Iterator[tuple[Any, Operator]]:
+        line = self._built(node)
+        if isinstance(node, datasets.MapDataset):
+            for call in _steps(node.operations):
+                own = defined(call, package()) or self._built(call) or line
+                settings = settings_of(call)
+                yield call, Operator(name_of(call), "map", settings, own, list(node.input_columns or ()))
+        elif isinstance(node, datasets.FilterDataset):
+            call = _inside(node.predicate)
+            yield (
+                call,
+                Operator(name_of(call), "filter", {}, defined(call, package()) or line, listed(node.input_columns)),
+            )
+        elif isinstance(node, BATCHES):
+            call = getattr(node, "per_batch_map", None)
+            name = name_of(call) if call is not None else type(node).__name__.removesuffix("Dataset").lower()
+            own = (defined(call, package()) if call is not None else None) or line
+            yield call, Operator(name, "batch", {}, own)
+        elif not node.children:
+            source = source_of(node)
+            method = "__getitem__" if has_indexes(node) else "__iter__"
+            function = source if hasattr(source, "__code__") else getattr(type(source), method, None)
+            own = line_of_users_function(function, package()) if source is not None else None
+            shown = source if source is not None and not isinstance(source, list | tuple) else node
+            if type(shown).__module__.startswith("mindspore"):
+                shown = node
+            yield (
+                source,
+                Operator(name_of(shown), "source", {}, own or line, list(getattr(node, "column_names", None) or ())),
+            )
+        elif isinstance(node, datasets.RenameDataset | datasets.ProjectDataset):
+            yield None, Operator(type(node).__name__.removesuffix("Dataset").lower(), "other", {}, line)
+
+    def _leaf(self, leaf: Any, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
+        source, (_, place) = source_of(leaf), self._places[id(leaf)][0]
+        if source is None:
+            yield from self._engine(leaf, place, count)
+        elif has_indexes(leaf):
+            for index in wanted if wanted is not None else range(min(count, len(source))):
+                self._meter.sample(index)
+                yield self._one(leaf, place, index)
+        else:
+            yield from self._stream(leaf, place, count)
+
+    def _one(self, leaf: Any, place: int, index: int) -> Row:
+        row = attempt(index, lambda: _named(leaf, self._meter.run(place, lambda: leaf.source[index], None)))
+        return self._placed(leaf, row)
+
+    def _stream(self, leaf: Any, place: int, count: int) -> Iterator[Row]:
+        self._meter.sample(0)
+        first = attempt(0, lambda: iter(leaf.source() if callable(leaf.source) else leaf.source))
+        if first.error is not None:
+            yield first
+            return
+        for index in range(count):
+            self._meter.sample(index)
+            try:
+                row = attempt(index, lambda: self._meter.run(place, lambda: next(first.value), None))
+            except StopIteration:
+                return
+            if row.error is not None:
+                yield row
+                return
+            yield self._placed(leaf, attempt(index, lambda row=row: _named(leaf, row.value)))  # type: ignore[misc]
+
+    def _engine(self, leaf: Any, place: int, count: int) -> Iterator[Row]:
+        """The rows of a leaf that MindSpore reads by itself, in the order of its files."""
+        own = in_order(leaf)
+        self._meter.sample(0)
+        iterator = own.create_dict_iterator(output_numpy=True, num_epochs=1)
+        for index in range(count):
+            self._meter.sample(index)
+            try:
+                row = attempt(index, lambda: self._meter.run(place, lambda: next(iterator), None))
+            except StopIteration:
+                return
+            yield row
+            if row.error is not None:
+                return
+
+    def _concat(self, node: Any, count: int) -> Iterator[Row]:
+        left = count
+        before = 0
+        for child in node.children:
+            seen = -1
+            for row in self.rows(child, None, left):
+                seen, left = max(seen, row.index), left - 1
+                yield Row(before + row.index, row.value, row.error)
+            before += seen + 1
+
+    def _zip(self, node: Any, count: int) -> Iterator[Row]:
+        for rows in zip(*(self.rows(child, None, count) for child in node.children), strict=False):
+            failed = next((row for row in rows if row.error is not None), None)
+            merged = {name: value for row in rows if row.value for name, value in row.value.items()}
+            yield failed or Row(rows[0].index, merged)
+
+    def _map(self, node: Any, row: Values) -> Values:
+        names = list(node.input_columns or ()) or list(row)[:1]
+        given: tuple[Any, ...] = tuple(column(row, name) for name in names)
+        for call, place in self._places[id(node)]:
+            given = _tuple(self._called(place, call, given))
+        wanted = list(node.output_columns or ()) or names
+        if len(given) != len(wanted):
+            raise Unfit(wanted=wanted, given=len(given))
+        rest = {name: value for name, value in row.items() if name not in names}
+        if set(wanted) == set(names):
+            return {name: dict(zip(wanted, given, strict=True)).get(name, value) for name, value in row.items()}
+        return {**dict(zip(wanted, given, strict=True)), **rest}
+
+    def _called(self, place: int, call: Any, given: tuple[Any, ...]) -> Any:
+        return self._meter.run(place, lambda: call(*given), given)
+
+    def _filter(self, node: Any, row: Values) -> Values | None:
+        names = listed(node.input_columns) or list(row)
+        given = tuple(column(row, name) for name in names)
+        (call, place), *_ = self._places[id(node)]
+        return row if self._called(place, call, given) else None
+
+    def _renamed(self, node: Any, row: Values) -> Values:
+        names = dict(zip(listed(node.input_column_names), listed(node.output_column_names), strict=False))
+        for name in names:
+            column(row, name)
+        return {names.get(name, name): value for name, value in row.items()}
+
+
+def attempt(index: int, call: Callable[[], Any]) -> Row:
+    """A row, or what was raised instead; StopIteration is the caller's."""
+    try:
+        return Row(index, call())
+    except (KeyboardInterrupt, StopIteration):
+        raise
+    except BaseException as error:  # noqa: BLE001 - the user's code may raise anything, which is an answer too
+        return Row(index, error=error)
+
+
+def in_order(leaf: Any) -> Any:
+    """A leaf of its own that reads the same, in order."""
+    own = copy.copy(leaf)
+    own.parent = []
+    if isinstance(getattr(leaf, "sampler", None), samplers.RandomSampler):
+        own.sampler = samplers.SequentialSampler()
+    if hasattr(own, "shuffle_flag"):
+        own.shuffle_flag = 0
+    return own
+
+
+def _steps(operations: Any) -> list[Any]:
+    """The operators of a map, composed ones one by one."""
+    found: list[Any] = []
+    for one in operations if isinstance(operations, list | tuple) else [operations]:
+        found += _steps(one.transforms) if type(one) is Compose else [one]
+    return found
+
+
+def _inside(predicate: Any) -> Any:
+    """The user's function that MindSpore has wrapped."""
+    cells = getattr(predicate, "__closure__", None) or ()
+    inner = next((cell.cell_contents for cell in cells if callable(cell.cell_contents)), None)
+    code = getattr(predicate, "__code__", None)
+    return inner if inner is not None and code is not None and not is_users(code.co_filename) else predicate
+
+
+def _named(leaf: Any, value: Any) -> dict[str, Any] | None:
+    """What a source gives, by the names of its columns."""
+    if value is None:
+        return None
+    names = list(leaf.column_names or ())
+    values = _tuple(value)
+    if len(values) != len(names):
+        raise Unfit(wanted=names, given=len(values))
+    return dict(zip(names, values, strict=True))
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    """What the engine makes of what a function returns."""
+    if isinstance(value, ms.Tensor | np.ndarray | np.generic | int | float | str | bytes | dict):
+        return (_array(value),)
+    return tuple(_array(one) for one in value)
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, ms.Tensor):
+        return value.asnumpy()
+    if isinstance(value, dict):
+        return value
+    found = np.array(value, copy=False)
+    if found.dtype == np.dtype(object):
+        raise TypeError(
+            f"no array can be made of {type(value).__name__}: it holds Python objects, or rows of other lengths"
+        )
+    return found

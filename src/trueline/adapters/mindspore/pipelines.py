@@ -1,0 +1,256 @@
+"""Datasets taken apart: their operators one by one, samples by index, order, batches, workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+from mindspore.dataset.engine import datasets
+from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
+
+from trueline.adapters.guest.faults import is_users
+from trueline.adapters.mindspore import data
+from trueline.adapters.mindspore.build import package
+from trueline.adapters.mindspore.pipeline_batches import BATCHES
+from trueline.adapters.mindspore.pipeline_nodes import Built, Nodes, has_indexes, source_of
+from trueline.adapters.own_frame import line_of_users_function
+from trueline.adapters.pipeline import Meter, Row
+from trueline.model.run import Line
+
+_CLASSES: Final = ("num_classes", "n_classes", "classes", "class_names", "class_to_idx")
+_SHUFFLED: Final = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "PKSampler")
+_MOST_INDEXES: Final = 200_000
+_CHANGING: Final = (
+    datasets.FilterDataset,
+    datasets.ConcatDataset,
+    datasets.ZipDataset,
+    datasets.SkipDataset,
+    datasets.TakeDataset,
+)
+
+
+def is_pipeline(value: Any) -> bool:
+    """Whether this is a dataset of MindSpore's."""
+    return isinstance(value, datasets.Dataset)
+
+
+def opened(value: Any, built: Built) -> Opened:
+    """Take it apart; ``built`` knows the user's line that built an object."""
+    return Opened(value, built)
+
+
+class Opened:
+    """A dataset of the user's: below the first batch node samples, above it batches."""
+
+    def __init__(self, given: Any, built: Built) -> None:
+        self.given, self._built = given, built
+        chain = list(data._chain(given))
+        place = max((at for at, one in enumerate(chain) if isinstance(one, BATCHES)), default=-1)
+        self._above = list(reversed(chain[: place + 1]))
+        self._below = chain[place + 1]
+        self._chain = chain[place + 1 :]
+        self._leaf = chain[-1]
+        self._nodes: Nodes | None = None
+        self._orders: list[list[int]] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of its class."""
+        return type(self.given).__name__
+
+    @property
+    def indexed(self) -> bool:
+        """Whether samples can be had by their index: one leaf that has them, and nothing that changes their number."""
+        return has_indexes(self._leaf) and not any(isinstance(one, _CHANGING) for one in self._chain)
+
+    @property
+    def batches(self) -> bool:
+        """Whether it makes batches itself."""
+        return bool(self._above)
+
+    def facts(self) -> dict[str, Any]:
+        """What is known of it before it gives anything."""
+        known = data.facts(self.given)
+        source = source_of(self._leaf)
+        shuffles = any(isinstance(one, datasets.ShuffleDataset) for one in data._chain(self.given))
+        sampler = type(getattr(self._leaf, "sampler", None)).__name__ if has_indexes(self._leaf) else None
+        return {
+            "kind": self.kind,
+            "dataset": known["dataset"],
+            "indexed": self.indexed,
+            "batches": self.batches,
+            "length": self._length(),
+            "loader_length": None,
+            "batch_size": self._batch_size(),
+            "drop_last": known["drop_last"],
+            "sampler": "shuffle" if shuffles else sampler,
+            "shuffles": shuffles or sampler in _SHUFFLED,
+            "workers": self._workers(),
+            "own_collate": any(getattr(one, "per_batch_map", None) is not None for one in self._above),
+            "classes": _classes(source),
+            "columns": list(getattr(self._leaf, "column_names", None) or ()),
+            "line": _json(self._built(self._leaf) or self._built(self.given)),
+            "length_line": _json(line_of_users_function(getattr(type(source), "__len__", None), package())),
+            "stirs": _stirs(source),
+            "asked_to_shuffle": bool(self._asked("shuffle")) and not has_indexes(self._leaf) and not shuffles,
+        }
+
+    def _asked(self, name: str) -> Any:
+        arguments = getattr(self._built, "__self__", None)
+        return arguments.argument(self._leaf, name) if arguments is not None else None
+
+    def _length(self) -> int | None:
+        if self.indexed:
+            return len(self._leaf.source)
+        return data._length(self._below)
+
+    def _batch_size(self) -> int | None:
+        size = getattr(self._above[0], "batch_size", None) if self._above else None
+        return size if isinstance(size, int) else None
+
+    def _workers(self) -> int:
+        """How many processes run the user's code; threads share their random numbers."""
+        asked = [one for one in self._chain if getattr(one, "python_multiprocessing", False)]
+        return max((int(one.num_parallel_workers or 1) for one in asked if self._own_code(one)), default=0)
+
+    def _own_code(self, node: Any) -> bool:
+        return isinstance(node, datasets.MapDataset | GeneratorDataset) and (node.num_parallel_workers or 1) > 1
+
+    def instrument(self, meter: Meter) -> None:
+        """Tell the meter of all operators."""
+        self._nodes = Nodes(meter, self._built)
+        self._nodes.tell(self.given)
+
+    def restore(self) -> None:
+        """Nothing was changed."""
+
+    @property
+    def nodes(self) -> Nodes:
+        """The operators, once they are told."""
+        assert self._nodes is not None
+        return self._nodes
+
+    def rows(self, _: Meter, wanted: Sequence[int]) -> Iterator[Row]:
+        """The samples of these indexes, or as many of a stream."""
+        yield from self.nodes.rows(self._below, wanted if self.indexed else None, len(wanted))
+
+    def batch(self, _: Meter, samples: Sequence[Any]) -> Any:
+        """Samples put together as the first batch node does, and through all that comes after it."""
+        if not self._above or not all(isinstance(one, Mapping) for one in samples):
+            return list(samples)
+        if isinstance(self._above[0], datasets.BucketBatchByLengthDataset):
+            return list(samples)
+        row: Any = self.nodes.batch(self._above[0], samples)
+        for node in self._above[1:]:
+            if row is not None and not isinstance(node, BATCHES):
+                row = self.nodes.after(node, row)
+        return row
+
+    def order(self, epoch: int) -> list[int] | None:
+        """The indexes of one epoch, in order; None where nothing decides it."""
+        if not self.indexed:
+            return None
+        if self._orders is None:
+            self._orders = self._ordered(2)
+        return self._orders[min(epoch, len(self._orders) - 1)]
+
+    def _ordered(self, epochs: int) -> list[list[int]]:
+        """The same sampler and the same shuffling over nothing but numbers."""
+        leaf = self._leaf
+        made = GeneratorDataset(_Numbers(len(leaf.source)), ["index"], sampler=leaf.sampler)
+        for node in reversed(list(data._chain(self.given))):
+            if isinstance(node, datasets.ShuffleDataset):
+                again = bool(getattr(node, "reshuffle_each_epoch", True))
+                made = made.shuffle(int(node.buffer_size))
+                made.reshuffle_each_epoch = again
+        iterator = made.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
+        return [[int(row[0]) for row in islice(iterator, _MOST_INDEXES)] for _ in range(epochs)]
+
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+        """For each of two epochs what each of ``count`` workers makes of the same samples."""
+        nodes = list(reversed(self._chain))
+        plain = all(isinstance(one, (GeneratorDataset, datasets.MapDataset, datasets.ShuffleDataset)) for one in nodes)
+        if not plain or not has_indexes(self._leaf):
+            return []
+        leaf = self._leaf
+        several = {"python_multiprocessing": True, "num_parallel_workers": count}
+        settings = several if self._own_code(leaf) and leaf.python_multiprocessing else {"num_parallel_workers": 1}
+        source = _Again(leaf.source, indexes, count)
+        made: Any = GeneratorDataset(source, leaf.column_names, shuffle=False, **settings)
+        for node in nodes[1:]:
+            if isinstance(node, datasets.MapDataset):
+                several = {"python_multiprocessing": True, "num_parallel_workers": count}
+                own = several if self._own_code(node) and node.python_multiprocessing else {"num_parallel_workers": 1}
+                made = made.map(node.operations, node.input_columns, node.output_columns, **own)
+        iterator = made.create_tuple_iterator(num_epochs=2, output_numpy=True)
+        epochs = [list(iterator) for _ in range(2)]
+        return [[rows[worker::count] for worker in range(count)] for rows in epochs]
+
+    def counted(self, _: int) -> int | None:
+        """Workers of MindSpore share the samples of a source among themselves."""
+        return None
+
+    def run(self, most: int) -> Iterator[Any]:
+        """Its own batches, made the way it is set up."""
+        yield from islice(self.given.create_tuple_iterator(num_epochs=1, output_numpy=True), most)
+
+    def stored(self) -> dict[str, Any]:
+        """The arrays that the source holds, by name."""
+        source = source_of(self._leaf)
+        found: dict[str, Any] = {}
+        for name, value in getattr(source, "__dict__", {}).items():
+            first = value[0] if isinstance(value, list) and value else value
+            if isinstance(first, np.ndarray):
+                found[f"{type(source).__name__}.{name}"] = value
+        return found
+
+
+class _Numbers:
+    """A source of its own indexes."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> tuple[Any]:
+        return (np.int64(index),)
+
+
+class _Again:
+    """Each of some samples once for every worker."""
+
+    def __init__(self, source: Any, indexes: Sequence[int], workers: int) -> None:
+        self._source, self._indexes, self._workers = source, list(indexes), workers
+
+    def __len__(self) -> int:
+        return len(self._indexes) * self._workers
+
+    def __getitem__(self, index: int) -> Any:
+        return self._source[self._indexes[int(index) // self._workers]]
+
+
+def _classes(source: Any) -> int | None:
+    for name in _CLASSES:
+        found = getattr(source, name, None)
+        if isinstance(found, int) and not isinstance(found, bool):
+            return found
+        if isinstance(found, list | tuple | Mapping) and found:
+            return len(found)
+    return None
+
+
+def _stirs(source: Any) -> bool:
+    """Whether the user's code that gives samples one after another speaks of shuffling."""
+    method: Any = source if hasattr(source, "__code__") else getattr(type(source), "__iter__", None)
+    code = getattr(method, "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return False
+    return any(word in name for name in code.co_names for word in ("shuffle", "permutation", "sample"))
+
+
+def _json(line: Line | None) -> dict[str, Any] | None:
+    return line.to_json() if line is not None else None

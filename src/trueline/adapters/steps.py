@@ -1,0 +1,58 @@
+"""A step of a pipeline in words: its name, its plain settings, and where it is defined if that is the user's code."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.model.numbers import plain
+from trueline.model.run import Line
+
+# What MindSpore's transforms hold of themselves that no user has set.
+_INTERNAL: Final = ("implementation", "device_target", "random", "callable_op_", "transform_mode")
+_PLAIN: Final = (bool, int, float, str)
+
+
+def name_of(step: Any) -> str:
+    """The name of a function, else of the class."""
+    kind: Any = step if hasattr(step, "__code__") else type(step)
+    return str(kind.__qualname__).replace("<locals>.", "")
+
+
+def settings_of(step: Any) -> dict[str, Any]:
+    """The plain values that a step holds; a function has none."""
+    held = {} if hasattr(step, "__code__") else getattr(step, "__dict__", {})
+    return {name: plain(one) for name, one in held.items() if _shown(name, one)}
+
+
+def line_of(value: Any) -> Line | None:
+    """Where a function or a class is defined."""
+    try:
+        file = inspect.getsourcefile(value)
+        line = value.__code__.co_firstlineno if inspect.isfunction(value) else inspect.getsourcelines(value)[1]
+    except (TypeError, OSError):
+        return None
+    return Line(file, line) if file is not None else None
+
+
+def defined(step: Any, package: str) -> Line | None:
+    """The user's line where a step's function or class is defined."""
+    found = line_of(step if hasattr(step, "__code__") else type(step))
+    if found is None or found.file.startswith(package) or "site-packages" in found.file:
+        return None
+    return found
+
+
+def _shown(name: str, value: Any) -> bool:
+    empty = isinstance(value, list) and not value
+    return not name.startswith("_") and name not in _INTERNAL and not empty and _is_plain(value)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) < 16 and all(map(_is_plain, value))
+    if isinstance(value, np.ndarray):
+        return value.size < 16
+    return isinstance(value, _PLAIN) or value is None or type(value).__module__.startswith(("mindspore", "torchvision"))

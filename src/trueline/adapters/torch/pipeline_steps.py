@@ -1,0 +1,177 @@
+"""The transforms and nested datasets of a dataset: found among its attributes, and made to go through a meter."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import Dataset
+
+from trueline.adapters.own_frame import line_of_users_function
+from trueline.adapters.pipeline import Meter, Operator
+from trueline.adapters.steps import defined, name_of, settings_of
+from trueline.adapters.torch.build import package
+from trueline.model.run import Line
+
+# Attributes of a transform that hold others.
+_HOLDING: Final = (
+    "transforms",
+    "transform",
+    "target_transform",
+    "ops",
+    "steps",
+    "operations",
+    "augmentations",
+    "functions",
+    "pipeline",
+)
+# Those that do nothing but call the others.
+_GROUPS: Final = ("compose", "sequential", "standardtransform", "modulelist", "pipeline")
+_DEEPEST: Final = 8
+
+
+class Steps:
+    """Wraps what it finds; ``remove`` takes it all back."""
+
+    def __init__(self, meter: Meter, built: Callable[[Any], Line | None]) -> None:
+        self._meter, self._built = meter, built
+        self._done: set[int] = set()
+        self._undo: list[Callable[[], None]] = []
+
+    @staticmethod
+    def datasets(dataset: Any, depth: int = 0) -> Iterator[Any]:
+        """The dataset, and those that it draws from."""
+        yield dataset
+        if depth >= _DEEPEST:
+            return
+        for value in list(getattr(dataset, "__dict__", {}).values()):
+            for one in value if isinstance(value, list | tuple) else [value]:
+                if _is_dataset(one):
+                    yield from Steps.datasets(one, depth + 1)
+
+    def inside(self, dataset: Any) -> None:
+        """Wrap the transforms of a dataset, and the datasets that it draws from."""
+        if id(dataset) in self._done:
+            return
+        self._done.add(id(dataset))
+        held = getattr(dataset, "__dict__", {})
+        for value in list(held.values()):
+            for one in value if isinstance(value, list | tuple) else [value]:
+                if _is_dataset(one):
+                    self.inside(one)
+                    self._swap(one, "__getitem__", self.dataset_operator(one, "__getitem__"))
+        for name, value in list(held.items()):
+            if _is_step(value):
+                self._put(held, name, self._step(value))
+            elif isinstance(value, list | tuple) and value and all(map(_is_step, value)):
+                self._put(held, name, type(value)([self._step(one) for one in value]))
+
+    def dataset_operator(self, dataset: Any, method: str) -> Operator:
+        """The operator that a dataset itself is."""
+        function = getattr(type(dataset), method, None)
+        line = line_of_users_function(function, package()) or self._built(dataset)
+        return Operator(type(dataset).__name__, "dataset", {}, line)
+
+    def remove(self) -> None:
+        """All objects as they were."""
+        for undo in reversed(self._undo):
+            undo()
+        self._undo.clear()
+
+    def _put(self, held: dict[str, Any], name: str, value: Any) -> None:
+        before = held[name]
+        if before is value:
+            return
+        held[name] = value
+        self._undo.append(lambda: held.__setitem__(name, before))
+
+    def _step(self, step: Any, depth: int = 0) -> Any:
+        """The step with a meter around it: the same object where its class can be changed, else one in its place."""
+        if id(step) in self._done or depth > _DEEPEST:
+            return step
+        if isinstance(step, FunctionType | MethodType | functools.partial) or not hasattr(step, "__dict__"):
+            return self._around(step)
+        self._done.add(id(step))
+        holds = self._held_by(step, depth)
+        kind = "group" if holds and _groups(step) else "step"
+        operator = Operator(name_of(step), kind, settings_of(step), self._line(step))
+        return step if self._swap(step, "__call__", operator) else self._around(step)
+
+    def _held_by(self, step: Any, depth: int) -> bool:
+        """Whether a step holds others, which are wrapped too."""
+        found = False
+        held = vars(step)
+        children = held.get("_modules") if isinstance(step, nn.Module) else None
+        for name in _HOLDING:
+            value = held.get(name)
+            if isinstance(value, list | tuple) and value and all(map(_is_step, value)):
+                self._put(held, name, type(value)([self._step(one, depth + 1) for one in value]))
+                found = True
+            elif value is not None and _is_step(value):
+                self._put(held, name, self._step(value, depth + 1))
+                found = True
+        for name, child in list((children or {}).items()):
+            if child is not None:
+                self._put(children or {}, name, self._step(child, depth + 1))
+                found = True
+        return found
+
+    def _line(self, step: Any) -> Line | None:
+        return self._built(step) or defined(step, package())
+
+    def _around(self, step: Any) -> Any:
+        function = step.func if isinstance(step, functools.partial) else step
+        operator = Operator(name_of(function), "step", settings_of(step), defined(function, package()))
+        place, meter = self._meter.operator(operator), self._meter
+
+        @functools.wraps(step, updated=())
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return meter.run(place, lambda: step(*args, **kwargs), args)
+
+        return call
+
+    def _swap(self, value: Any, method: str, operator: Operator) -> bool:
+        """Give an object a class of its own that calls through the meter; its attributes and its identity stay."""
+        kind = type(value)
+        original = getattr(kind, method)
+        place: list[int] = []
+        meter = self._meter
+
+        def call(this: Any, *args: Any, **kwargs: Any) -> Any:
+            if this is not value or not place:
+                return original(this, *args, **kwargs)
+            return meter.run(place[0], lambda: original(this, *args, **kwargs), args if method == "__call__" else None)
+
+        names = {method: call, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
+        try:
+            value.__class__ = type(kind.__name__, (kind,), names)
+        except TypeError:
+            return False
+        place.append(meter.operator(operator))
+        self._undo.append(lambda: setattr(value, "__class__", kind))
+        return True
+
+
+def _is_dataset(value: Any) -> bool:
+    if isinstance(value, Dataset):
+        return True
+    plain = isinstance(value, list | tuple | dict | str | bytes | np.ndarray | torch.Tensor | type | nn.Module)
+    own = type(value).__module__ not in ("builtins", "collections", "numpy", "pandas.core.frame", "pandas.core.series")
+    return not plain and own and all(hasattr(type(value), one) for one in ("__getitem__", "__len__"))
+
+
+def _is_step(value: Any) -> bool:
+    """Whether this is something that samples may be given to."""
+    if not callable(value) or isinstance(value, type | ModuleType) or inspect.isbuiltin(value):
+        return False
+    return not _is_dataset(value) and not isinstance(value, torch.Generator | np.random.Generator)
+
+
+def _groups(step: Any) -> bool:
+    return any(word in type(step).__name__.lower() for word in _GROUPS)

@@ -1,0 +1,254 @@
+"""Datasets and loaders taken apart: their transforms one by one, samples by index, order, batches, workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
+from torch.utils.data._utils.collate import default_convert
+
+from trueline.adapters.guest.faults import is_users
+from trueline.adapters.own_frame import line_of_users_function
+from trueline.adapters.pipeline import Meter, Operator, Row
+from trueline.adapters.steps import defined, name_of, settings_of
+from trueline.adapters.torch import data
+from trueline.adapters.torch.build import package
+from trueline.adapters.torch.pipeline_steps import Steps
+from trueline.model.run import Line
+
+_CONTAINERS: Final = (Mapping, str, bytes, np.ndarray, torch.Tensor, set, frozenset)
+_MOST_INDEXES: Final = 200_000
+_CLASSES: Final = ("num_classes", "n_classes", "nb_classes", "classes", "class_names", "class_to_idx")
+Built = Callable[[Any], Line | None]
+
+
+def is_pipeline(value: Any) -> bool:
+    """Whether samples can be had of this: a loader, a dataset, or what looks like one."""
+    if isinstance(value, DataLoader | Dataset):
+        return True
+    if isinstance(value, (*_CONTAINERS, type)) or callable(value):
+        return False
+    return _indexed(value) or hasattr(value, "__iter__")
+
+
+def opened(value: Any, built: Built) -> Opened:
+    """Take it apart; ``built`` knows the user's line that built an object."""
+    return Opened(value, built)
+
+
+def _indexed(dataset: Any) -> bool:
+    return (
+        hasattr(type(dataset), "__getitem__")
+        and hasattr(type(dataset), "__len__")
+        and not isinstance(dataset, IterableDataset)
+    )
+
+
+class Opened:
+    """A loader or a dataset of the user's."""
+
+    def __init__(self, given: Any, built: Built) -> None:
+        self.given = given
+        self.loader: Any = given if isinstance(given, DataLoader) else None
+        self.dataset: Any = given.dataset if isinstance(given, DataLoader) else given
+        self._built = built
+        self._steps: Steps | None = None
+        self._outer = self._collate = -1
+
+    @property
+    def kind(self) -> str:
+        """The name of its class."""
+        return type(self.given).__name__
+
+    @property
+    def indexed(self) -> bool:
+        """Whether samples can be had by their index."""
+        return _indexed(self.dataset)
+
+    @property
+    def batches(self) -> bool:
+        """Whether it makes batches itself."""
+        return self.loader is not None and not (self.loader.batch_size is None and self.loader.batch_sampler is None)
+
+    def facts(self) -> dict[str, Any]:
+        """What is known of it before it gives anything."""
+        known = data.facts(self.loader) if self.loader is not None else {}
+        own = self.loader is not None and self.loader.collate_fn not in (default_collate, default_convert)
+        return {
+            "kind": self.kind,
+            "dataset": type(self.dataset).__name__,
+            "indexed": self.indexed,
+            "batches": self.batches,
+            "length": _length(self.dataset),
+            "loader_length": _length(self.loader) if self.loader is not None and self.indexed else None,
+            "batch_size": known.get("batch_size"),
+            "drop_last": known.get("drop_last", False),
+            "sampler": known.get("sampler"),
+            "shuffles": known.get("shuffle"),
+            "workers": known.get("workers", 0),
+            "own_collate": own,
+            "classes": _classes(self.dataset),
+            "columns": None,
+            "line": _json(self._line()),
+            "length_line": _json(line_of_users_function(getattr(type(self.dataset), "__len__", None), package())),
+            "stirs": _stirs(self.dataset),
+        }
+
+    def _line(self) -> Line | None:
+        found = self._built(self.given) or self._built(self.dataset)
+        return found if found is not None else defined(self.dataset, package())
+
+    def instrument(self, meter: Meter) -> None:
+        """From now on every call of a transform, a nested dataset and the collating goes through the meter."""
+        self._steps = Steps(meter, self._built)
+        self._steps.inside(self.dataset)
+        method = "__getitem__" if self.indexed else "__iter__"
+        self._outer = meter.operator(self._steps.dataset_operator(self.dataset, method))
+        if self.batches:
+            collate = self.loader.collate_fn
+            line = defined(collate, package()) or self._built(collate) or self._built(self.loader)
+            name, settings = name_of(collate), settings_of(collate)
+            self._collate = meter.operator(Operator(name, "collate", settings, line))
+
+    def restore(self) -> None:
+        """All objects as they were."""
+        if self._steps is not None:
+            self._steps.remove()
+
+    def rows(self, meter: Meter, wanted: Sequence[int]) -> Iterator[Row]:
+        """The samples of these indexes, or as many of a stream."""
+        if not self.indexed:
+            yield from self._stream(meter, len(wanted))
+            return
+        for index in wanted:
+            meter.sample(index)
+            yield self._one(meter, index)
+
+    def _one(self, meter: Meter, index: int) -> Row:
+        return _row(index, lambda: meter.run(self._outer, lambda: self.dataset[index], None))
+
+    def _stream(self, meter: Meter, count: int) -> Iterator[Row]:
+        meter.sample(0)
+        first = _row(0, lambda: iter(self.dataset))
+        if first.error is not None:
+            yield first
+            return
+        iterator = first.value
+        for index in range(count):
+            meter.sample(index)
+            try:
+                row = _row(index, lambda: meter.run(self._outer, lambda: next(iterator), None))
+            except StopIteration:
+                return
+            yield row
+            if row.error is not None:
+                # A generator that has raised is at its end.
+                return
+
+    def batch(self, meter: Meter, samples: Sequence[Any]) -> Any:
+        """Samples put together as the loader does."""
+        if not self.batches:
+            return default_collate(list(samples))
+        return meter.run(self._collate, lambda: self.loader.collate_fn(list(samples)), None)
+
+    def order(self, _: int) -> list[int] | None:
+        """The indexes of one epoch, in order; None where nothing decides it."""
+        if self.loader is None or not self.indexed:
+            return None
+        chosen = self.loader.batch_sampler if self.loader.batch_sampler is not None else self.loader.sampler
+        found: list[int] = []
+        for one in chosen:
+            found += list(one) if isinstance(one, list | tuple) else [one]
+            if len(found) >= _MOST_INDEXES:
+                break
+        return [int(one) for one in found]
+
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+        """For each of two epochs what each of ``count`` workers makes of the same samples."""
+        settings: dict[str, Any] = {"num_workers": count, "collate_fn": _as_it_is}
+        if self.loader is not None:
+            loader = self.loader
+            settings |= {"worker_init_fn": loader.worker_init_fn, "generator": loader.generator}
+            settings |= {"multiprocessing_context": loader.multiprocessing_context}
+            settings |= {"persistent_workers": loader.persistent_workers}
+        if self.indexed:
+            made = DataLoader(self.dataset, batch_sampler=[list(indexes)] * count, **settings)
+            return [list(made) for _ in range(2)]
+        made = DataLoader(self.dataset, batch_size=1, **settings)
+        epochs: list[list[list[Any]]] = []
+        for _ in range(2):
+            rows = list(islice(made, len(indexes) * count))
+            epochs.append([[value for one in rows[place::count] for value in one] for place in range(count)])
+        return epochs
+
+    def counted(self, most: int) -> int | None:
+        """How many samples come out of the loader in one epoch, with its workers; None where they are not counted."""
+        if self.loader is None or self.indexed or not self.loader.num_workers:
+            return None
+        made = DataLoader(self.dataset, batch_size=None, num_workers=self.loader.num_workers, collate_fn=_as_it_is)
+        return sum(1 for _ in islice(made, most))
+
+    def run(self, most: int) -> Iterator[Any]:
+        """Its own batches, made the way it is set up."""
+        if self.loader is not None:
+            yield from islice(self.loader, most)
+
+    def stored(self) -> dict[str, Any]:
+        """The arrays and tensors that the datasets hold, by name."""
+        found: dict[str, Any] = {}
+        for dataset in Steps.datasets(self.dataset):
+            for name, value in getattr(dataset, "__dict__", {}).items():
+                first = value[0] if isinstance(value, list) and value else value
+                if isinstance(first, np.ndarray | torch.Tensor):
+                    found[f"{type(dataset).__name__}.{name}"] = value
+        return found
+
+
+def _row(index: int, call: Callable[[], Any]) -> Row:
+    """A sample, or what was raised instead; StopIteration is the caller's."""
+    try:
+        return Row(index, call())
+    except (KeyboardInterrupt, StopIteration):
+        raise
+    except BaseException as error:  # noqa: BLE001 - the user's code may raise anything, which is an answer too
+        return Row(index, error=error)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _length(sized: Any) -> int | None:
+    try:
+        return len(sized)
+    except (TypeError, NotImplementedError, AttributeError):
+        return None
+
+
+def _classes(dataset: Any) -> int | None:
+    """How many classes the dataset says there are."""
+    for one in Steps.datasets(dataset):
+        for name in _CLASSES:
+            found = getattr(one, name, None)
+            if isinstance(found, int) and not isinstance(found, bool):
+                return found
+            if isinstance(found, list | tuple | Mapping) and found:
+                return len(found)
+    return None
+
+
+def _stirs(dataset: Any) -> bool:
+    """Whether the user's code that gives samples one after another speaks of shuffling."""
+    method = getattr(type(dataset), "__iter__", None)
+    code = getattr(method, "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return False
+    return any(word in name for name in code.co_names for word in ("shuffle", "permutation", "randperm", "sample"))
+
+
+def _json(line: Line | None) -> dict[str, Any] | None:
+    return line.to_json() if line is not None else None

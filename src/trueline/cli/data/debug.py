@@ -1,0 +1,70 @@
+"""``trueline data debug``: a pipeline run by itself, or two side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from trueline.cli.options import Seconds, answer, json_flag
+from trueline.cli.outcome import ended_cleanly
+from trueline.cli.page import check_page, write_page
+from trueline.cli.verb import Verb
+from trueline.model.message import message
+
+
+@click.command("debug", cls=Verb, help="data_debug.help")
+@click.argument("pipeline", metavar="MODULE:FACTORY")
+@click.option("--samples", default=1000, type=click.IntRange(1), metavar="N", help="data_debug.option_samples")
+@click.option("--epochs", default=2, type=click.IntRange(1, 100), metavar="N", help="data_debug.option_epochs")
+@click.option("--workers", type=click.IntRange(0, 64), metavar="N", help="data_debug.option_workers")
+@click.option("--timeout", default=30.0, type=Seconds(), metavar="SECONDS", help="data_debug.option_timeout")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="compare.option_output")
+@click.option("--force", is_flag=True, help="compare.option_force")
+@json_flag
+def command(
+    pipeline: str,
+    samples: int,
+    epochs: int,
+    workers: int | None,
+    timeout: float,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Run a pipeline by itself."""
+    check_page(output, force)
+    from trueline.adapters.guest.entry import Entry
+    from trueline.data.pipeline.judged import judged
+    from trueline.data.pipeline.looking import Wish, look
+    from trueline.data.pipeline.report import debug_report, debug_result
+
+    entry = Entry.parse(pipeline)
+    with ended_cleanly(), _progress() as tell:
+        evidence = look(entry, Wish(samples, epochs, workers, timeout), tell)
+    findings = judged(evidence)
+    if output is not None:
+        write_page(output, debug_report(str(entry), evidence, findings))
+    result = debug_result(str(entry), evidence, findings)
+    return answer(result, lambda: debug_report(str(entry), evidence, findings), as_json=as_json)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """What is going on, on stderr, in a terminal only; wiped at the end."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+
+    def tell(what: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{message(f'data_debug.doing_{what}').text()}")
+        sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

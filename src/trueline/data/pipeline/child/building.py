@@ -1,0 +1,70 @@
+"""From an entry point to a pipeline and what its framework knows of pipelines."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from typing import Any, cast
+
+from trueline.adapters import adapters_present
+from trueline.adapters.guest.faults import said_for
+from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.protocol import Adapter, Pipelines
+from trueline.data.pipeline.child.births import Births
+from trueline.data.pipeline.journal import Journal
+
+
+class NotBuilt(Exception):  # noqa: N818
+    """The user's factory raised: ``error`` is what."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def pipelines_of(framework: str) -> Pipelines:
+    """What a framework's folder knows of pipelines; imported only where it is needed."""
+    return cast(Pipelines, importlib.import_module(f"trueline.adapters.{framework}.pipelines"))
+
+
+def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]:
+    """Import, find, and call where it is no pipeline already; what a factory draws comes from a fixed seed."""
+    journal.doing("importing")
+    module = imported(asked)
+    found = found_in(asked.side, module, asked.module, asked.name)
+    with said_for(asked.side, "importing"):
+        adapters = adapters_present()
+    journal.doing("building")
+    if _framework(found, adapters) is None:
+        found = _called(asked, found, births)
+    with said_for(asked.side, "importing"):
+        adapter = _framework(found, adapters_present())
+    if adapter is None:
+        raise SideTrouble("data_debug.no_pipeline", side=asked.side, type=type_name(found))
+    return found, adapter
+
+
+def _framework(value: Any, adapters: list[Adapter]) -> Adapter | None:
+    """MindSpore's datasets are iterable too, so it is asked first."""
+    for adapter in sorted(adapters, key=lambda one: one.name):
+        if pipelines_of(adapter.name).is_pipeline(value):
+            return adapter
+    return None
+
+
+def _called(asked: Asked, factory: Any, births: Births) -> Any:
+    if not callable(factory):
+        raise SideTrouble("data_debug.no_pipeline", side=asked.side, type=type_name(factory))
+    if needed := required(factory):
+        raise SideTrouble("side.needs_arguments", side=asked.side, names=", ".join(needed))
+    random.seed(0)
+    for adapter in adapters_present():
+        adapter.state.seed(0, deterministic=False)
+    try:
+        with births.watched():
+            return factory()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise NotBuilt(error) from error

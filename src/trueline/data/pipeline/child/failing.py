@@ -1,0 +1,54 @@
+"""What was raised, as evidence: the error in one line, the user's line, the sample and the operator."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+from collections.abc import Sequence
+from typing import Any, Final
+
+from trueline.adapters.guest.faults import Place, first_line, is_users, nearest
+from trueline.adapters.pipeline import Unfit
+from trueline.data.pipeline.child.meter import blamed
+from trueline.model.run import Line
+
+_FRAME: Final = re.compile(r'^\s*File "([^"]+)", line (\d+), in ', re.MULTILINE)
+# The last line of a traceback inside of a longer text.
+_RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)): ?(.*)$", re.MULTILINE)
+
+# What MindSpore's engine has to say, in the middle of a page.
+_ENGINE: Final = re.compile(r"^\[ERROR\] (.+)$", re.MULTILINE)
+
+
+def failure(error: BaseException, doing: str, sample: int | None, operator: int | None = None) -> dict[str, Any]:
+    """The JSON of an evidence.Failure."""
+    places: Sequence[Place] = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(error.__traceback__)]
+    kind, text = type(error).__name__, first_line(error)
+    inner = _FRAME.findall(str(error))
+    if inner:
+        # A traceback of another process or of an engine's thread, told as text.
+        places = [(file, int(line)) for file, line in inner]
+        raised = _RAISED.findall(str(error))
+        if raised:
+            kind, text = raised[-1][0].rpartition(".")[2], raised[-1][1] or text
+    found = blamed(error)
+    operator = found if found is not None else operator
+    engine = _ENGINE.search(str(error))
+    if engine and not inner:
+        text = engine[1].strip()
+    place = nearest(places)
+    line = Line(*place) if place is not None and (is_users(place[0]) or operator is None) else None
+    columns = None
+    if isinstance(error, Unfit):
+        operator, line, columns = error.place, error.line, error.told
+    return {
+        "kind": kind,
+        "error": text,
+        "line": line.to_json() if line is not None else None,
+        "code": linecache.getline(line.file, line.line).strip() if line is not None else "",
+        "doing": doing,
+        "sample": sample,
+        "operator": operator,
+        "columns": columns,
+    }

@@ -1,0 +1,158 @@
+"""What is seen of one value over many samples: types, shapes, dtypes, range, and the first that is not finite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from trueline.adapters.tree import leaves
+from trueline.model.numbers import encode
+
+Array = npt.NDArray[Any]
+
+_FIRST: Final = 8
+_MOST_VALUES: Final = 1000
+# So many samples tell a mean and a standard deviation well enough.
+_ENOUGH: Final = 256
+# A list of no more numbers may be what a sample consists of.
+_STRUCTURE: Final = 4
+
+
+class Groups:
+    """How many samples have which word, and the first indexes of each."""
+
+    def __init__(self, most: int = 64) -> None:
+        self._found: dict[str, tuple[list[int], list[int]]] = {}
+        self._most = most
+
+    def add(self, word: str, sample: int) -> None:
+        """One more sample."""
+        if word not in self._found and len(self._found) >= self._most:
+            return
+        count, first = self._found.setdefault(word, ([0], []))
+        count[0] += 1
+        if len(first) < _FIRST and sample not in first:
+            first.append(sample)
+
+    def told(self) -> dict[str, Any]:
+        """The JSON of it."""
+        return {word: [count[0], first] for word, (count, first) in self._found.items()}
+
+
+class FieldSeen:
+    """One value of an operator's output."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._types, self._shapes, self._dtypes = Groups(), Groups(), Groups()
+        self._nonfinite, self._whole = Groups(), Groups(_MOST_VALUES)
+        self._low, self._high = math.inf, -math.inf
+        self._means: list[float] = []
+        self._squares: list[float] = []
+
+    def see(self, sample: int, value: Any, array: Array | None) -> None:
+        """One sample's value; ``array`` where it is numbers."""
+        self._types.add(_type_name(value), sample)
+        if array is None:
+            return
+        self._shapes.add("x".join(map(str, array.shape)) or "()", sample)
+        self._dtypes.add(str(array.dtype), sample)
+        if not array.size or array.dtype.kind not in "biuf":
+            return
+        low, high = float(array.min()), float(array.max())
+        if not (math.isfinite(low) and math.isfinite(high)):
+            self._not_finite(sample, array)
+            finite = array[np.isfinite(array)]
+            if not finite.size:
+                return
+            array, low, high = finite, float(finite.min()), float(finite.max())
+        self._low, self._high = min(self._low, low), max(self._high, high)
+        if array.size == 1 and low == int(low):
+            self._whole.add(str(int(low)), sample)
+        if len(self._means) < _ENOUGH:
+            wide = array.astype(np.float64)
+            self._means.append(float(wide.mean()))
+            self._squares.append(float(np.square(wide).mean()))
+
+    def _not_finite(self, sample: int, array: Array) -> None:
+        for word, there in (("nan", np.isnan(array)), ("inf", np.isinf(array))):
+            if there.any():
+                self._nonfinite.add(word, sample)
+
+    def told(self) -> dict[str, Any]:
+        """The JSON of an evidence.Field."""
+        mean = float(np.mean(self._means)) if self._means else None
+        std = None
+        if mean is not None:
+            std = math.sqrt(max(0.0, float(np.mean(self._squares)) - mean * mean))
+        seen = self._low <= self._high
+        return {
+            "name": self.name,
+            "types": self._types.told(),
+            "shapes": self._shapes.told(),
+            "dtypes": self._dtypes.told(),
+            "nonfinite": self._nonfinite.told(),
+            "whole": self._whole.told(),
+            "low": encode(self._low) if seen else None,
+            "high": encode(self._high) if seen else None,
+            "mean": encode(mean) if mean is not None else None,
+            "std": encode(std) if std is not None else None,
+        }
+
+
+class Reader:
+    """Values of a framework, images and numbers as arrays."""
+
+    def __init__(self, is_tensor: Callable[[Any], bool], to_numpy: Callable[..., Array]) -> None:
+        self._is_tensor, self._to_numpy = is_tensor, to_numpy
+
+    def values(self, tree: Any) -> list[tuple[str, Any]]:
+        """All values of a structure by their paths: arrays, numbers, texts, and None."""
+        if tree is None:
+            return [("0", None)]
+        return list(leaves(tree, self._is_value))
+
+    def array(self, value: Any, *, copy: bool = False) -> Array | None:
+        """A value as an array; None for texts and the like."""
+        if self._is_tensor(value):
+            return self._to_numpy(value, copy=copy)
+        if isinstance(value, np.ndarray):
+            return value.copy() if copy else value
+        if isinstance(value, bool | int | float | np.generic) or _is_list_of_numbers(value):
+            return np.asarray(value)
+        if _is_image(value):
+            return np.array(value)
+        return None
+
+    def arrays(self, tree: Any, *, copy: bool = False) -> list[Array]:
+        """All that are numbers, in order."""
+        found = (self.array(one, copy=copy) for _, one in self.values(tree))
+        return [one for one in found if one is not None and one.dtype.kind in "biufc"]
+
+    def _is_value(self, value: Any) -> bool:
+        if value is None or isinstance(value, np.ndarray | np.generic | bool | int | float | str | bytes):
+            return True
+        return self._is_tensor(value) or _is_image(value) or _is_list_of_numbers(value)
+
+
+def _is_list_of_numbers(value: Any) -> bool:
+    """Whether this is one value and not a structure: tokens, a row of a table."""
+    return (
+        isinstance(value, list)
+        and len(value) > _STRUCTURE
+        and all(isinstance(one, int | float | np.number) for one in value)
+    )
+
+
+def _is_image(value: Any) -> bool:
+    return hasattr(value, "__array_interface__") and not isinstance(value, type)
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    top = kind.__module__.partition(".")[0]
+    return kind.__name__ if top == "builtins" else f"{top}.{kind.__name__}"

@@ -1,0 +1,153 @@
+"""Every call of an operator: its time, what came out of it, and which operator an error began in."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from trueline.adapters.guest.faults import is_users
+from trueline.adapters.pipeline import Operator
+from trueline.data.pipeline.child.changes import Changes
+from trueline.data.pipeline.child.fields import FieldSeen, Reader
+from trueline.data.pipeline.journal import Journal
+from trueline.model.run import Line
+
+_KEPT: Final = "trueline_operator"
+
+
+class _Seen:
+    """One operator's calls."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.called: Line | None = None
+        self.calls = 0
+        self.seconds = self.waited = 0.0
+        self.slowest: tuple[int, float] | None = None
+        self.fields: dict[str, FieldSeen] = {}
+        self.changes = Changes()
+
+    def timed(self, sample: int, seconds: float, busy: float) -> None:
+        self.calls += 1
+        self.seconds += seconds
+        self.waited += max(0.0, seconds - busy)
+        if self.slowest is None or seconds > self.slowest[1]:
+            self.slowest = (sample, seconds)
+
+    def told(self, place: int) -> dict[str, Any]:
+        operator = self.operator
+        return {
+            "place": place,
+            "name": operator.name,
+            "kind": operator.kind,
+            "settings": dict(operator.settings),
+            "columns": list(operator.columns),
+            "line": operator.line.to_json() if operator.line is not None else None,
+            "called": self.called.to_json() if self.called is not None else None,
+            "calls": self.calls,
+            "seconds": self.seconds,
+            "waited": self.waited,
+            "slowest": self.slowest,
+            "fields": [one.told() for one in self.fields.values()],
+            "changes": self.changes.told(),
+        }
+
+
+class Meter:
+    """A pipelines' Meter. Off, calls are called and nothing else."""
+
+    def __init__(self, reader: Reader, journal: Journal) -> None:
+        self._reader, self._journal = reader, journal
+        self._seen: list[_Seen] = []
+        self._order: list[int] = []
+        self._sample = 0
+        # For each operator under way the seconds, and the processor's, that operators inside it have taken.
+        self._inside: list[list[float]] = []
+        self.on = False
+        self.states: list[tuple[int, Any]] | None = None
+
+    def operator(self, operator: Operator) -> int:
+        """Its place."""
+        self._seen.append(_Seen(operator))
+        return len(self._seen) - 1
+
+    def sample(self, index: int) -> None:
+        """From now on calls are about this sample."""
+        self._sample = index
+        self._inside.clear()
+        self._journal.alive()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """In the block calls are measured."""
+        self.on = True
+        try:
+            yield
+        finally:
+            self.on = False
+
+    def run(self, place: int, call: Callable[[], Any], given: Any) -> Any:
+        """What the call returns or raises."""
+        if not self.on:
+            return call()
+        seen = self._seen[place]
+        if place not in self._order:
+            seen.called = _users_line()
+        self._journal.at(self._sample, place)
+        before = seen.changes.before(self._reader, given)
+        self._inside.append([0.0, 0.0])
+        began, busy = time.perf_counter(), time.process_time()
+        try:
+            result = call()
+        except StopIteration:
+            self._inside.pop()
+            raise
+        except BaseException as error:
+            self._inside.pop()
+            # The innermost operator hears of it first.
+            if not hasattr(error, _KEPT):
+                setattr(error, _KEPT, place)
+            raise
+        seconds, busy = time.perf_counter() - began, time.process_time() - busy
+        inner = self._inside.pop()
+        if place not in self._order:
+            self._order.append(place)
+        seen.timed(self._sample, seconds - inner[0], busy - inner[1])
+        self._look(seen, result)
+        seen.changes.after(self._reader, self._sample, before, result)
+        if self.states is not None:
+            self.states.append((place, result))
+        if self._inside:
+            # What looking took is nobody's time.
+            self._inside[-1][0] += time.perf_counter() - began
+            self._inside[-1][1] += busy
+        return result
+
+    def _look(self, seen: _Seen, result: Any) -> None:
+        for name, value in self._reader.values(result):
+            if name not in seen.fields:
+                seen.fields[name] = FieldSeen(name)
+            seen.fields[name].see(self._sample, value, self._reader.array(value))
+
+    def told(self) -> list[dict[str, Any]]:
+        """The operators in the order in which they first gave something, those that never did at the end."""
+        silent = [place for place in range(len(self._seen)) if place not in self._order]
+        return [self._seen[place].told(place) for place in (*self._order, *silent)]
+
+
+def blamed(error: BaseException) -> int | None:
+    """The place of the operator that an error began in."""
+    return getattr(error, _KEPT, None)
+
+
+def _users_line() -> Line | None:
+    """The user's line that calls an operator."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return Line(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

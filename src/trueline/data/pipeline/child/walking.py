@@ -1,0 +1,145 @@
+"""Every sample that is asked for, through every operator, and batches of them."""
+
+from __future__ import annotations
+
+import traceback
+import zlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.adapters.guest.wire import Array, Content
+from trueline.data.pipeline.child.failing import failure
+from trueline.data.pipeline.child.fields import FieldSeen
+from trueline.data.pipeline.child.host import Answer, Host
+
+_MOST_FAILURES: Final = 20
+_MOST_AGAIN: Final = 2000
+_TRIAL_BATCH: Final = 4
+
+
+def answer_operators(host: Host, _: Content, __: list[Array]) -> Answer:
+    """The operators, before any of them is called: what kills the process is told by its place."""
+    host.journal.doing("building")
+    host.opened.instrument(host.meter)
+    return {"operators": host.meter.told()}, []
+
+
+def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
+    """Operators, the samples' fields and failures, over the samples ``wanted``."""
+    host.journal.doing("walking")
+    walk = _Walk(host)
+    stored = fingerprints(host)
+    with host.meter.listening():
+        for row in host.opened.rows(host.meter, content["wanted"]):
+            walk.row(row)
+        walk.end()
+    host.opened.restore()
+    changed = sorted(name for name, mark in fingerprints(host).items() if stored.get(name, mark) != mark)
+    host.kept["marks"], host.kept["good"] = walk.marks, walk.good
+    told = {
+        "operators": host.meter.told(),
+        "sample": [one.told() for one in walk.fields.values()],
+        "looked": walk.looked,
+        "failures": [*walk.failures.values(), *walk.batch_failures],
+        "nothing": walk.nothing,
+        "changed": changed,
+    }
+    return told, []
+
+
+class _Walk:
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.fields: dict[str, FieldSeen] = {}
+        self.failures: dict[Any, dict[str, Any]] = {}
+        self.batch_failures: list[dict[str, Any]] = []
+        self.marks: dict[int, int] = {}
+        self.good: list[int] = []
+        self.nothing: list[int] = []
+        self.looked = 0
+        facts = host.opened.facts()
+        self._size: int = facts["batch_size"] or _TRIAL_BATCH
+        self._waiting: list[tuple[int, Any]] = []
+
+    def row(self, row: Any) -> None:
+        """One sample."""
+        self.looked += 1
+        if row.error is not None:
+            self._failed(failure(row.error, "walking", row.index), row.error)
+            return
+        if row.value is None:
+            self.nothing.append(row.index)
+        else:
+            self.good.append(row.index)
+        values = self.host.reader.values(row.value)
+        for name, value in values:
+            if name not in self.fields:
+                self.fields[name] = FieldSeen(name)
+            self.fields[name].see(row.index, value, self.host.reader.array(value))
+        self.marks[row.index] = mark(self.host, row.value)
+        self._waiting.append((row.index, row.value))
+        if len(self._waiting) >= self._size:
+            self._batch()
+
+    def end(self) -> None:
+        """What waits for a batch is one."""
+        if self._waiting:
+            self._batch()
+
+    def _failed(self, found: dict[str, Any], error: BaseException) -> None:
+        line = found["line"] or {}
+        key = (found["operator"], found["kind"], line.get("file"), line.get("line"))
+        if key in self.failures:
+            if len(self.failures[key]["again"]) < _MOST_AGAIN:
+                self.failures[key]["again"].append(found["sample"])
+        elif len(self.failures) < _MOST_FAILURES:
+            traceback.print_exception(error)
+            self.failures[key] = {**found, "again": []}
+
+    def _batch(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if self.batch_failures:
+            return
+        error = self._tried([one for _, one in waiting])
+        if error is None:
+            return
+        odd = self._odd(waiting)
+        first = odd[0] if odd else None
+        found = failure(error, "batching", first)
+        self.batch_failures.append({**found, "again": [*odd[1:]], "batch": [index for index, _ in waiting]})
+
+    def _tried(self, values: Sequence[Any]) -> BaseException | None:
+        try:
+            self.host.opened.batch(self.host.meter, values)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the user's own collating may raise anything
+            return error
+        return None
+
+    def _odd(self, waiting: Sequence[tuple[int, Any]]) -> list[int]:
+        """The samples that cannot be put together with the others: alone, or with most of them."""
+        alone = [index for index, value in waiting if self._tried([value]) is not None]
+        if alone:
+            return alone
+        best: list[int] = []
+        for _, value in waiting[: _TRIAL_BATCH + 1]:
+            apart = [index for index, other in waiting if self._tried([value, other]) is not None]
+            if not best or len(apart) < len(best):
+                best = apart
+        return best
+
+
+def mark(host: Host, value: Any) -> int:
+    """A number that says whether two samples are the same."""
+    found = 0
+    for array in host.reader.arrays(value):
+        found = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data, found)
+    return found
+
+
+def fingerprints(host: Host) -> dict[str, int]:
+    """What the datasets hold, each as a number."""
+    return {name: mark(host, value) for name, value in host.opened.stored().items()}

@@ -1,0 +1,169 @@
+"""What the process of a pipeline has seen, as it comes through the pipe: nothing here judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from trueline.model.run import Line
+
+Found = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """How many samples, and the indexes of the first of them."""
+
+    count: int
+    first: Sequence[int]
+
+    @classmethod
+    def from_json(cls, found: Sequence[Any]) -> Self:
+        """Read [count, [indexes]]."""
+        return cls(found[0], found[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value of an operator's output over all samples: how many had which type, shape and dtype, and their range.
+
+    ``whole`` are the values of numbers that are whole, as labels are; ``nonfinite`` the samples by the kind of value.
+    """
+
+    name: str
+    types: Mapping[str, Some]
+    shapes: Mapping[str, Some]
+    dtypes: Mapping[str, Some]
+    low: float | None = None
+    high: float | None = None
+    mean: float | None = None
+    std: float | None = None
+    nonfinite: Mapping[str, Some] = field(default_factory=dict)
+    whole: Mapping[str, Some] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, found: Found) -> Self:
+        """Read what ``child/fields.py`` tells."""
+        types, shapes, dtypes, nonfinite, whole = (
+            _groups(found[one]) for one in ("types", "shapes", "dtypes", "nonfinite", "whole")
+        )
+        low, high, mean, std = (found[one] for one in ("low", "high", "mean", "std"))
+        return cls(found["name"], types, shapes, dtypes, low, high, mean, std, nonfinite, whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an operator did to the values of a sample that no operator should: ``kind`` says what, ``numbers`` how."""
+
+    kind: str
+    sample: int
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator with all that came out of it; ``seconds`` are its own, without those of operators inside it."""
+
+    place: int
+    name: str
+    kind: str
+    settings: Mapping[str, Any]
+    line: Line | None
+    called: Line | None
+    columns: Sequence[str]
+    calls: int
+    seconds: float
+    waited: float
+    slowest: tuple[int, float] | None
+    fields: Sequence[Field]
+    changes: Sequence[Change]
+
+    @property
+    def per_call(self) -> float:
+        """Its seconds for one call."""
+        return self.seconds / self.calls if self.calls else 0.0
+
+    @classmethod
+    def from_json(cls, found: Found) -> Self:
+        """Read what ``child/meter.py`` tells."""
+        return cls(
+            found["place"],
+            found["name"],
+            found["kind"],
+            found["settings"],
+            _line(found["line"]),
+            _line(found["called"]),
+            found["columns"],
+            found["calls"],
+            found["seconds"],
+            found["waited"],
+            (found["slowest"][0], found["slowest"][1]) if found["slowest"] else None,
+            [Field.from_json(one) for one in found["fields"]],
+            [Change(one["kind"], one["sample"], one["numbers"]) for one in found["changes"]],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What was raised: for which sample, by which operator, in which of the user's lines, while doing what."""
+
+    kind: str
+    error: str
+    line: Line | None
+    code: str
+    doing: str
+    sample: int | None = None
+    operator: int | None = None
+    again: Sequence[int] = ()
+    columns: Mapping[str, Any] | None = None
+
+    @classmethod
+    def from_json(cls, found: Found) -> Self:
+        """Read what ``child/failing.py`` tells."""
+        return cls(
+            found["kind"],
+            found["error"],
+            _line(found["line"]),
+            found["code"],
+            found["doing"],
+            found["sample"],
+            found["operator"],
+            found.get("again", ()),
+            found.get("columns"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All of one pipeline. ``parts`` holds by name what each further question was answered with; none where not asked.
+
+    ``failures`` are those of samples one by one, ``ended`` why the process could not go on.
+    """
+
+    framework: str
+    kind: str
+    facts: Mapping[str, Any]
+    operators: Sequence[Operator] = ()
+    sample: Sequence[Field] = ()
+    looked: int = 0
+    failures: Sequence[Failure] = ()
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    ended: Failure | None = None
+
+    def operator(self, place: int | None) -> Operator | None:
+        """The operator at a place."""
+        return next((one for one in self.operators if one.place == place), None)
+
+    @property
+    def source(self) -> Operator | None:
+        """The operator that samples begin with: the innermost dataset, or the source."""
+        return next((one for one in self.operators if one.kind in ("dataset", "source")), None)
+
+
+def _groups(found: Mapping[str, Any]) -> dict[str, Some]:
+    return {name: Some.from_json(one) for name, one in found.items()}
+
+
+def _line(found: Any) -> Line | None:
+    return Line.from_json(found) if found is not None else None

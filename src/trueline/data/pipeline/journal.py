@@ -1,0 +1,85 @@
+"""Where a pipeline's process is: written before each call, so that who outlives it can tell what it died of."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+import struct
+from pathlib import Path
+from typing import Final
+
+from trueline.model.run import Line
+
+_RECORD: Final = struct.Struct("<qqq")
+_FRAME: Final = re.compile(r'File "(.+)", line (\d+) in ')
+_NONE: Final = -1
+# What the process is about, by number.
+DOING: Final = (
+    "importing",
+    "building",
+    "walking",
+    "length",
+    "order",
+    "epochs",
+    "batching",
+    "repeating",
+    "workers",
+    "running",
+    "passage",
+)
+
+
+class Journal:
+    """The writing end, in the process; what takes longer than ``limit`` seconds ends it, its stack written down."""
+
+    def __init__(self, folder: Path, limit: float) -> None:
+        self._place = os.open(folder / "place", os.O_WRONLY | os.O_CREAT)
+        # Open as long as the process is there.
+        self._stack = open(folder / "stack", "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        self._limit = limit
+        self._doing = 0
+        faulthandler.enable(self._stack)
+
+    def doing(self, what: str) -> None:
+        """Another part of the work begins."""
+        self._doing = DOING.index(what)
+        self.at(_NONE, _NONE)
+        self.alive()
+
+    def at(self, sample: int, operator: int) -> None:
+        """Before a call of an operator."""
+        os.pwrite(self._place, _RECORD.pack(self._doing, sample, operator), 0)
+
+    def alive(self) -> None:
+        """The time that is left begins anew."""
+        faulthandler.dump_traceback_later(self._limit, exit=True, file=self._stack)
+
+    def rest(self) -> None:
+        """Nothing is under way."""
+        faulthandler.cancel_dump_traceback_later()
+
+
+class Left:
+    """What a process that has ended has left: what it did, for which sample, in which operator, and its stack."""
+
+    def __init__(self, folder: Path) -> None:
+        found = _read(folder / "place")
+        doing, sample, operator = _RECORD.unpack(found) if len(found) == _RECORD.size else (0, _NONE, _NONE)
+        self.doing = DOING[doing] if 0 <= doing < len(DOING) else DOING[0]
+        self.sample = sample if sample >= 0 else None
+        self.operator = operator if operator >= 0 else None
+        stack = _read(folder / "stack").decode("utf-8", "replace")
+        self.timed_out = stack.startswith("Timeout")
+        # The innermost call comes first.
+        main = (
+            stack.rpartition("Thread 0x")[2] if "Current thread" not in stack else stack.partition("Current thread")[2]
+        )
+        self.frames = [Line(file, int(line)) for file, line in reversed(_FRAME.findall(main))]
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

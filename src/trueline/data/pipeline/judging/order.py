@@ -1,0 +1,102 @@
+"""The order of samples, epoch after epoch, and the random numbers of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.data.pipeline.evidence import Evidence
+from trueline.data.pipeline.judging.fault import fault, listed
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.message import message
+from trueline.model.run import Line
+
+
+def order(evidence: Evidence) -> Iterator[Finding]:
+    """Not shuffled, shuffled once and for all, at its end after one epoch, alike in every worker."""
+    yield from _indexes(evidence)
+    yield from _stream(evidence)
+    yield from _workers(evidence)
+    yield from _changed(evidence)
+
+
+def _indexes(evidence: Evidence) -> Iterator[Finding]:
+    told: Any = evidence.parts.get("order", {})
+    if not told.get("known"):
+        return
+    facts = evidence.facts
+    if told["outside"]:
+        text = message("data_debug.outside", index=told["outside"][0], length=facts["length"])
+        yield fault("order", text, line=_line(facts), samples=told["outside"])
+    if told["count"][0] < 2:
+        return
+    if told["same"] and not told["sorted"]:
+        text = message("data_debug.same_order", sampler=facts["sampler"], first=listed(told["first"], 99))
+        yield fault("same_order", text, line=_line(facts), advice=message("data_debug.advice_same_order"))
+    elif told["same"] and facts["shuffles"] is not True:
+        text = message("data_debug.sequential", sampler=facts["sampler"])
+        yield fault("not_shuffled", text, line=_line(facts), conclusion=Conclusion.SUSPECT)
+
+
+def _stream(evidence: Evidence) -> Iterator[Finding]:
+    told: Any = evidence.parts.get("epochs", {})
+    counts = told.get("counts", ())
+    if len(counts) < 2 or not counts[0]:
+        return
+    line = evidence.source.line if evidence.source is not None else None
+    short = next((epoch for epoch, count in enumerate(counts) if count < counts[0]), None)
+    if short is not None and "failure" not in told:
+        text = message("data_debug.exhausted", first=counts[0], epoch=short + 1, count=counts[short])
+        yield fault("exhausted", text, line=line, advice=message("data_debug.advice_exhausted"), measured=counts)
+    elif evidence.facts.get("asked_to_shuffle"):
+        advice = message("data_debug.advice_iterable")
+        yield fault("cannot_shuffle", message("data_debug.cannot_shuffle"), line=_line(evidence.facts), advice=advice)
+    elif told.get("same"):
+        if evidence.facts.get("stirs"):
+            text = message("data_debug.same_order_stream")
+            yield fault("same_order", text, line=line, advice=message("data_debug.advice_same_order"))
+        else:
+            text = message("data_debug.sequential_stream")
+            yield fault("not_shuffled", text, line=line, conclusion=Conclusion.SUSPECT)
+
+
+def _workers(evidence: Evidence) -> Iterator[Finding]:
+    told: Any = evidence.parts.get("workers", {})
+    asked = evidence.facts.get("workers") or 0
+    if told.get("same") or told.get("again"):
+        samples = told["samples"]
+        enough = asked > 1 if told["same"] else asked > 0
+        text = (
+            message("data_debug.same_random", samples=listed(samples))
+            if told["same"]
+            else message("data_debug.same_random_epochs", samples=listed(samples))
+        )
+        yield fault(
+            "same_random",
+            text,
+            line=_line(evidence.facts),
+            samples=samples,
+            conclusion=Conclusion.FOUND if enough else Conclusion.SUSPECT,
+            advice=message("data_debug.advice_same_random"),
+        )
+    counted, counts = told.get("counted"), evidence.parts.get("epochs", {}).get("counts")
+    if counted is not None and counts and asked > 1 and counted == counts[0] * asked:
+        yield fault(
+            "duplicated",
+            message("data_debug.duplicated", workers=asked, count=counts[0], counted=counted),
+            line=evidence.source.line if evidence.source is not None else None,
+            advice=message("data_debug.advice_duplicated"),
+            measured=counted,
+            limit=counts[0],
+        )
+
+
+def _changed(evidence: Evidence) -> Iterator[Finding]:
+    names = evidence.parts.get("walk", {}).get("changed", ())
+    if names:
+        text = message("data_debug.changes_data", names=", ".join(names))
+        yield fault("changes_data", text, line=_line(evidence.facts), certainty=Certainty.LIKELY)
+
+
+def _line(facts: Any) -> Line | None:
+    return Line.from_json(facts["line"]) if facts.get("line") is not None else None

@@ -1,0 +1,139 @@
+"""A pipeline looked at from outside: question by question, whatever becomes of its process."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from trueline.adapters.guest.entry import Entry
+from trueline.adapters.guest.faults import nearest
+from trueline.adapters.guest.guest import Guest
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator
+from trueline.data.pipeline.journal import Left
+from trueline.model.run import Line
+
+_BATCHES: Final = 4
+_ENDED: Final = ("side.died_code", "side.died_signal", "side.died_killed", "side.garbled")
+# Of a dataset that is larger than what is looked at: so many of its last samples are.
+_LAST: Final = 16
+_MOST_COUNTED: Final = 20_000
+
+
+class Pipeline(Guest):
+    """The process of one pipeline."""
+
+    HOST: ClassVar[str] = "trueline.data.pipeline.child.host"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How much to look at: samples, epochs, workers to try, and how many seconds anything may take."""
+
+    samples: int = 1000
+    epochs: int = 2
+    workers: int | None = None
+    limit: float = 30.0
+    python: str = sys.executable
+
+
+def look(entry: Entry, wish: Wish, tell: Callable[[str], None] = lambda _: None) -> Evidence:
+    """All that is to be seen of a pipeline; a Trouble where there is none."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-")))
+        given = {"journal": str(folder), "limit": wish.limit}
+        pipeline = stack.enter_context(Pipeline.start(entry, python=wish.python, kwargs=given))
+        return _Look(pipeline, wish, folder, tell).all()
+
+
+class _Look:
+    def __init__(self, pipeline: Pipeline, wish: Wish, folder: Path, tell: Callable[[str], None]) -> None:
+        self.pipeline, self.wish, self.folder, self.tell = pipeline, wish, folder, tell
+        self.evidence = Evidence("", "", {})
+
+    def all(self) -> Evidence:
+        """Ask until there is nothing more to ask, or nobody."""
+        try:
+            if self._begin():
+                self._walk()
+                self._more()
+        except SideTrouble as trouble:
+            if trouble.message.id not in _ENDED:
+                raise
+            self.evidence = replace(self.evidence, ended=self._ended(trouble))
+        return self.evidence
+
+    def _begin(self) -> bool:
+        self.tell("building")
+        content = self.pipeline.told()
+        if "failed" in content:
+            self.evidence = replace(self.evidence, ended=Failure.from_json(content["failed"]))
+            return False
+        facts = content["facts"]
+        self.evidence = Evidence(content["framework"], facts["kind"], facts)
+        return True
+
+    def _walk(self) -> None:
+        self.tell("walking")
+        known = self._ask("operators")["operators"]
+        self.evidence = replace(self.evidence, operators=[Operator.from_json(one) for one in known])
+        content = self._ask("walk", wanted=self._wanted())
+        self.evidence = replace(
+            self.evidence,
+            operators=[Operator.from_json(one) for one in content["operators"]],
+            sample=[Field.from_json(one) for one in content["sample"]],
+            looked=content["looked"],
+            failures=[Failure.from_json(one) for one in content["failures"]],
+            parts={"walk": {name: content[name] for name in ("nothing", "changed")}},
+        )
+
+    def _more(self) -> None:
+        facts, wish = self.evidence.facts, self.wish
+        declared = facts["length"]
+        if facts["indexed"]:
+            if declared is not None:
+                self._part("length", declared=declared)
+            self._part("order", epochs=wish.epochs, declared=declared)
+        elif wish.epochs > 1:
+            self._part("epochs", epochs=wish.epochs, wanted=self._wanted())
+        repeated = self._part("repeat")
+        workers = facts["workers"] if wish.workers is None else wish.workers
+        if workers and not self.evidence.failures:
+            self._part("workers", random=bool(repeated.get("random")), most=_MOST_COUNTED)
+        self._part("run", batches=_BATCHES)
+
+    def _part(self, name: str, **asked: Any) -> dict[str, Any]:
+        self.tell(name)
+        content = self._ask(name, **asked)
+        self.evidence = replace(self.evidence, parts={**self.evidence.parts, name: content})
+        return content
+
+    def _ask(self, name: str, **asked: Any) -> dict[str, Any]:
+        return self.pipeline.ask({"do": name, **asked})[0]
+
+    def _wanted(self) -> list[int]:
+        """All samples where there are few; else the first, some of the rest, and the last."""
+        length, most = self.evidence.facts["length"], self.wish.samples
+        if not self.evidence.facts["indexed"] or length is None or length <= most:
+            return list(range(min(length, most) if length is not None and self.evidence.facts["indexed"] else most))
+        first = max(1, most // 2)
+        last = min(_LAST, max(0, most - first))
+        between = most - first - last
+        spread = [first + place * (length - last - first) // max(between, 1) for place in range(between)]
+        return sorted({*range(first), *spread, *range(length - last, length)})
+
+    def _ended(self, trouble: SideTrouble) -> Failure:
+        """What the process was about when it ended."""
+        left = Left(self.folder)
+        place = nearest([(one.file, one.line) for one in left.frames])
+        line = Line(*place) if place is not None else None
+        kind = "hangs" if left.timed_out else "dies"
+        text = str(self.wish.limit) if left.timed_out else str(trouble.message.params.get("said", ""))
+        code = linecache.getline(line.file, line.line).strip() if line is not None else ""
+        return Failure(kind, text, line, code, left.doing, left.sample, left.operator)

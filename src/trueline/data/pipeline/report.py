@@ -1,0 +1,150 @@
+"""What was seen of a pipeline, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from trueline.data.pipeline.evidence import Evidence, Field, Operator
+from trueline.model.finding import Finding, roots
+from trueline.model.message import Message, message
+from trueline.model.report import Block, Report, Table, Text
+from trueline.model.result import Exit, Result
+
+_MILLI: Final = 1000.0
+_MOST_SHAPES: Final = 3
+
+
+def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Result:
+    """The JSON shape."""
+    facts = evidence.facts
+    fields = {
+        "pipeline": entry,
+        "framework": evidence.framework or None,
+        "kind": evidence.kind or None,
+        "samples": evidence.looked,
+        "length": facts.get("length"),
+        "batch_size": facts.get("batch_size"),
+        "sampler": facts.get("sampler"),
+        "workers": facts.get("workers"),
+        "operators": [_operator_json(one) for one in evidence.operators],
+        "fields": [_field_json(one) for one in evidence.sample],
+    }
+    code = Exit.PROBLEM if roots(findings) else Exit.FINE
+    return Result("data debug", _conclusion(entry, evidence, findings), code, findings, fields)
+
+
+def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
+    """Findings first, then the operators in order, and what comes out."""
+    blocks: list[Block] = []
+    if evidence.operators:
+        blocks.append(_operators(evidence, findings))
+    if evidence.sample:
+        blocks.append(_fields(evidence))
+    if evidence.framework:
+        blocks.append(Text(_about(evidence)))
+    return Report(message("data_debug.title", entry=entry), _conclusion(entry, evidence, findings), findings, blocks)
+
+
+def _conclusion(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Message:
+    count = len(roots(findings))
+    if count:
+        return message("data_debug.found", entry=entry, count=count)
+    return message("data_debug.fine", entry=entry, samples=evidence.looked)
+
+
+def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
+    shown = [one for one in evidence.operators if one.kind != "group"]
+    total = sum(one.seconds for one in evidence.operators) or 1.0
+    blamed = {one.extra.get("place") for one in findings}
+    columns = ("operator", "kind", "time", "share", "shape", "dtype", "range", "line")
+    rows = [
+        [
+            one.name + (f" ({', '.join(one.columns)})" if one.columns else ""),
+            message(f"data_debug.kind_{one.kind}"),
+            one.per_call * _MILLI if one.calls else None,
+            f"{one.seconds / total:.0%}" if one.calls else None,
+            *_first(one),
+            f"{_file(one)}" or None,
+        ]
+        for one in shown
+    ]
+    marked = frozenset(place for place, one in enumerate(shown) if one.place in blamed)
+    headings = [message(f"data_debug.column_{name}") for name in columns]
+    return Table(message("data_debug.operators"), headings, rows, marked)
+
+
+def _first(operator: Operator) -> list[Any]:
+    field = next((one for one in operator.fields if one.shapes), None)
+    if field is None:
+        kinds = [name for one in operator.fields for name in one.types]
+        return [None, ", ".join(dict.fromkeys(kinds)) or None, None]
+    return [_some(list(field.shapes)), _some(list(field.dtypes)), _range(field)]
+
+
+def _fields(evidence: Evidence) -> Table:
+    columns = ("field", "shape", "dtype", "range", "mean", "std")
+    rows = [
+        [one.name, _some(list(one.shapes or one.types)), _some(list(one.dtypes)), _range(one), one.mean, one.std]
+        for one in evidence.sample
+    ]
+    return Table(message("data_debug.fields"), [message(f"data_debug.column_{name}") for name in columns], rows)
+
+
+def _range(field: Field) -> str | None:
+    if field.low is None or field.high is None:
+        return None
+    return f"{field.low:.4g} .. {field.high:.4g}"
+
+
+def _some(words: Sequence[str]) -> str | None:
+    shown = ", ".join(words[:_MOST_SHAPES])
+    return (shown + ", …" if len(words) > _MOST_SHAPES else shown) or None
+
+
+def _file(operator: Operator) -> str:
+    line = operator.line or operator.called
+    return f"{line.file.rpartition('/')[2]}:{line.line}" if line is not None else ""
+
+
+def _about(evidence: Evidence) -> Message:
+    facts = evidence.facts
+    return message(
+        "data_debug.about",
+        kind=evidence.kind,
+        framework=evidence.framework,
+        length=str(facts["length"]) if facts["length"] is not None else "?",
+        looked=evidence.looked,
+        batch=str(facts["batch_size"] or "-"),
+        sampler=facts["sampler"] or "-",
+        workers=facts["workers"],
+    )
+
+
+def _operator_json(one: Operator) -> dict[str, Any]:
+    line = one.line or one.called
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "settings": dict(one.settings),
+        "columns": list(one.columns),
+        "calls": one.calls,
+        "seconds": one.seconds,
+        "file": line.file if line is not None else None,
+        "line": line.line if line is not None else None,
+        "fields": [_field_json(each) for each in one.fields],
+    }
+
+
+def _field_json(one: Field) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "shapes": {name: some.count for name, some in one.shapes.items()},
+        "dtypes": {name: some.count for name, some in one.dtypes.items()},
+        "types": {name: some.count for name, some in one.types.items()},
+        "low": one.low,
+        "high": one.high,
+        "mean": one.mean,
+        "std": one.std,
+        "nonfinite": {name: [some.count, list(some.first)] for name, some in one.nonfinite.items()},
+    }

@@ -1,0 +1,179 @@
+"""Learning rate bounds against an exhaustive sweep: ``trueline tune lr`` on problems whose good range is known.
+
+python tests/eval/tune.py [--only TEXT]
+
+What right means was decided before the test's results were looked at. A sweep trains at each of 25 constant rates,
+four to a decade, around the script's own, for as many steps as the test takes by default (100), each with three seeds.
+What is left of the loss is its mean over the last ten steps. A rate is good when no more than a tenth of what the best
+rate gains is left above the best; the good range is the stretch of good rates around the best. A rate learns nothing
+when less than a twentieth of that gain is made, or the loss is not finite; the lowest such rate above the best is where
+training diverges. Of the least squares that is known beforehand: twice the inverse of the largest eigenvalue.
+
+Right is a test whose suggestion is in the good range, whose upper bound is below the divergence and within a factor of
+4 of the upper end of the good range, and whose lower bound is within a decade of its lower end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "tune")]
+
+from tables import TABLES, write_table
+
+HERE = Path(__file__).parent / "tune"
+MEASURED = ("tune", "adapters")
+FRAMEWORKS = ("torch", "mindspore")
+STEPS, SEEDS, RATES, TAIL = 100, 3, 25, 10
+FACTOR, DECADE, MARGIN, NOTHING = 4.0, 10.0, 0.1, 0.05
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A script in both frameworks: its own rate, and the rate where it diverges, where that is known beforehand."""
+
+    name: str
+    about: str
+    own: float
+    diverges: float | None = None
+
+
+PROBLEMS = (
+    Problem("least_squares", "least squares, gradient descent", 0.05, 0.25),
+    Problem("digits_softmax", "logistic regression on digits, SGD with a schedule", 0.1),
+    Problem("digits_mlp", "MLP on digits, Adam, two groups, by accuracy", 0.003),
+    Problem("digits_cnn", "CNN on digits, momentum", 0.02),
+)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What the sweep has shown."""
+
+    low: float
+    high: float
+    diverges: float
+
+
+def main() -> int:
+    """Sweep, test, compare, write; a run of part of the problems writes nothing."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", default="", help="problems with this in framework/name")
+    asked = parser.parse_args()
+    rows = []
+    for problem in PROBLEMS:
+        for framework in FRAMEWORKS:
+            if asked.only in f"{framework}/{problem.name}":
+                row = examine(problem, framework)
+                rows.append(row)
+                print("right" if not row["wrong"] else "WRONG", json.dumps(row), flush=True)
+    if not asked.only:
+        print(write_table("tune", MEASURED, {"rows": rows}))
+        (TABLES / "tune.md").write_text(page(rows), "utf-8")
+    return 1 if any(one["wrong"] for one in rows) else 0
+
+
+def examine(problem: Problem, framework: str) -> dict[str, Any]:
+    """One problem in one framework."""
+    script = HERE / framework / f"{problem.name}.py"
+    known = sweep(problem, script)
+    found = tested(script)
+    return {
+        "problem": problem.name,
+        "about": problem.about,
+        "framework": framework,
+        "good": [known.low, known.high],
+        "diverges": known.diverges,
+        "lower": found["lower"],
+        "suggestion": found["suggestion"],
+        "upper": found["upper"],
+        "metric": found["metric"],
+        "wrong": wrong(known, found),
+    }
+
+
+def sweep(problem: Problem, script: Path) -> Sweep:
+    """Train at every rate."""
+    rates = [problem.own * 10 ** (place / 4 - 3) for place in range(RATES)]
+    asked = ["--sweep", ",".join(f"{one:.6g}" for one in rates), "--steps", str(STEPS), "--seeds", str(SEEDS)]
+    answer = subprocess.run([sys.executable, script, *asked], capture_output=True, text=True, check=True).stdout
+    told = [json.loads(line) for line in answer.splitlines() if line.startswith("{")]
+    return swept(told, problem.diverges)
+
+
+def swept(told: Sequence[dict[str, Any]], diverges: float | None) -> Sweep:
+    """The good range of what was told."""
+    left: dict[float, list[float]] = {}
+    for one in told:
+        tail = [math.inf if loss is None else loss for loss in one["losses"][-TAIL:]]
+        left.setdefault(one["rate"], []).append(sum(tail) / len(tail))
+    means = {rate: sum(some) / len(some) for rate, some in sorted(left.items())}
+    start = sum(one["losses"][0] for one in told) / len(told)
+    best = min(means, key=lambda rate: means[rate])
+    gain = start - means[best]
+    good = {rate for rate, loss in means.items() if loss <= means[best] + MARGIN * gain}
+    rates = list(means)
+    low = high = rates.index(best)
+    while low > 0 and rates[low - 1] in good:
+        low -= 1
+    while high + 1 < len(rates) and rates[high + 1] in good:
+        high += 1
+    nothing = [rate for rate in rates if rate > best and not means[rate] < start - NOTHING * gain]
+    return Sweep(rates[low], rates[high], diverges or min(nothing, default=math.inf))
+
+
+def tested(script: Path) -> dict[str, Any]:
+    """What ``trueline tune lr`` says, with its defaults."""
+    with tempfile.TemporaryDirectory() as place:
+        answer = Path(place) / "answer.json"
+        asked = ["tune", "lr", "--quiet", "--json", str(answer), str(script)]
+        done = subprocess.run([sys.executable, "-m", "trueline", *asked], capture_output=True, text=True, check=False)
+        if not answer.exists():
+            raise RuntimeError(done.stderr[-500:])
+        found: dict[str, Any] = json.loads(answer.read_text("utf-8"))
+        return found
+
+
+def wrong(known: Sweep, found: dict[str, Any]) -> list[str]:
+    """What is not right; nothing where all is."""
+    lower, suggestion, upper = found["lower"], found["suggestion"], found["upper"]
+    if suggestion is None or lower is None or upper is None:
+        return [found["conclusion"]]
+    faults = []
+    if not known.low <= suggestion <= known.high:
+        faults.append(f"suggestion {suggestion:.3g} is not in {known.low:.3g} to {known.high:.3g}")
+    if not known.high / FACTOR <= upper <= known.high * FACTOR or upper >= known.diverges:
+        faults.append(f"upper bound {upper:.3g}: the range ends at {known.high:.3g}, diverges at {known.diverges:.3g}")
+    if not known.low / DECADE <= lower <= known.low * DECADE:
+        faults.append(f"lower bound {lower:.3g}: the range begins at {known.low:.3g}")
+    return faults
+
+
+def page(rows: Sequence[dict[str, Any]]) -> str:
+    """The table for people."""
+    lines = ["# Learning rate bounds", "", "Written by `make eval`: `python tests/eval/tune.py`, whose first lines say"]
+    lines += ["what right means.", "", f"{sum(not one['wrong'] for one in rows)} of {len(rows)} are right.", ""]
+    lines += ["| problem | framework | good range | diverges | lower bound | suggested | upper bound | wrong |"]
+    lines += ["|---|---|---|---|---|---|---|---|"]
+    for one in rows:
+        low, high = one["good"]
+        diverges = f"{one['diverges']:.2g}" if math.isfinite(one["diverges"]) else "not by then"
+        bounds = " | ".join(
+            "" if one[name] is None else f"{one[name]:.2g}" for name in ("lower", "suggestion", "upper")
+        )
+        cells = f"{one['about']} | {one['framework']} | {low:.2g} to {high:.2g} | {diverges} | {bounds}"
+        lines.append(f"| {cells} | {'; '.join(one['wrong'])} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
