@@ -14,9 +14,9 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 FEWEST: Final = 12
 # The width of the smoothing, as a share of the curve.
 _WIDTH: Final = 0.025
-# The curve has started to get better when this share of all it will gain is there. At a rate where the test has gained
-# so much, as many steps as the whole test takes gain about nine tenths.
-_STARTED: Final = 0.15
+# The curve has started to get better where this share of all it will gain is there. By then the test has gone as far as
+# about nine steps at that rate go; as many steps at it as the test takes in all go ten times as far.
+_STARTED: Final = 0.25
 # It has stopped where it has lost this share again for good: momentum makes it swing before that.
 _STOPPED: Final = 0.5
 # It has diverged where it is this share of the gain above its beginning.
