@@ -60,11 +60,12 @@ def find_bounds(
     values: Sequence[float],
     losses: Sequence[tuple[float, float]] | None = None,
     momentum: float = 0.0,
+    most: float | None = None,
 ) -> Bounds:
     """The bounds of a value that is the better the lower it is, after a step at each of rising rates.
 
     ``losses`` (rate and loss), where the value is another one, show how fast the training grows out of bounds;
-    ``momentum`` is how much of a step goes on in the next one.
+    ``momentum`` is how much of a step goes on in the next one; ``most`` is an upper bound that is known already.
     """
     whole = _finite(values)
     if len(whole) < FEWEST:
@@ -81,11 +82,11 @@ def find_bounds(
     steepest = float(rates[_steepest(rates, smoothed, first, low)])
     shown = losses if losses is not None else list(zip(rates, values, strict=True))
     last = _last_good(smoothed, low, start)
-    upper = None
+    upper = most
     if last < len(smoothed) - 1 or len(whole) < len(values):
         memory = min(round(1 / (1 - min(momentum, 0.999))), math.ceil(_LONGEST_MEMORY * len(values)))
         limit = _grows_above([one for one in shown if one[0] >= rates[last]])
-        upper = min(float(rates[max(last - memory, first)]), limit if limit is not None else math.inf)
+        upper = min(one for one in (float(rates[max(last - memory, first)]), limit, most) if one is not None)
     return Bounds(lower, upper, _suggest(lower, steepest, upper), steepest, start, best, smoothed.tolist())
 
 
