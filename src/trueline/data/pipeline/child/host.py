@@ -90,6 +90,7 @@ class Host:
     def _build(self, content: Content) -> Answer:
         kwargs = content["kwargs"]
         self._journal = Journal(Path(kwargs["journal"]), kwargs["limit"])
+        self.kept.clear()
         births = Births()
         try:
             given, self._adapter = build(Asked.arrived({**content, "kwargs": {}}), self._journal, births)
