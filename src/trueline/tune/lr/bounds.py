@@ -61,17 +61,19 @@ def find_bounds(
     losses: Sequence[tuple[float, float]] | None = None,
     momentum: float = 0.0,
     most: float | None = None,
+    before: float | None = None,
 ) -> Bounds:
     """The bounds of a value that is the better the lower it is, after a step at each of rising rates.
 
     ``losses`` (rate and loss), where the value is another one, show how fast the training grows out of bounds;
-    ``momentum`` is how much of a step goes on in the next one; ``most`` is an upper bound that is known already.
+    ``momentum`` is how much of a step goes on in the next one; ``most`` is an upper bound that is known already;
+    ``before`` is the value before any step.
     """
     whole = _finite(values)
     if len(whole) < FEWEST:
         return Bounds(None, None, None, None, math.nan, math.nan, [])
     smoothed = smooth(whole)
-    start = float(np.median(whole[: max(len(whole) // 10, 3)]))
+    start = _start(whole, before)
     low = int(np.argmin(smoothed))
     best = float(smoothed[low])
     gain = start - best
@@ -97,6 +99,14 @@ def _finite(values: Sequence[float]) -> Array:
     return found[: bad[0]] if len(bad) else found
 
 
+def _start(values: Array, before: float | None) -> float:
+    """Where the curve begins: its first part, unless it has fallen from where it was before."""
+    first = values[: max(len(values) // 10, 3)]
+    found = float(np.median(first))
+    fallen = before is not None and math.isfinite(before) and before > max(float(first.max()), found + _noise(values))
+    return before if fallen and before is not None else found
+
+
 def smooth(values: Array) -> Array:
     """Each value with its neighbours on both sides: nothing is shifted to the right, as a running mean would."""
     width = max(len(values) * _WIDTH, 1.0)
@@ -107,11 +117,15 @@ def smooth(values: Array) -> Array:
     return np.convolve(calm, kernel, "same") / np.convolve(np.ones(len(values)), kernel, "same")
 
 
-def _chance(values: Array) -> float:
-    """How far chance moves the smoothed curve, from differences of neighbours in the part where little is learned."""
+def _noise(values: Array) -> float:
+    """How far chance moves one value, from differences of neighbours in the part where little is learned."""
     early = values[: max(len(values) // 3, FEWEST // 2)]
-    sigma = float(np.median(np.abs(np.diff(early)))) / (0.6745 * math.sqrt(2))
-    return sigma / math.sqrt(2 * math.sqrt(math.pi) * max(len(values) * _WIDTH, 1.0))
+    return float(np.median(np.abs(np.diff(early)))) / (0.6745 * math.sqrt(2))
+
+
+def _chance(values: Array) -> float:
+    """How far chance moves the smoothed curve."""
+    return _noise(values) / math.sqrt(2 * math.sqrt(math.pi) * max(len(values) * _WIDTH, 1.0))
 
 
 def _last_good(smoothed: Array, low: int, start: float) -> int:

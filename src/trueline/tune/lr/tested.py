@@ -70,7 +70,8 @@ def tested(trials: Sequence[Trial], *, accuracy: bool, shorter_than: int | None)
     (span,) = first.of("span")
     points = _mean([_points(one) for one in trials])
     name = _accuracy_name(first) if accuracy else None
-    metric, bounds = _bounds(points, name, float(span["momentum"]))
+    before = [one.updates[0].loss for one in trials if one.updates[0].loss is not None]
+    metric, bounds = _bounds(points, name, float(span["momentum"]), fmean(before) if before else None)
     rates = [float(one.fields["own"]) for one in first.updates if "own" in one.fields]
     return Tested(
         points,
@@ -119,9 +120,9 @@ def _mean(curves: Sequence[Sequence[Point]]) -> list[Point]:
     return found
 
 
-def _bounds(points: Sequence[Point], name: str | None, momentum: float) -> tuple[str, Bounds]:
+def _bounds(points: Sequence[Point], name: str | None, momentum: float, before: float | None) -> tuple[str, Bounds]:
     losses = [(one.rate, one.loss) for one in points]
-    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum)
+    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum, before=before)
     seen = [(one.rate, -one.accuracy) for one in points if one.accuracy is not None]
     if name is None or len(seen) < FEWEST:
         return LOSS, by_loss
