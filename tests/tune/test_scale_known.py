@@ -212,3 +212,20 @@ def test_gradients_that_have_all_vanished_are_brought_back(tmp_path: Path, monke
 def test_gradients_that_are_zero_at_any_scale_are_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{__name__}.SLOPE", 0.0)
     assert judge(search(tmp_path, torch_training(1.0, by="scaler"))).verdict is Verdict.ZERO
+
+
+def test_gradients_inside_a_graph_are_not_disturbed_and_said_to_be_unseen(tmp_path: Path) -> None:
+    def train() -> None:
+        network = nn.Dense(len(INPUTS), 1, has_bias=False).to_float(ms.float16)
+        cell = nn.TrainOneStepCell(nn.WithLossCell(network, nn.MSELoss()), nn.SGD(network.trainable_params(), 1e-6))
+        ms.set_context(mode=ms.GRAPH_MODE)
+        try:
+            for _ in range(3):
+                cell.set_train()(ms.Tensor(INPUTS[None]), ms.Tensor([[1.0]], ms.float16))
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+
+    found = search(tmp_path, train)
+    assert len(found.own.updates) == 3
+    assert (judge(found).verdict, found.suggestion) == (Verdict.UNSEEN, None)
+    assert result(found, tmp_path).findings[0].measured is None

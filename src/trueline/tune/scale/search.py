@@ -55,7 +55,7 @@ class Search:
         check_trained(first)
         own = self._with_hidden_scale(seen_in(first.words, assume_half=self.assume_half))
         found = Searched(own, None, None, False, first.interrupted, self.assume_half, failure_of(first))
-        if not (own.half or self.assume_half):
+        if not own.looked or not (own.half or self.assume_half):
             return found
         found = replace(found, suggestion=suggest([own]))
         return found if first.interrupted or not own.half or found.suggestion is None else self._confirm(found)
