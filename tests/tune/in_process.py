@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from unittest.mock import patch
 
 from trueline.record.again import Ended
+from trueline.record.launch import ScriptEnded
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
 from trueline.tune.child.adapters import ExperimentAdapters
+from trueline.tune.child.teller import Teller
 from trueline.tune.experiment import Experiment
 from trueline.tune.told import Listener, Word
 from trueline.tune.trial import Trial
 
 # Reaching the last update ends the process.
 _ENDLESS = 10**9
+_END = "trueline.tune.child.batch_ear.end_here"
 
 
 @dataclass
@@ -23,27 +29,34 @@ class Here:
     """Runs a function instead of a script; all runs are kept."""
 
     folder: Path
-    train: Callable[[], None]
+    train: Callable[..., None]
     trials: dict[str, Trial] = field(default_factory=dict)
 
-    def run(self, name: str, experiment: Experiment, heard: Callable[[Word], bool], args: object = None) -> Trial:
-        """Once."""
-        del args
+    def run(
+        self, name: str, experiment: Experiment, heard: Callable[[Word], bool], args: Sequence[str] | None = None
+    ) -> Trial:
+        """Once; the function gets the arguments, if there are any."""
         told = self.folder / f"{name}.told.jsonl"
         adapters = ExperimentAdapters(replace(experiment, updates=_ENDLESS, told=str(told)))
         recording = Recording(
             Wanted(self.folder / name, source=False), lambda said: _fail(said.text()), perturbed=adapters
         )
         recording.begin()
-        try:
-            self.train()
-        finally:
+        with redirect_stdout(sys.stdout), redirect_stderr(sys.stderr), patch(_END, _end):
+            adapters.begin()
+            with suppress(ScriptEnded):
+                self.train(*(args or ()))
             recording.finish(0)
         words = Listener(told).more()
         for word in words:
             heard(word)
         self.trials[name] = Trial(experiment, self.folder / name, words, Ended(0, ""))
         return self.trials[name]
+
+
+def _end(teller: Teller) -> None:
+    teller.tell("enough")
+    raise ScriptEnded
 
 
 def _fail(said: str) -> None:

@@ -25,9 +25,7 @@ SLOPE = 2.0**-20
 LOST = 6 / 11
 # 2^-20 times 2^35 is 2^15, the largest power of two below 65504; two powers less are suggested.
 BEST = 33
-STEPS = 12
-
-Scaling = Callable[[Any], tuple[Callable[[Any], Any], Callable[[Any], None]]]
+STEPS = 8
 
 
 def torch_training(scale: float | None, *, by: str, half: bool = True, window: int = 2000) -> Callable[[], None]:
@@ -119,9 +117,8 @@ def test_a_scale_that_is_too_low_is_found_with_the_share_that_is_lost(tmp_path: 
     assert finding.where.file.endswith("test_scale_known.py")
 
 
-@TRAININGS
-def test_half_precision_without_a_scale_is_tried_with_one(tmp_path: Path, training: Any) -> None:
-    found = search(tmp_path, training(None, by="nothing"))
+def test_half_precision_without_a_scale_is_tried_with_one(tmp_path: Path) -> None:
+    found = search(tmp_path, torch_training(None, by="nothing"))
     assert judge(found).verdict is Verdict.MISSING
     assert found.suggestion is not None
     assert (found.suggestion.power, found.confirmed) == (BEST, True)
@@ -141,18 +138,16 @@ def test_a_scale_by_hand_is_seen_in_the_numbers_and_another_tried(tmp_path: Path
     assert found.tried.scale == 2.0**BEST
 
 
-@TRAININGS
-def test_a_scale_by_hand_that_is_too_high_is_brought_down_until_it_fits(tmp_path: Path, training: Any) -> None:
-    found = search(tmp_path, training(2.0**40, by="hand"))
+def test_a_scale_by_hand_that_is_too_high_is_brought_down_until_it_fits(tmp_path: Path) -> None:
+    found = search(tmp_path, torch_training(2.0**40, by="hand"))
     assert judge(found).verdict is Verdict.HIGH
     assert found.own.lost_share == 1
     assert found.suggestion is not None
     assert (found.suggestion.power, found.confirmed) == (BEST, True)
 
 
-@TRAININGS
-def test_a_scaler_that_grows_after_every_update_loses_every_other(tmp_path: Path, training: Any) -> None:
-    found = search(tmp_path, training(2.0**35, by="scaler", window=1))
+def test_a_scaler_that_grows_after_every_update_loses_every_other(tmp_path: Path) -> None:
+    found = search(tmp_path, torch_training(2.0**35, by="scaler", window=1))
     judged = judge(found)
     assert judged.verdict is Verdict.HIGH
     assert 0.3 < judged.lost < 0.7
@@ -178,9 +173,8 @@ def test_a_static_scaler_of_mindspore_is_replaced_in_effect(tmp_path: Path) -> N
     assert (found.suggestion.power, found.confirmed) == (BEST, True)
 
 
-@TRAININGS
-def test_without_half_precision_there_is_nothing_to_scale(tmp_path: Path, training: Any) -> None:
-    found = search(tmp_path, training(1.0, by="hand", half=False))
+def test_without_half_precision_there_is_nothing_to_scale(tmp_path: Path) -> None:
+    found = search(tmp_path, torch_training(1.0, by="hand", half=False))
     assert judge(found).verdict is Verdict.NO_HALF
     assert result(found, tmp_path).exit == 0
 

@@ -17,6 +17,7 @@ from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator
 from trueline.data.pipeline.journal import Left
+from trueline.data.pipeline.judged import TRACED, judged, traced_as
 from trueline.model.run import Line
 
 _BATCHES: Final = 4
@@ -96,17 +97,33 @@ class _Look:
     def _more(self) -> None:
         facts, wish = self.evidence.facts, self.wish
         declared = facts["length"]
+        if declared is not None:
+            self._part("length", declared=declared)
         if facts["indexed"]:
-            if declared is not None:
-                self._part("length", declared=declared)
             self._part("order", epochs=wish.epochs, declared=declared)
         elif wish.epochs > 1:
             self._part("epochs", epochs=wish.epochs, wanted=self._wanted())
         repeated = self._part("repeat")
+        self._trace()
         workers = facts["workers"] if wish.workers is None else wish.workers
         if workers and not self.evidence.failures:
             self._part("workers", random=bool(repeated.get("random")), most=_MOST_COUNTED)
         self._part("run", batches=_BATCHES)
+
+    def _trace(self) -> None:
+        """The very line of what was found by its values."""
+        self.tell("trace")
+        lines: dict[str, Any] = {}
+        for one in judged(self.evidence):
+            what = TRACED.get(one.extra["kind"])
+            if what is not None and one.extra["place"] is not None and one.extra["samples"]:
+                asked = {"what": what, "operator": one.extra["place"], "sample": one.extra["samples"][0]}
+                lines[traced_as(one)] = self._ask("trace", field=one.extra["field"], **asked)["line"]
+        drawing = self.evidence.parts["repeat"].get("operator")
+        if drawing is not None:
+            sample = self.evidence.parts["repeat"]["random"][0]
+            lines["draws"] = self._ask("trace", what="draws", operator=drawing, sample=sample, field=None)["line"]
+        self.evidence = replace(self.evidence, parts={**self.evidence.parts, "lines": lines})
 
     def _part(self, name: str, **asked: Any) -> dict[str, Any]:
         self.tell(name)

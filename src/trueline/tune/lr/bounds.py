@@ -14,9 +14,9 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 FEWEST: Final = 12
 # The width of the smoothing, as a share of the curve.
 _WIDTH: Final = 0.025
-# The curve has started to get better when this share of all it will gain is there. At a rate where the test has gained
-# so much, as many steps as the whole test takes gain about nine tenths.
-_STARTED: Final = 0.15
+# The curve has started to get better where this share of all it will gain is there. By then the test has gone as far as
+# about nine steps at that rate go; as many steps at it as the test takes in all go ten times as far.
+_STARTED: Final = 0.25
 # It has stopped where it has lost this share again for good: momentum makes it swing before that.
 _STOPPED: Final = 0.5
 # It has diverged where it is this share of the gain above its beginning.
@@ -60,11 +60,12 @@ def find_bounds(
     values: Sequence[float],
     losses: Sequence[tuple[float, float]] | None = None,
     momentum: float = 0.0,
+    most: float | None = None,
 ) -> Bounds:
     """The bounds of a value that is the better the lower it is, after a step at each of rising rates.
 
     ``losses`` (rate and loss), where the value is another one, show how fast the training grows out of bounds;
-    ``momentum`` is how much of a step goes on in the next one.
+    ``momentum`` is how much of a step goes on in the next one; ``most`` is an upper bound that is known already.
     """
     whole = _finite(values)
     if len(whole) < FEWEST:
@@ -81,11 +82,11 @@ def find_bounds(
     steepest = float(rates[_steepest(rates, smoothed, first, low)])
     shown = losses if losses is not None else list(zip(rates, values, strict=True))
     last = _last_good(smoothed, low, start)
-    upper = None
+    upper = most
     if last < len(smoothed) - 1 or len(whole) < len(values):
         memory = min(round(1 / (1 - min(momentum, 0.999))), math.ceil(_LONGEST_MEMORY * len(values)))
         limit = _grows_above([one for one in shown if one[0] >= rates[last]])
-        upper = min(float(rates[max(last - memory, first)]), limit if limit is not None else math.inf)
+        upper = min(one for one in (float(rates[max(last - memory, first)]), limit, most) if one is not None)
     return Bounds(lower, upper, _suggest(lower, steepest, upper), steepest, start, best, smoothed.tolist())
 
 

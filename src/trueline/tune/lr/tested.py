@@ -125,7 +125,7 @@ def _bounds(points: Sequence[Point], name: str | None, momentum: float) -> tuple
     seen = [(one.rate, -one.accuracy) for one in points if one.accuracy is not None]
     if name is None or len(seen) < FEWEST:
         return LOSS, by_loss
-    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum)
+    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum, by_loss.upper)
     return (name, by_accuracy) if by_accuracy.gained or not by_loss.gained else (LOSS, by_loss)
 
 
