@@ -35,8 +35,7 @@ def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> lis
             for one, column in zip(asked, some, strict=True)
         ]
         scanned = [
-            {key: sql for key, sql in one.items() if key not in apart}
-            for one, apart in zip(asked, footed, strict=True)
+            {key: sql for key, sql in one.items() if key not in apart} for one, apart in zip(asked, footed, strict=True)
         ]
         answers += [
             {**one, **more} for one, more in zip(_answers(source, footed), _answers(source, scanned), strict=True)
@@ -53,9 +52,7 @@ def _in_footer(key: str, sql: str, terms: Terms) -> bool:
     }.get(key, ())
 
 
-def _answers(
-    source: TableSource, questions: Sequence[Mapping[str, str]], where: str = "true"
-) -> list[dict[str, Any]]:
+def _answers(source: TableSource, questions: Sequence[Mapping[str, str]], where: str = "true") -> list[dict[str, Any]]:
     """One query for all of them."""
     terms = [sql for one in questions for sql in one.values()]
     sql = f"SELECT {', '.join(terms)} FROM {source.relation.sql} WHERE {where}"

@@ -57,7 +57,10 @@ def together(files: Sequence[ParquetFile]) -> Relation:
         sql, row = f"read_parquet({paths})", "file_row_number"
     else:
         starts = ", ".join(map(str, offsets(files)))
-        sql, row = f"read_parquet([{paths}], union_by_name=true)", f"([{starts}][(file_index + 1)::BIGINT] + file_row_number)"
+        sql, row = (
+            f"read_parquet([{paths}], union_by_name=true)",
+            f"([{starts}][(file_index + 1)::BIGINT] + file_row_number)",
+        )
     names = list(dict.fromkeys(name for one in files for name in one.types))
     columns = [_column(name, files) for name in names]
     return Relation(sql, row, columns, sum(one.length for one in files))
