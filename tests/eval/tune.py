@@ -194,7 +194,7 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
     lines = ["# Learning rate bounds", "", "Written by `make eval`: `python tests/eval/tune.py`, whose first lines say"]
     lines += ["what right means.", ""]
     lines += _table([one for one in rows if not one["held_out"]])
-    lines += ["", "## Held out", "", "Problems that no part of the rules was made with.", ""]
+    lines += ["", "## Held out", "", "Problems that were looked at only to check the rules.", ""]
     lines += _table([one for one in rows if one["held_out"]])
     return "\n".join(lines) + "\n"
 

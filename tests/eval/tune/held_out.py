@@ -1,4 +1,4 @@
-"""Problems that no part of the rules for bounds was made with, all on digits in PyTorch but for one."""
+"""Problems that were looked at only to check the rules for bounds, all on digits in PyTorch but for one."""
 
 from __future__ import annotations
 
