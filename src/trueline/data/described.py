@@ -97,12 +97,16 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A label that no class of the set is likely to have; ``like`` is the one it may have been meant for."""
+    """A label that no class of the set has; ``like`` is the one it may have been meant for.
+
+    It is ``certain`` where the number of classes was given, or the set has names for them.
+    """
 
     label: Any
     count: int
     first: int
     like: Any = None
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.data.described import Classes, Described, Drift, Duplicates, Missing, Told
+from trueline.data.source import reason_message
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
-from trueline.model.message import Message, message
+from trueline.model.message import message
 
 # The guide's numbers.
 UNBALANCED: Final = 10.0
@@ -108,11 +109,6 @@ def _skipped(found: Described, reason: str, count: int) -> Finding:
     )
 
 
-def reason_message(reason: str) -> Message:
-    """Why something was stepped over."""
-    return Message(reason if "." in reason else f"sources.{reason}")
-
-
 def short_reason(reason: str) -> str:
     """The same as a word."""
     return reason.rpartition(".")[2]
@@ -137,8 +133,8 @@ def _strays(classes: Classes) -> Iterator[Finding]:
     for one in classes.strays:
         params = {"field": classes.field, "label": one.label, "count": one.count}
         extra = {"field": classes.field, "kind": "label", "count": one.count, "first": [one.first], "label": one.label}
-        if classes.given is not None:
-            said, conclusion = message("describe.outside", classes=classes.given, **params), Conclusion.FOUND
+        if one.certain:
+            said, conclusion = message("describe.outside", classes=_many(classes), **params), Conclusion.FOUND
         elif one.like is not None:
             said, conclusion = message("describe.misspelt", like=one.like, **params), Conclusion.SUSPECT
         else:
@@ -147,12 +143,16 @@ def _strays(classes: Classes) -> Iterator[Finding]:
             "ds.02",
             conclusion,
             said,
-            Certainty.CERTAIN if classes.given is not None else Certainty.LIKELY,
+            Certainty.CERTAIN if one.certain else Certainty.LIKELY,
             where=Where(sample=one.first),
             measured=one.count,
             advice=message("describe.advice_label"),
             extra=extra,
         )
+
+
+def _many(classes: Classes) -> int:
+    return classes.given if classes.given is not None else len(classes.counts)
 
 
 def _not_one_hot(classes: Classes) -> Iterator[Finding]:
