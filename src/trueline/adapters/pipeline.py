@@ -113,6 +113,10 @@ class Opened(Protocol):
         """The method that says how many samples there are."""
         ...
 
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place by itself, to be called with other values; None where it cannot be."""
+        ...
+
     def starting(self) -> Any:
         """The user's function that every worker calls first; None where there is none."""
         ...

@@ -54,6 +54,11 @@ class Nodes:
             self.tell(child)
         self._places[id(node)] = [(call, self._meter.operator(one)) for call, one in self._operators(node)]
 
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place, by itself."""
+        calls = (call for calls in self._places.values() for call, at in calls if at == place)
+        return next((call for call in calls if callable(call)), None)
+
     def rows(self, node: Any, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
         """What comes out of a node: of the samples ``wanted``, where its leaf has them by index, else the first."""
         if not node.children:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -244,6 +244,10 @@ class Opened:
     def length_method(self) -> Any:
         """The method that says how many samples there are."""
         return getattr(type(source_of(self._leaf)), "__len__", None)
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place, by itself."""
+        return self.nodes.call(place)
 
     def starting(self) -> Any:
         """Workers of MindSpore call nothing first."""

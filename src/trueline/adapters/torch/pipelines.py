@@ -236,6 +236,10 @@ class Opened:
         """The method that says how many samples there are."""
         return getattr(type(self.dataset), "__len__", None)
 
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The transform at a place, by itself."""
+        return self._steps.calls.get(place) if self._steps is not None else None
+
     def starting(self) -> Any:
         """The user's function that every worker calls first."""
         return self.loader.worker_init_fn if self.loader is not None else None
