@@ -213,7 +213,9 @@ class Nodes:
             made = self._called(place, call, given)
             if made is None:
                 raise Nothing(place)
-            given = _tuple(made)
+            # Consecutive functions hand on what they like: images too.
+            given = made if isinstance(made, tuple) else (made,)
+        given = tuple(_array(one) for one in given)
         wanted = list(node.output_columns or ()) or names
         if len(given) != len(wanted):
             raise Unfit(wanted=wanted, given=len(given))

@@ -42,6 +42,10 @@ def stir() -> None:
     """No operator of a dataset draws from MindSpore's own generator."""
 
 
+def fix() -> None:
+    """Nothing to fix: a seed would make datasets draw the same order again and again."""
+
+
 def chance() -> bytes:
     """Nothing to tell of a generator that takes no part."""
     return b""
@@ -129,6 +133,9 @@ class Opened:
     def _length(self) -> int | None:
         if self.indexed:
             return len(self._leaf.source)
+        if any(isinstance(one, datasets.RepeatDataset) for one in self._chain):
+            # Each sample is looked at once.
+            return None
         return data._length(self._below)
 
     def _batch_size(self) -> int | None:
@@ -194,6 +201,10 @@ class Opened:
                 made.reshuffle_each_epoch = again
         iterator = made.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
         return [[int(row[0]) for row in islice(iterator, _MOST_INDEXES)] for _ in range(epochs)]
+
+    def order_told(self, _: int) -> list[int] | None:
+        """No sampler of MindSpore's wants to be told of an epoch."""
+        return None
 
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""

@@ -56,14 +56,20 @@ class _Walk:
         bench, port = self.there.at(-1), self.here.at(-1)
         found: list[Blame] = []
         if not alike(port, bench) and not chance:
-            for righted in (self._resized, self._swapped):
-                put_right = righted() if not found else None
-                if put_right is not None:
-                    blame, port = put_right
-                    found.append(blame)
+            resized = self._resized()
+            if resized is not None:
+                blame, port = resized
+                found.append(blame)
         more = compare_field(port, bench, chance=chance, lines=self.lines, is_label=False)
         if more is None:
             return None
+        if len(more) > 1 and not found and any(one.cause is Cause.CHANNEL_ORDER for one in more):
+            swapped = self._swapped()
+            again = (
+                compare_field(swapped[1], bench, chance=chance, lines=self.lines, is_label=False) if swapped else None
+            )
+            if swapped is not None and again is not None and len(again) + 1 < len(more):
+                found, more = [swapped[0]], again
         return [*found, *(self._placed(one) for one in more)]
 
     def _resized(self) -> tuple[Blame, list[Array]] | None:
@@ -99,7 +105,7 @@ class _Walk:
         if at is None or axis is None:
             return None
         forced = self.onward(at, [np.ascontiguousarray(np.flip(one, axis)) for one in self.here.at(at)])
-        if forced is None or apart(forced, self.there.at(-1)) >= apart(self.here.at(-1), self.there.at(-1)):
+        if forced is None:
             return None
         step = self.here.steps[at - 1]
         lines = replace(self.lines, port=step.line or self.lines.port)

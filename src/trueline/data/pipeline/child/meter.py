@@ -118,6 +118,10 @@ class Meter:
         """The random generators go on by a step."""
         self._chance.stir()
 
+    def fix(self) -> None:
+        """The random generators begin anew, at the same place each time."""
+        self._chance.fix()
+
     def chance(self) -> tuple[int, ...]:
         """The state of each random generator, as a number."""
         return self._chance.state()
