@@ -11,6 +11,8 @@ SETUP_FILES := pyproject.toml constraints.txt hatch_build.py $(wildcard native/*
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # MindSpore's convolutions are a hundred times slower with what it chooses where AVX-512 is.
 export ONEDNN_MAX_CPU_ISA ?= AVX2
+# The sources are compiled once, not by each of the hundreds of processes that the tests start.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test units numpy2 tables eval check bench docs format clean help
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
+import warm
 
 # Of each test one case in so many; where a case starts processes of its own, the first of ten.
 TABLES = {
@@ -63,3 +65,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         gone = {id(one) for one in left}
         config.hook.pytest_deselected(items=left)
         items[:] = [one for one in items if id(one) not in gone]
+
+
+@pytest.fixture(scope="module")
+def warm_guests() -> Iterator[None]:
+    """The sides of pairs begin with their framework imported."""
+    with warm.guests():
+        yield
+
+
+def pytest_sessionfinish() -> None:
+    """The processes that others are forked from end with the tests."""
+    warm.end()

@@ -97,6 +97,9 @@ class Notebook:
     def clipped(self, kind: str, limit: float, norm: Any) -> None:
         self._note("clipped")
 
+    def step_due(self, optimizer: Any) -> None:
+        """What it is about to do is told as well."""
+
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         pairs = [(one, self.values.to_numpy(gradient, copy=True)) for one, gradient in gradients or ()]
         self._note("step_began", optimizer, pairs)

@@ -11,12 +11,15 @@ from adapters.subjects.protocol import Subject
 from trueline.adapters.protocol import (
     Adapter,
     Autograd,
+    Batchings,
     Builds,
     Compiles,
     Hooks,
     Intercepts,
+    LossScales,
     Ops,
     Perturbs,
+    Rates,
     Replays,
     States,
     Steadies,
@@ -27,12 +30,15 @@ from trueline.adapters.protocol import (
 if TYPE_CHECKING:
     from adapters import numpy_toy
     from adapters.numpy_toy import autograd as toy_autograd
+    from adapters.numpy_toy import batching as toy_batching
     from adapters.numpy_toy import build as toy_build
     from adapters.numpy_toy import compiling as toy_compiling
     from adapters.numpy_toy import hooks as toy_hooks
     from adapters.numpy_toy import intercept as toy_intercept
+    from adapters.numpy_toy import loss_scale as toy_loss_scale
     from adapters.numpy_toy import ops as toy_ops
     from adapters.numpy_toy import perturb as toy_perturb
+    from adapters.numpy_toy import rates as toy_rates
     from adapters.numpy_toy import replaying as toy_replaying
     from adapters.numpy_toy import state as toy_state
     from adapters.numpy_toy import steady as toy_steady
@@ -41,24 +47,30 @@ if TYPE_CHECKING:
 
     from trueline.adapters import mindspore, torch
     from trueline.adapters.mindspore import autograd as mindspore_autograd
+    from trueline.adapters.mindspore import batching as mindspore_batching
     from trueline.adapters.mindspore import build as mindspore_build
     from trueline.adapters.mindspore import compiling as mindspore_compiling
     from trueline.adapters.mindspore import hooks as mindspore_hooks
     from trueline.adapters.mindspore import intercept as mindspore_intercept
+    from trueline.adapters.mindspore import loss_scale as mindspore_loss_scale
     from trueline.adapters.mindspore import ops as mindspore_ops
     from trueline.adapters.mindspore import perturb as mindspore_perturb
+    from trueline.adapters.mindspore import rates as mindspore_rates
     from trueline.adapters.mindspore import replaying as mindspore_replaying
     from trueline.adapters.mindspore import state as mindspore_state
     from trueline.adapters.mindspore import steady as mindspore_steady
     from trueline.adapters.mindspore import streams as mindspore_streams
     from trueline.adapters.mindspore import values as mindspore_values
     from trueline.adapters.torch import autograd as torch_autograd
+    from trueline.adapters.torch import batching as torch_batching
     from trueline.adapters.torch import build as torch_build
     from trueline.adapters.torch import compiling as torch_compiling
     from trueline.adapters.torch import hooks as torch_hooks
     from trueline.adapters.torch import intercept as torch_intercept
+    from trueline.adapters.torch import loss_scale as torch_loss_scale
     from trueline.adapters.torch import ops as torch_ops
     from trueline.adapters.torch import perturb as torch_perturb
+    from trueline.adapters.torch import rates as torch_rates
     from trueline.adapters.torch import replaying as torch_replaying
     from trueline.adapters.torch import state as torch_state
     from trueline.adapters.torch import steady as torch_steady
@@ -78,6 +90,9 @@ if TYPE_CHECKING:
     TOY_COMPILING: Compiles = toy_compiling
     TOY_STREAMS: Streams = toy_streams
     TOY_REPLAYING: Replays = toy_replaying
+    TOY_RATES: Rates = toy_rates
+    TOY_BATCHING: Batchings = toy_batching
+    TOY_LOSS_SCALE: LossScales = toy_loss_scale
     TORCH: Adapter = torch.ADAPTER
     TORCH_VALUES: Values = torch_values
     TORCH_HOOKS: Hooks = torch_hooks
@@ -91,6 +106,9 @@ if TYPE_CHECKING:
     TORCH_COMPILING: Compiles = torch_compiling
     TORCH_STREAMS: Streams = torch_streams
     TORCH_REPLAYING: Replays = torch_replaying
+    TORCH_RATES: Rates = torch_rates
+    TORCH_BATCHING: Batchings = torch_batching
+    TORCH_LOSS_SCALE: LossScales = torch_loss_scale
     MINDSPORE: Adapter = mindspore.ADAPTER
     MINDSPORE_VALUES: Values = mindspore_values
     MINDSPORE_HOOKS: Hooks = mindspore_hooks
@@ -104,6 +122,9 @@ if TYPE_CHECKING:
     MINDSPORE_COMPILING: Compiles = mindspore_compiling
     MINDSPORE_STREAMS: Streams = mindspore_streams
     MINDSPORE_REPLAYING: Replays = mindspore_replaying
+    MINDSPORE_RATES: Rates = mindspore_rates
+    MINDSPORE_BATCHING: Batchings = mindspore_batching
+    MINDSPORE_LOSS_SCALE: LossScales = mindspore_loss_scale
 
 
 @pytest.mark.parametrize(
@@ -121,6 +142,9 @@ if TYPE_CHECKING:
         ("compiling", Compiles),
         ("streams", Streams),
         ("replaying", Replays),
+        ("rates", Rates),
+        ("batching", Batchings),
+        ("loss_scale", LossScales),
     ],
 )
 def test_every_function_of_the_protocol_is_there_with_its_parameters(

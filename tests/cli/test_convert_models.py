@@ -13,6 +13,7 @@ from cli.calling import call
 from cli.converted_files import convert, loaded, renamed
 from torch import nn
 
+pytestmark = pytest.mark.usefixtures("warm_guests")
 NETS = """
 {imports}
 

@@ -17,6 +17,7 @@ import pytest
 from cli.broken_files import NOBODY, everything_below, is_one_line
 from cli.calling import call, environment
 
+pytestmark = pytest.mark.usefixtures("warm_guests")
 PROJECT = Path(__file__).parent / "pair_project"
 LINEAR = "broken_sides:linear"
 RAISES = "broken_sides:raises"

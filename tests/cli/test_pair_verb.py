@@ -8,7 +8,6 @@ import re
 import runpy
 import shutil
 import subprocess
-import sys
 import sysconfig
 import venv
 from collections.abc import Callable
@@ -17,9 +16,11 @@ from typing import Any
 
 import pytest
 import torch
+import warm
 from cli.calling import call, environment, process
 from docs.json_schema import faults
 
+pytestmark = pytest.mark.usefixtures("warm_guests")
 PROJECT = Path(__file__).parent / "pair_project"
 SCHEMA = json.loads(
     (Path(__file__).resolve().parent.parent.parent / "docs" / "schema" / "trueline-1.schema.json").read_text("utf-8")
@@ -72,13 +73,11 @@ def left_behind(folder: Path) -> set[str]:
     return {one.name for one in folder.iterdir()} - {one.name for one in PROJECT.iterdir()} - {"__pycache__"}
 
 
-def under_pytest(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
+def under_pytest(framework: str, folder: Path, file: str) -> subprocess.CompletedProcess[str]:
     """A written test file under pytest, with no TrueLine to import."""
     apart = {name: value for name, value in environment().items() if name != "PYTHONPATH"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), file]
-    return subprocess.run(
-        command, cwd=folder, env={**apart, "PYTHONPATH": str(folder)}, capture_output=True, text=True, check=False
-    )
+    line = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), file)
+    return warm.python(framework, folder, *line, env={**apart, "PYTHONPATH": str(folder)})
 
 
 def edited(folder: Path, name: str, *changes: tuple[str, str]) -> None:
@@ -133,10 +132,10 @@ def test_a_right_port_has_no_finding_in_any_stage(right: tuple[Path, int, dict[s
 
 def test_written_tests_hold_until_the_port_is_changed(right: tuple[Path, int, dict[str, Any]]) -> None:
     folder, _, _ = right
-    passed = under_pytest(folder, "test_port.py")
+    passed = under_pytest("mindspore", folder, "test_port.py")
     assert passed.returncode == 0, passed.stdout
     edited(folder, "net_mindspore.py", ("eps: float = 1e-5", "eps: float = 1e-2"))
-    failed = under_pytest(folder, "test_port.py")
+    failed = under_pytest("mindspore", folder, "test_port.py")
     assert failed.returncode == 1, failed.stdout + failed.stderr
     assert "FAILED test_port.py::test_sub_network[block]" in failed.stdout
 
@@ -201,7 +200,7 @@ def test_the_page_is_whole_and_has_the_causes(backwards: tuple[Path, int, dict[s
 
 def test_written_tests_fail_until_the_edits_are_made(backwards: tuple[Path, int, dict[str, Any]]) -> None:
     folder, _, _ = backwards
-    failed = under_pytest(folder, "test_port.py")
+    failed = under_pytest("torch", folder, "test_port.py")
     assert failed.returncode == 1, failed.stdout + failed.stderr
     assert "FAILED test_port.py::test_sub_network[block]" in failed.stdout
     edited(
@@ -210,7 +209,7 @@ def test_written_tests_fail_until_the_edits_are_made(backwards: tuple[Path, int,
         ("eps=1e-2", "eps=1e-5"),
         ("torch.relu(self.norm(self.conv(x)))", "torch.relu(self.norm(self.conv(x)) + x)"),
     )
-    passed = under_pytest(folder, "test_port.py")
+    passed = under_pytest("torch", folder, "test_port.py")
     assert passed.returncode == 0, passed.stdout
 
 

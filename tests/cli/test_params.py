@@ -333,6 +333,7 @@ def test_names_are_mapped_and_left_out_as_the_user_says(tmp_path: Path) -> None:
 # Models
 
 
+@pytest.mark.usefixtures("warm_guests")
 def test_a_model_says_what_its_layers_are_and_what_it_trains(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     found = listed("bench:frozen")
@@ -352,6 +353,7 @@ def test_a_model_says_what_its_layers_are_and_what_it_trains(project: Path, monk
     assert (found["totals"]["parameters"], found["totals"]["trainable"]) == (parameters, parameters - 72)
 
 
+@pytest.mark.usefixtures("warm_guests")
 def test_two_models_of_two_frameworks(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     found = listed("port:Net", "bench:Net")
@@ -370,6 +372,7 @@ def test_two_models_of_two_frameworks(project: Path, monkeypatch: pytest.MonkeyP
     assert not any(one["counts"] for one in (*found["only_a"], *found["only_b"]))
 
 
+@pytest.mark.usefixtures("warm_guests")
 def test_a_frozen_parameter_is_found(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     found = listed("bench:frozen", "bench.py:Net", exit_code=1)

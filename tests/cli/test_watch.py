@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.calling import environment
+import warm
+from cli.calling import call, environment
 
 TRAIN = """
 import sys
@@ -57,14 +58,16 @@ sys.exit(0 if asked else 7)
 LINE = TRAIN.splitlines().index("    loss = loss + (loss - loss.detach()).sqrt() if wrong else loss") + 1
 
 
-def watch(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def watch(folder: Path, *arguments: str, forked: str | None = "torch") -> subprocess.CompletedProcess[str]:
     (folder / "train.py").write_text(TRAIN)
+    if forked:
+        return warm.python(forked, folder, "-m", "trueline", "watch", *arguments, env=environment())
     command = [sys.executable, "-m", "trueline", "watch", *arguments]
     return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, encoding="utf-8")
 
 
-def answer(folder: Path, *arguments: str) -> dict[str, Any]:
-    ended = watch(folder, "--json", "answer.json", *arguments)
+def answer(folder: Path, *arguments: str, forked: str = "torch") -> dict[str, Any]:
+    ended = watch(folder, "--json", "answer.json", *arguments, forked=forked)
     found: dict[str, Any] = json.loads((folder / "answer.json").read_text("utf-8"))
     assert ended.returncode == (found["exit"] or found["script_exit"]), ended.stderr
     return found
@@ -74,7 +77,7 @@ def answer(folder: Path, *arguments: str) -> dict[str, Any]:
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]:
     """A script that counts its steps and goes wrong at one: its folder, how it ended and the answer."""
     folder, told = tmp_path_factory.mktemp("stopped"), tmp_path_factory.mktemp("told") / "answer.json"
-    ended = watch(folder, "--json", str(told), "train.py", "step")
+    ended = watch(folder, "--json", str(told), "train.py", "step", forked=None)
     return folder, ended, json.loads(told.read_text("utf-8"))
 
 
@@ -215,8 +218,7 @@ def test_the_recording_is_kept_where_a_folder_is_asked_for_with_the_hits_in_it(t
     well = watch(tmp_path, "-o", "well", "train.py")
     assert "trueline show well" in well.stderr
     assert not (tmp_path / "well" / "rank-00000" / "hits.jsonl").exists()
-    shown = [sys.executable, "-m", "trueline", "show", "well"]
-    assert subprocess.run(shown, cwd=tmp_path, env=environment(), capture_output=True, check=False).returncode == 0
+    assert call("show", tmp_path / "well").exit_code == 0
 
 
 def test_an_interruption_ends_it_as_it_would_the_script(tmp_path: Path) -> None:
@@ -298,7 +300,7 @@ for step in range(5):
 
 def test_a_gradient_is_followed_through_sums_that_the_framework_makes(tmp_path: Path) -> None:
     (tmp_path / "summed.py").write_text(SUMMED)
-    first = answer(tmp_path, "summed.py")["first"]
+    first = answer(tmp_path, "summed.py", forked="mindspore")["first"]
     assert (first["step"], first["phase"], first["op"]) == (3, "backward", "sqrt")
     assert "sqrt" in SUMMED.splitlines()[first["line"] - 1]
 
@@ -326,5 +328,5 @@ for step in range(3):
 """
     )
     (tmp_path / "graph.py").write_text(graph)
-    first = answer(tmp_path, "graph.py")["first"]
+    first = answer(tmp_path, "graph.py", forked="mindspore")["first"]
     assert (first["step"], first["phase"], first["op"], first["cause"]) == (0, "forward", "graph", "hidden")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warm
 from cli.calling import call, environment
 from docs.json_schema import faults
 
@@ -49,8 +49,7 @@ print("the script's own output")
 
 
 def trueline(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "trueline", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, encoding="utf-8")
+    return warm.python("torch", cwd, "-m", "trueline", *arguments, env=environment())
 
 
 def answered(*arguments: str, cwd: Path) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+
+import warm
 
 # MindSpore's operators one after the other: its threads spin while they wait for each other, several times as long as
 # they compute. For trainings that are only a means; where TRUELINE_WHOLE is set, all are as a user has them.
@@ -14,25 +15,21 @@ IN_ORDER = {} if os.environ.get("TRUELINE_WHOLE") else {"MS_DEV_HOST_BLOCKING_RU
 
 
 def trueline(
-    *args: str, cwd: Path, env: dict[str, str] | None = None, **options: Any
+    *args: str, cwd: Path, env: dict[str, str] | None = None, forked: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """``trueline args…`` in a process of its own."""
-    return python("-m", "trueline", *args, cwd=cwd, env=env, **options)
+    """``trueline args…`` in a process of its own; ``forked`` from one where this framework is imported already."""
+    return python("-m", "trueline", *args, cwd=cwd, env=env, forked=forked)
 
 
 def python(
-    *args: str, cwd: Path, env: dict[str, str] | None = None, **options: Any
+    *args: str, cwd: Path, env: dict[str, str] | None = None, forked: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """``python args…`` in a process of its own."""
+    """``python args…`` in a process of its own; ``forked`` from one where this framework is imported already."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+    if forked:
+        return warm.python(forked, cwd, *args, env=environment)
     return subprocess.run(
-        [sys.executable, *args],
-        cwd=cwd,
-        env={**os.environ, "OMP_NUM_THREADS": "1", **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        **options,
+        [sys.executable, *args], cwd=cwd, env=environment, capture_output=True, text=True, timeout=240, check=False
     )
 
 

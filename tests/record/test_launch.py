@@ -146,7 +146,7 @@ if __name__ == "__main__":
 
 def trained(folder: Path, *options: str) -> str:
     """What the seeded training prints under ``python``."""
-    done = python(script(folder, TRAIN), "--seed", *options, cwd=folder)
+    done = python(script(folder, TRAIN), "--seed", *options, cwd=folder, forked="torch")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 12
     return done.stdout
@@ -160,8 +160,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_losses_are_bitwise_equal_with_and_without_recording(tmp_path: Path) -> None:
     plain = trained(tmp_path, "--adam")
     everything = ("--stats", "--inputs", "--grads", "--weights", "--tensors")
-    for options in ((), everything):
-        recorded = trueline("run", "-o", f"run{len(options)}", *options, "train.py", "--seed", "--adam", cwd=tmp_path)
+    for options, forked in (((), None), (everything, "torch")):
+        line = ("run", "-o", f"run{len(options)}", *options, "train.py", "--seed", "--adam")
+        recorded = trueline(*line, cwd=tmp_path, forked=forked)
         assert recorded.stdout == plain
         rank = open_run(tmp_path / f"run{len(options)}").rank(0)
         assert [float(line) for line in plain.split()] == list(rank.curve("loss").values)
@@ -201,7 +202,7 @@ def test_a_script_that_changes_its_folder_is_recorded_where_it_was_started(tmp_p
     (tmp_path / "elsewhere").mkdir()
     change = "import os\nos.chdir('elsewhere')\n"
     name = script(tmp_path, change + TRAIN + "    print(os.listdir('.'))\n")
-    done = trueline("run", "-o", "run", name, cwd=tmp_path)
+    done = trueline("run", "-o", "run", name, cwd=tmp_path, forked="torch")
     assert done.stdout.splitlines()[-1] == "[]"
     assert open_run(tmp_path / "run").rank(0).finished == 12
 
@@ -241,7 +242,7 @@ def test_a_full_disk_turns_recording_off_with_one_warning_and_training_goes_on(t
     limited = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
     limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
     name = script(tmp_path, limited + TRAIN)
-    recorded = trueline("run", "--stats", "--tensors", "-o", "run", name, "--seed", cwd=tmp_path)
+    recorded = trueline("run", "--stats", "--tensors", "-o", "run", name, "--seed", cwd=tmp_path, forked="torch")
     assert (recorded.returncode, recorded.stdout) == (0, plain)
     assert recorded.stderr.count("recording is off") == 1
     open_run(tmp_path / "run")
@@ -252,7 +253,7 @@ def test_an_unwritable_folder_turns_recording_off_with_one_warning_and_training_
 ) -> None:
     name = script(tmp_path, TRAIN)
     script(tmp_path, "", "file")
-    recorded = trueline("run", "-o", "file/run", name, "--seed", cwd=tmp_path)
+    recorded = trueline("run", "-o", "file/run", name, "--seed", cwd=tmp_path, forked="torch")
     assert (recorded.returncode, recorded.stdout) == (0, plain)
     assert recorded.stderr.count("recording is off") == 1
 
@@ -261,7 +262,7 @@ def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path,
     broken = "import trueline.record.feed as feed\n"
     broken += "def broken(*args): raise RuntimeError('planted')\nfeed.describe_batch = broken\n"
     name = script(tmp_path, "import torch\n" + broken + TRAIN)
-    recorded = trueline("run", "-o", "run", name, "--seed", cwd=tmp_path)
+    recorded = trueline("run", "-o", "run", name, "--seed", cwd=tmp_path, forked="torch")
     assert (recorded.returncode, recorded.stdout) == (0, plain)
     assert recorded.stderr.count("recording is off") == 1
     assert "planted" in recorded.stderr
@@ -270,7 +271,7 @@ def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path,
 
 def test_sources_go_into_the_run_unless_left_out(small: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, _ = small
-    trueline("run", "-o", "without", "--no-source", "train.py", cwd=folder)
+    trueline("run", "-o", "without", "--no-source", "train.py", cwd=folder, forked="torch")
     run = open_run(folder / "run")
     assert run.source(run.info.sources["helper.py"]) == ["WIDTH = 4"]
     assert "train.py" in run.info.sources

@@ -47,7 +47,7 @@ def recorded(plain: dict[str, str], tmp_path: Path) -> Recorded:
     """Record a style: the losses that it prints, and its run."""
 
     def found(style: str, *options: str) -> tuple[list[float], RankFolder]:
-        run = trueline("run", "-o", "run", *options, SCRIPT, style, cwd=tmp_path)
+        run = trueline("run", "-o", "run", *options, SCRIPT, style, cwd=tmp_path, forked="mindspore")
         assert run.returncode == 0, run.stderr[-2000:]
         assert run.stdout == plain[style]
         assert "recording is off" not in run.stderr

@@ -107,7 +107,8 @@ def _left_over(folder: Path) -> list[str]:
 
 def test_the_run_is_as_ever_and_has_the_networks_noise_beside_it(tmp_path: Path) -> None:
     name = script(tmp_path, TORCH)
-    done = trueline("run", "-o", "run", "--json", "answer.json", *QUICK, "-m", name.removesuffix(".py"), cwd=tmp_path)
+    line = ("run", "-o", "run", "--json", "answer.json", *QUICK, "-m", name.removesuffix(".py"))
+    done = trueline(*line, cwd=tmp_path, forked="torch")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "trained\n"
     assert [line for line in done.stderr.splitlines() if "3 steps again" in line]
@@ -137,7 +138,7 @@ def test_the_run_is_as_ever_and_has_the_networks_noise_beside_it(tmp_path: Path)
 
 def test_free_randomness_is_named_and_the_run_stays(tmp_path: Path) -> None:
     name = script(tmp_path, TORCH)
-    done = trueline("run", "-o", "run", *QUICK, name, "--free", cwd=tmp_path)
+    done = trueline("run", "-o", "run", *QUICK, name, "--free", cwd=tmp_path, forked="torch")
     assert done.returncode == 0
     (line,) = [line for line in done.stderr.splitlines() if "not measured" in line]
     assert "weights" in line

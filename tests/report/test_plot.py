@@ -22,7 +22,7 @@ numbers = st.floats(allow_nan=True, allow_infinity=True)
 
 @given(st.lists(st.lists(numbers, max_size=40), min_size=1, max_size=5), st.integers(20, 120), st.booleans())
 def test_any_numbers_can_be_drawn_and_every_row_fits(values: list[list[float]], width: int, ascii: bool) -> None:
-    rows = text(plot([curve(one) for one in values], width=width, ascii=ascii, mark=3))
+    rows = text(plot([curve(one) for one in values], width=width, ascii=ascii, marks={3: "3"}))
     assert all(len(row) <= max(width, 30) for row in rows)
     assert not ascii or all(row.isascii() for row in rows)
     assert bool(rows) == any(math.isfinite(value) for one in values for value in one)
@@ -64,7 +64,7 @@ def test_non_finite_steps_are_marked_and_not_bridged() -> None:
 
 
 def test_the_marked_step_points_at_its_column() -> None:
-    rows = text(plot([curve([1.0, 2.0, 3.0])], width=40, mark=1, ascii=True))
+    rows = text(plot([curve([1.0, 2.0, 3.0])], width=40, marks={1: "1"}, ascii=True))
     field = 40 - rows[0].index("|") - 1
     assert rows[-1].index("^") == rows[0].index("|") + 1 + (field - 1) // 2
     assert rows[-1].endswith("^ 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import FrameType
 
 from trueline.model.run import Line
@@ -14,11 +15,18 @@ _FROZEN = ("<frozen", "<string>", "<__array_function__")
 
 def user_line(package: str, *, frame: FrameType | None = None) -> Line | None:
     """The innermost frame that is neither in a package's folder (given with its closing slash) nor TrueLine's own."""
-    found = frame if frame is not None else sys._getframe(1)
-    while found is not None:
-        file = found.f_code.co_filename
+    return next(_users(package, frame if frame is not None else sys._getframe(1)), None)
+
+
+def user_lines(package: str, *, frame: FrameType) -> list[Line]:
+    """All such frames, the innermost first."""
+    return list(_users(package, frame))
+
+
+def _users(package: str, frame: FrameType | None) -> Iterator[Line]:
+    while frame is not None:
+        file = frame.f_code.co_filename
         ours = file.startswith(_OURS) and not file.startswith(_EXAMPLES)
         if not ours and not file.startswith((package, *_FROZEN)):
-            return Line(file, found.f_lineno)
-        found = found.f_back  # type: ignore[assignment]
-    return None
+            yield Line(file, frame.f_lineno)
+        frame = frame.f_back

@@ -13,10 +13,10 @@ class Observer(Protocol):
 
     Values are handed over as they are; an observer copies what it wants to keep. A training step tells, in order:
     ``zero_grad`` (where the user zeroes), ``called`` … ``returned``, ``loss``, ``backward_began``,
-    ``backward_ended``, ``step_began``, ``step_ended``. An iteration over data tells ``loader_began``, then
-    ``fetch_began`` and ``fetched`` in turn; the fetch that finds nothing more tells ``fetch_began``, ``loader_ended``.
-    Optimizers are never told as ``called``, even where they are modules; the framework's own training wrappers are, and
-    ``unwrap`` shows the network inside.
+    ``backward_ended``, ``step_due``, ``step_began``, ``step_ended``. An iteration over data tells ``loader_began``,
+    then ``fetch_began`` and ``fetched`` in turn; the fetch that finds nothing more tells ``fetch_began``,
+    ``loader_ended``. Optimizers are never told as ``called``, even where they are modules; the framework's own training
+    wrappers are, and ``unwrap`` shows the network inside.
     """
 
     @property
@@ -69,6 +69,10 @@ class Observer(Protocol):
     def unscaled(self, optimizer: Any) -> None: ...
 
     def clipped(self, kind: str, limit: float, norm: Any) -> None: ...
+
+    def step_due(self, optimizer: Any) -> None:
+        """An optimizer is about to step, and has looked at nothing yet; with a closure, the loss comes only then."""
+        ...
 
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         """``gradients`` are (parameter, gradient) pairs as given to the optimizer; None where they cannot be seen."""

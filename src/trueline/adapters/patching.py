@@ -64,6 +64,19 @@ class Patches:
                 setattr(owner, name, saved)
 
 
+class Placed:
+    """A switch and the patches that go by it, taken away together."""
+
+    def __init__(self) -> None:
+        self.switch = Switch()
+        self.patches = Patches()
+
+    def remove(self) -> None:
+        """Put everything back; what cannot be is left inert."""
+        self.switch.on = False
+        self.patches.remove()
+
+
 def outermost(
     original: Callable[..., Any],
     speaks: Callable[[], bool],

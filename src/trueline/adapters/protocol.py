@@ -1,9 +1,9 @@
 """What a framework's folder offers.
 
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
-``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams`` and
-``replaying``. The protocols below are what the modules' functions must look like.
-Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
+``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams``,
+``replaying``, ``rates``, ``batching`` and ``loss_scale``. The protocols below are what the modules' functions must
+look like. Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from trueline.adapters.batchers import Resize
 from trueline.adapters.nouns import (
     Around,
     Array,
@@ -27,6 +28,7 @@ from trueline.adapters.nouns import (
     Thing,
 )
 from trueline.adapters.observer import Observer, Tap
+from trueline.adapters.scalers import Begin
 from trueline.model.run import Line
 
 
@@ -374,6 +376,66 @@ class Pipelines(Protocol):
         ...
 
 
+class Batching(Installed, Protocol):
+    """Batchers being listened to."""
+
+    def behind(self, loader: Any) -> Sequence[int]:
+        """The numbers of the batchers that a loader's batches come from."""
+        ...
+
+
+class Batchings(Protocol):
+    """How samples are put together to batches."""
+
+    def watch(self, resize: Resize) -> Batching:
+        """Ask for the size of every batcher that is built from now on; None leaves it as it is."""
+        ...
+
+
+class LossScales(Protocol):
+    """Loss scalers as they are built, and gradients on their way through a backward pass."""
+
+    def watch_scalers(self, begin: Begin) -> Installed:
+        """Ask of every scaler that is built from now on what it is to begin with; None leaves it as it is."""
+        ...
+
+    def multiply_losses(self, factor: Callable[[], float]) -> Installed:
+        """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+        ...
+
+    def on_parameter_gradient(self, parameter: Any, change: Callable[[Any], Any]) -> None:
+        """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through it."""
+        ...
+
+
+class HeldRates(Protocol):
+    """The learning rates of one optimizer, group by group, in somebody else's hand."""
+
+    def own(self) -> list[float]:
+        """Those that the script has set for the coming step."""
+        ...
+
+    def peak(self) -> list[float]:
+        """The largest that the script will set, as far as that is known beforehand: of a warm-up, its end."""
+        ...
+
+    def use(self, rates: Sequence[float]) -> None:
+        """Step with these from now on."""
+        ...
+
+    def release(self) -> None:
+        """Give the script's own back, so that its schedule finds what it has left."""
+        ...
+
+
+class Rates(Protocol):
+    """Learning rates other than the script's."""
+
+    def hold(self, optimizer: Any) -> HeldRates:
+        """Take an optimizer's rates in hand, before its first step."""
+        ...
+
+
 class Adapter(Protocol):
     """A framework's folder."""
 
@@ -415,3 +477,12 @@ class Adapter(Protocol):
 
     @property
     def replaying(self) -> Replays: ...
+
+    @property
+    def batching(self) -> Batchings: ...
+
+    @property
+    def loss_scale(self) -> LossScales: ...
+
+    @property
+    def rates(self) -> Rates: ...

@@ -11,6 +11,34 @@ from trueline.model.message import Message
 
 _PATIENCE = 1.0
 _EVERY = 0.2
+_WIDTH = 24
+
+
+class StepsLine:
+    """A bar of the steps that are done, redrawn in place; in a terminal only."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._on = not quiet and sys.stderr.isatty()
+        self._shown = 0.0
+        self._drawn = False
+
+    def show(self, done: int, count: int, what: Message) -> None:
+        """So many of so many, and what is to be seen beside; not more often than the eye follows."""
+        now = time.monotonic()
+        if not self._on or (now - self._shown < _EVERY and done < count):
+            return
+        self._shown, self._drawn = now, True
+        full = round(_WIDTH * min(done / max(count, 1), 1.0))
+        bar = "█" * full + "·" * (_WIDTH - full)
+        sys.stderr.write(f"\r\x1b[K{bar} {done}/{count}  {what.text()}")
+        sys.stderr.flush()
+
+    def wipe(self) -> None:
+        """Take the line away, before something else is written."""
+        if self._drawn:
+            self._drawn = False
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 @contextmanager

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from trueline.cli.json_file import project_root, write_answer
+from trueline.cli.room import room_for_runs
 from trueline.cli.script_verb import ScriptVerb, begin, say
-from trueline.model.trouble import BadUsage
 
 
 @click.command("repro", cls=ScriptVerb, help="repro.help", quiet="repro.option_quiet", json="repro.option_json")
@@ -43,7 +40,7 @@ def command(
 
     check_one_process(script, as_module=as_module)
     (check_module if as_module else check_script)(script)
-    with ended_cleanly(), _room(keep) as room:
+    with ended_cleanly(), room_for_runs(keep, "trueline-repro-") as room:
         trials = Trials(
             Command(script, args, as_module, environment=environment),
             room,
@@ -67,19 +64,3 @@ def _environment() -> dict[str, str]:
     import os
 
     return dict(os.environ)
-
-
-@contextmanager
-def _room(keep: Path | None) -> Iterator[Path]:
-    """Where the runs are recorded: gone afterwards, unless they are to be kept."""
-    if keep is None:
-        with tempfile.TemporaryDirectory(prefix="trueline-repro-", ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
-        return
-    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise BadUsage("repro.keep_taken", folder=str(keep))
-    try:
-        keep.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadUsage("repro.keep_unwritable", folder=str(keep), reason=error.strerror or str(error)) from None
-    yield keep.absolute()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trueline.cli.json_file import project_root
+from trueline.cli.opened_files import begin_list, checked_roots, finish_list
 from trueline.cli.outcome import INTERRUPTED
 from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
 from trueline.model.message import Message, message
@@ -47,6 +48,9 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--noise-steps", type=click.IntRange(1), default=20, metavar="STEPS", help="run.noise_steps")
 @click.option("--keep-state", "ring", type=click.IntRange(1), metavar="N", help="run.keep_state")
 @click.option("--keep-state-at", "kept_steps", metavar="STEPS", help="run.keep_state_at")
+@click.option("--manifest", is_flag=True, help="manifest.option_run")
+@click.option("--data-root", "data_roots", multiple=True, metavar="DIR", help="manifest.option_data_root")
+@click.option("--batches", type=click.IntRange(1), metavar="N", help="sources.option_batches")
 @click.option("--no-source", is_flag=True, help="run.no_source")
 def command(
     output: str | None,
@@ -65,6 +69,9 @@ def command(
     noise_steps: int,
     ring: int | None,
     kept_steps: str | None,
+    manifest: bool,
+    data_roots: tuple[str, ...],
+    batches: int | None,
     no_source: bool,
     quiet: bool,
     json_file: str | None,
@@ -94,6 +101,9 @@ def command(
         graph_dump=graph_dump,
         seed=seed,
         keep=_keep(ring, kept_steps),
+        manifest=manifest or bool(data_roots),
+        data_roots=checked_roots(data_roots),
+        batches=batches or 0,
     )
     if not _is_later_rank():
         check_free(folder)
@@ -158,29 +168,33 @@ def _run(
             raise BadUsage("run.no_graph_dump_of_ranks")
         if wanted.keep:
             raise BadUsage("run.no_state_of_ranks")
+        opened = begin_list(wanted, script, launcher=True)
         code = launchers.run_launcher(launcher, args, wanted)
-        return code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), {}
+        listed = finish_list(opened, wanted, shown, launcher=True, quiet=quiet)
+        return code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), listed
     (check_module if as_module else check_script)(script)
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
     perturbation = Perturbation.in_environment()
-    perturbed = _repeated(perturbation) if perturbation is not None else None
+    perturbed = _repeated(perturbation) if perturbation is not None else _experiment()
     feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
     recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
     recording.begin()
+    opened = begin_list(wanted, script, launcher=False)
     code = 1
     try:
         code = run_module(script, args) if as_module else run_script(script, args)
     finally:
         recording.finish(code)
+    listed = finish_list(opened, wanted, shown, launcher=False, quiet=quiet)
     said = list(fixed.free) if fixed is not None else []
     if wanted.graph_dump:
         said.append(graph_dump.collect(wanted))
     if not quiet:
         for one in said:
             say(one)
-    fields: dict[str, object] = {"steps": recording.steps, "off": recording.off and recording.off.text()}
+    fields: dict[str, object] = {"steps": recording.steps, "off": recording.off and recording.off.text(), **listed}
     if fixed is not None:
         fields["random"] = {"seed": fixed.seed, "fixed": fixed.fixed, "free": [one.text() for one in fixed.free]}
     return code, _conclusion(recording, shown), fields
@@ -213,6 +227,20 @@ def _repeated(perturbation: Perturbation) -> PerturbedAdapters:
     from trueline.record.repro.child import RepeatedAdapters
 
     adapters = RepeatedAdapters(plan, perturbation)
+    adapters.begin()
+    return adapters
+
+
+def _experiment() -> PerturbedAdapters | None:
+    """What a run that ``trueline tune`` has started does to its frameworks."""
+    from trueline.tune.experiment import Experiment
+
+    experiment = Experiment.in_environment()
+    if experiment is None:
+        return None
+    from trueline.tune.child.adapters import ExperimentAdapters
+
+    adapters = ExperimentAdapters(experiment)
     adapters.begin()
     return adapters
 

@@ -31,13 +31,17 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """What fills sequences up: on which side (left, right, mixed), with what, and the share of all elements it is."""
+    """What fills sequences up: on which side (left, right, mixed), with what, and the share of all elements it is.
+
+    ``other_side`` are the first of ``other_count`` samples that are filled up on the other side than most.
+    """
 
     side: str
     value: float
     share: float
     samples: int
     other_side: Sequence[int] = ()
+    other_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +57,24 @@ class Pictures:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Samples whose values are of another type than most: how many, the first of them, and of what type."""
+    """Samples whose values are of another type (or shape) than most: how many, the first of them, and of what type.
+
+    ``share`` is that of the usual type among all that have one.
+    """
 
     usual: str
     other: str
     count: int
     first: Sequence[int]
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One field. ``kind``: number, integer, boolean, text, time, picture, sequence, array, bytes or other."""
+    """One field. ``kind``: number, integer, boolean, text, time, picture, sequence, array, bytes or other.
+
+    ``sampled`` says from how many samples quantiles and distinct values were estimated, None where all were looked at.
+    """
 
     name: str
     kind: str
@@ -72,6 +83,7 @@ class Told:
     missing: Sequence[Missing] = ()
     drift: Sequence[Drift] = ()
     distinct: int | None = None
+    sampled: int | None = None
     low: Any = None
     high: Any = None
     mean: float | None = None
@@ -84,36 +96,61 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Stray:
+    """A label that no class of the set is likely to have; ``like`` is the one it may have been meant for."""
+
+    label: Any
+    count: int
+    first: int
+    like: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Classes:
-    """How many samples each label has; ``out_of_range`` are labels that no class of the set can have."""
+    """How many samples each label has, the most frequent first; ``given`` is how many classes there should be.
+
+    ``strays`` are labels outside of them: by what was given, else by a guess. They count in no other number.
+    """
 
     field: str
     counts: Sequence[tuple[Any, int]]
     std: float
     ratio: float
     guessed: bool = False
-    out_of_range: Sequence[tuple[int, Any]] = ()
-    not_one_hot: Sequence[int] = ()
+    given: int | None = None
+    strays: Sequence[Stray] = ()
+    one_hot: bool = False
+    not_one_hot: int = 0
+    not_one_hot_first: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Samples that are there more than once; ``conflicting`` ones have another label: (sample, earlier, labels)."""
+    """Samples whose content (all fields but the label and ``left_out``) was there before.
+
+    ``conflicting`` ones have another label than before: (sample, earlier, its label, the earlier one's). ``share`` is
+    that of the samples looked at, chosen by content: of those all copies were seen. ``by_chance`` is how many such
+    samples the fields' distinct values alone would let one expect.
+    """
 
     count: int
     first: Sequence[tuple[int, int]] = ()
     conflicting_count: int = 0
     conflicting: Sequence[tuple[int, int, Any, Any]] = ()
+    left_out: Sequence[str] = ()
+    share: float = 1.0
+    by_chance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A whole dataset."""
+    """A whole dataset; ``no_classes`` is a message id that says why there are none."""
 
     name: str
     kind: str
     samples: int
     fields: Sequence[Told]
     classes: Classes | None = None
+    no_classes: str | None = None
     duplicates: Duplicates | None = None
     skipped: Skipped = field(default_factory=Skipped)

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
+from trueline.model.message import Message
+
 Array = npt.NDArray[Any]
 # One value per sample: an array whose first axis is the samples, or a list where samples differ in kind or length.
 Column = Array | Sequence[Any]
@@ -15,7 +17,11 @@ Column = Array | Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One image as it lies on disk: decoded where it could be, else ``broken`` says why not."""
+    """One image as it lies on disk: decoded where it could be, else ``broken`` says why not.
+
+    ``mode`` is Pillow's name of how it is stored; ``pixels`` are rows of numbers or of channels, palettes looked up.
+    ``broken`` is a reason as those of Skipped, which counts it too; the sample keeps its place and its label.
+    """
 
     place: str
     width: int = 0
@@ -43,7 +49,7 @@ class Skipped:
     most: int = 5
 
     def add(self, reason: str, place: str) -> None:
-        """One more; ``reason`` is a message id of the section ``sources``, without it."""
+        """One more; ``reason`` is a message id, without its section where that is ``sources``."""
         self.counts[reason] = self.counts.get(reason, 0) + 1
         known = self.places.setdefault(reason, [])
         if len(known) < self.most:
@@ -53,6 +59,22 @@ class Skipped:
     def total(self) -> int:
         """How many in all."""
         return sum(self.counts.values())
+
+    def told(self) -> list[tuple[Message, int, list[str]]]:
+        """What is to be said of them: the reason, how many, and the first places; the most frequent first."""
+        most = sorted(self.counts.items(), key=lambda one: -one[1])
+        return [(reason_message(reason), count, self.places[reason]) for reason, count in most]
+
+    def join(self, other: Skipped) -> None:
+        """All of another one, too."""
+        for reason, count in other.counts.items():
+            self.counts[reason] = self.counts.get(reason, 0) + count
+            self.places[reason] = [*self.places.get(reason, []), *other.places[reason]][: self.most]
+
+
+def reason_message(reason: str) -> Message:
+    """Why something was stepped over."""
+    return Message(reason if "." in reason else f"sources.{reason}")
 
 
 class Source(Protocol):
@@ -82,7 +104,9 @@ class Source(Protocol):
         ...
 
     @property
-    def skipped(self) -> Skipped: ...
+    def skipped(self) -> Skipped:
+        """What was stepped over until now, in opening and in reading; each once, however often it is read."""
+        ...
 
     def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
         """All samples in order, never more in memory than a chunk; with ``fields`` only these columns."""
@@ -91,3 +115,18 @@ class Source(Protocol):
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
         """These samples, in the order asked for, field by field; pixels of pictures included."""
         ...
+
+
+class NamesClasses(Protocol):
+    """A Source that knows its classes: labels are these names, and one that is a number is none of them."""
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """The names in the order of their numbers; empty where the dataset does not say."""
+        ...
+
+
+def class_names(source: Source) -> Sequence[str]:
+    """The classes of a dataset, where it names them."""
+    found: Sequence[str] = getattr(source, "class_names", ())
+    return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -60,8 +61,11 @@ class Header:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def read_npy(path: Path, name: str | None = None) -> Stored:
-    """The array of a file, called like the file unless another name is given."""
+def read_npy(path: Path, name: str | None = None, *, wide: bool = False, partly: bool = False) -> Stored:
+    """The array of a file, called like the file unless another name is given.
+
+    ``wide`` takes records, texts and dates, too; ``partly`` as many whole rows as a file cut short has.
+    """
     try:
         # A pipe would keep its reader waiting for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -80,13 +84,16 @@ def read_npy(path: Path, name: str | None = None) -> Stored:
     finally:
         os.close(descriptor)
     try:
-        header = parse_header(start)
+        header = parse_header(start, wide=wide)
     except UnreadType as error:
         raise fault(path, "unread_type", name=printable(path.stem), dtype=printable(str(error))) from None
     except ValueError:
         raise fault(path, "bad_npy") from None
     if header.length + header.nbytes > about.st_size:
-        raise fault(path, "cut_short")
+        if not partly or header.strides is not None or not header.shape:
+            raise fault(path, "cut_short")
+        row = header.nbytes // header.shape[0]
+        header = replace(header, shape=((about.st_size - header.length) // row, *header.shape[1:]))
     segments = ((header.length, header.nbytes),)
     return Stored(path.stem if name is None else name, header.shape, header.dtype, path, segments, header.strides)
 
@@ -100,26 +107,48 @@ def header_length(start: bytes) -> int:
     return 12 + int.from_bytes(start[8:12], "little") if start[6] in (2, 3) else 0
 
 
-def parse_header(start: bytes) -> Header:
-    """The header at the start of these bytes; a ValueError where there is none."""
+def parse_header(start: bytes, *, wide: bool = False) -> Header:
+    """The header at the start of these bytes; a ValueError where there is none. ``wide`` as for read_npy."""
     length = header_length(start)
     if not 0 < length <= min(MAX_HEADER, len(start)):
         raise ValueError
-    return _parsed(start[10 if start[6] == 1 else 12 : length], length)
+    return _parsed(start[10 if start[6] == 1 else 12 : length], length, wide)
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: bytes, length: int) -> Header:
+def _parsed(text: bytes, length: int, wide: bool) -> Header:
     # The files of a folder share a few headers.
     usual = _USUAL.fullmatch(text)
-    descr, fortran, shape = usual.groups() if usual is not None else _unusual(text)
-    dtype = _DTYPES.get(descr)
-    if dtype is None:
-        raise UnreadType(descr.decode("utf-8", "replace"))
-    sides = tuple([int(side) for side in shape.replace(b",", b" ").split()])
+    try:
+        descr, fortran, shape = usual.groups() if usual is not None else _unusual(text)
+        dtype = _DTYPES.get(descr)
+        if dtype is None:
+            raise UnreadType(descr.decode("utf-8", "replace"))
+        sides = tuple([int(side) for side in shape.replace(b",", b" ").split()])
+        by_columns = fortran in (b"True", b"1")
+    except UnreadType:
+        if not wide:
+            raise
+        dtype, sides, by_columns = _wide(text)
     if len(sides) > MAX_DIMENSIONS or math.prod([side or 1 for side in sides]) * dtype.itemsize >= 1 << 63:
         raise ValueError
-    return Header(length, dtype, sides, _fortran_strides(sides) if fortran in (b"True", b"1") else None)
+    return Header(length, dtype, sides, _fortran_strides(sides) if by_columns else None)
+
+
+def _wide(text: bytes) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+    """A header whose elements are records, texts, dates; objects, which only pickle can read, are refused."""
+    try:
+        found = ast.literal_eval(text.decode("latin-1").strip())
+        descr, sides = found["descr"], found["shape"]
+        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(descr)  # type: ignore[no-untyped-call]
+    except (SyntaxError, ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError, MemoryError):
+        raise ValueError from None
+    if dtype.hasobject:
+        raise UnreadType("objects")
+    plain = isinstance(sides, tuple) and all(type(side) is int and side >= 0 for side in sides)
+    if not plain or not dtype.itemsize:
+        raise ValueError
+    return dtype, sides, bool(found.get("fortran_order"))
 
 
 def _unusual(text: bytes) -> tuple[bytes, bytes, bytes]:

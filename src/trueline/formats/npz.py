@@ -15,8 +15,11 @@ from trueline.formats.zips import Member, beginning, is_zip, members
 _FIRST = 256
 
 
-def read_npz(path: Path) -> Weights:
-    """The arrays of an archive; those that hold no numbers are named among the other values."""
+def read_npz(path: Path, *, wide: bool = False) -> Weights:
+    """The arrays of an archive; those that hold no numbers are named among the other values.
+
+    ``wide`` takes records, texts and dates for arrays, too, and names a damaged one instead of refusing them all.
+    """
     data = map_file(path)
     if not is_zip(data):
         raise fault(path, "bad_zip")
@@ -26,7 +29,7 @@ def read_npz(path: Path) -> Weights:
         if not member.name.endswith(".npy"):
             continue
         name = member.name.removesuffix(".npy")
-        found = _array(path, data, member, name)
+        found = _array(path, data, member, name, wide)
         if isinstance(found, Stored):
             arrays[name] = found
         else:
@@ -36,19 +39,26 @@ def read_npz(path: Path) -> Weights:
     return Weights(path, "npz", {MODEL: arrays}, others=others)
 
 
-def _array(path: Path, data: memoryview, member: Member, name: str) -> Stored | str:
+def _array(path: Path, data: memoryview, member: Member, name: str, wide: bool) -> Stored | str:
     start = beginning(path, data, member, _FIRST)
     if _FIRST < header_length(start) <= MAX_HEADER:
         start = beginning(path, data, member, MAX_HEADER)
     try:
-        header = parse_header(start)
+        header = parse_header(start, wide=wide)
     except UnreadType as error:
         return f"array of {printable(str(error))}"
     except ValueError:
-        raise fault(path, "bad_array", name=printable(name)) from None
+        return _misfit(path, name, wide)
     # What a compressed member inflates to is then no more than its array needs.
     if header.length + header.nbytes != member.size:
-        raise fault(path, "bad_array", name=printable(name))
+        return _misfit(path, name, wide)
     inside = member.name if member.compressed else None
     begin = header.length + (0 if inside else member.start)
     return Stored(name, header.shape, header.dtype, path, ((begin, header.nbytes),), header.strides, inside)
+
+
+def _misfit(path: Path, name: str, named: bool) -> str:
+    trouble = fault(path, "bad_array", name=printable(name))
+    if not named:
+        raise trouble
+    return trouble.reason

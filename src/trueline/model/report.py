@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,16 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Bars:
+    """Amounts side by side, each a bar as long as its share of the largest; ``marked`` ones stand out."""
+
+    title: Message
+    names: Sequence[Any]
+    values: Sequence[float]
+    marked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Band:
     """How far from a curve's values noise may lie, step by step."""
 
@@ -38,13 +48,34 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """What stands along the bottom in place of steps: the number at each step, and how a place is called.
+
+    ``name`` is a message that takes the number, shown short, as ``value``.
+    """
+
+    name: str
+    at: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A step to point at, and what is there."""
+
+    step: int
+    said: Message
+
+
+@dataclass(frozen=True, slots=True)
 class Curves:
-    """Curves over each other; ``mark`` is the step to point at, ``band`` what noise explains around the first."""
+    """Curves over each other; ``mark`` is the step where they part, ``band`` what noise explains around the first."""
 
     title: Message
     curves: Sequence[Curve]
     mark: int | None = None
     band: Band | None = None
+    axis: Axis | None = None
+    marks: Sequence[Mark] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +104,33 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
+class Tile:
+    """One sample to look at: a picture (PNG), a curve or a text, and lines under it; ``marked`` ones stand out."""
+
+    lines: Sequence[Message | str]
+    picture: bytes | None = None
+    curve: Curve | None = None
+    text: Message | str | None = None
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Samples side by side."""
+
+    title: Message
+    tiles: Sequence[Tile]
+
+
+@dataclass(frozen=True, slots=True)
 class Folded:
     """Blocks that a reader may open: a page folds them away, the terminal leaves them out and says how many rows."""
 
     title: Message
-    blocks: Sequence[Text | Table | Curves | Strip | Source]
+    blocks: Sequence[Text | Table | Bars | Curves | Strip | Source]
 
 
-Block = Text | Table | Curves | Strip | Source | Folded
+Block = Text | Table | Bars | Curves | Strip | Source | Tiles | Folded
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,26 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """A command that was started once more."""
+
+    process: subprocess.Popen[bytes]
+    tail: Tail
+
+    def is_over(self, seconds: float) -> bool:
+        """Whether it has ended by itself; asked for so long."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def ended(self) -> Ended:
+        """How it ended, once it has."""
+        return Ended(self.process.wait(), self.tail.last_line(_PATIENCE))
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """A script with its arguments, and the world in which it was started: made before the script can change that."""
 
@@ -44,10 +65,17 @@ class Command:
 
     def run(self, wanted: Wanted, perturbation: Perturbation) -> Ended:
         """Record the first steps of it again; whatever it has started ends with it."""
+        with self.started(wanted, {VARIABLE: perturbation.packed()}) as running:
+            running.process.wait()
+        return running.ended()
+
+    @contextmanager
+    def started(self, wanted: Wanted, told: Mapping[str, str]) -> Iterator[Running]:
+        """It runs in the block, recorded, with ``told`` in its environment; it ends with the block."""
         process = subprocess.Popen(
             [sys.executable, "-m", "trueline", "run", *_options(wanted), *self.script_line()],
             cwd=self.folder,
-            env={**self.environment, VARIABLE: perturbation.packed()},
+            env={**self.environment, **told},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -56,10 +84,9 @@ class Command:
         assert process.stdout is not None
         tail = Tail(process.stdout, _TAIL)
         try:
-            code = process.wait()
+            yield Running(process, tail)
         finally:
             end_group(process)
-        return Ended(code, tail.last_line(_PATIENCE))
 
     def run_here(self) -> int:
         """Run it in this process, and return its exit code."""

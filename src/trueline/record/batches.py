@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,17 @@ from trueline.model.sample import Batch, SampleField
 _MOST_FIELDS = 16
 
 
-def describe_batch(batch: Any, values: Values, indexes: Sequence[int] | None) -> Batch:
-    """Fingerprints and statistics of every sample in every field that has one row per sample."""
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A batch laid out: arrays with one row for each of ``size`` samples, by name, and its texts."""
+
+    size: int
+    arrays: list[tuple[str, Any]]
+    texts: list[str]
+
+
+def lay_out(batch: Any, values: Values, indexes: Sequence[int] | None) -> Laid:
+    """Every field of a batch that has one row per sample; the arrays may share its memory."""
     arrays: list[tuple[str, Any]] = []
     for name, found in leaves(batch, lambda one: values.is_tensor(one) or isinstance(one, np.ndarray | str)):
         if not isinstance(found, str):
@@ -27,14 +37,21 @@ def describe_batch(batch: Any, values: Values, indexes: Sequence[int] | None) ->
                 arrays.append((name, array))
     lengths = [array.shape[0] for _, array in arrays]
     size = len(indexes) if indexes is not None and len(indexes) in lengths else lengths[0] if lengths else 0
-    fields = [_field(name, array) for name, array in arrays[:_MOST_FIELDS] if array.shape[0] == size]
+    kept = [(name, array) for name, array in arrays[:_MOST_FIELDS] if array.shape[0] == size]
     texts = _texts(batch)
     if texts and (not arrays or len(texts) == size):
-        size = len(texts)
-        fields.append(_text_field(texts))
-    if indexes is not None and len(indexes) != size:
+        return Laid(len(texts), kept, texts)
+    return Laid(size, kept, [])
+
+
+def describe_batch(laid: Laid, indexes: Sequence[int] | None) -> Batch:
+    """Fingerprints and statistics of every sample in every field."""
+    fields = [_field(name, array) for name, array in laid.arrays]
+    if laid.texts:
+        fields.append(_text_field(laid.texts))
+    if indexes is not None and len(indexes) != laid.size:
         indexes = None
-    return Batch(size, fields, indexes)
+    return Batch(laid.size, fields, indexes)
 
 
 def _array(found: Any, values: Values) -> Any:

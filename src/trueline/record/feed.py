@@ -12,7 +12,7 @@ from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo, EventName
-from trueline.record.batches import describe_batch
+from trueline.record.batches import describe_batch, lay_out
 from trueline.record.guard import guarded
 from trueline.record.networks import Place
 from trueline.record.open_step import Lazy, Spot
@@ -63,13 +63,16 @@ class Feed:
         waited = time.perf_counter() - self._asked
         if not recorder.open.active:
             recorder.open.began = time.perf_counter()
+        laid = lay_out(batch, self._values, indexes)
         event = recorder.new_event(
             EventName.BATCH,
             source="loader",
             loader=recorder.loader_known(loader),
             waited=round(waited, 6),
-            samples=describe_batch(batch, self._values, indexes).to_json(),
+            samples=describe_batch(laid, indexes).to_json(),
         )
+        if recorder.whole is not None:
+            recorder.whole.add(event, id(loader), laid)
         recorder.waiting.add(event, [one for _, one in leaves(batch, self._values.is_tensor)], id(loader))
 
     def instead(self, _loader: Any) -> Handed | None:
@@ -108,8 +111,14 @@ class Feed:
         position = self._note_call(place, call, args, kwargs) if recorder.first_of_phase else None
         self._stack.append((module, place, call, position))
         if not recorder.open.fetched and outermost and not recorder.open.backward and not self._batch_told():
-            samples = describe_batch((args, dict(kwargs)), self._values, None).to_json()
-            recorder.event(EventName.BATCH, source="forward", loader=None, waited=0.0, samples=samples)
+            laid = lay_out((args, dict(kwargs)), self._values, None)
+            samples = describe_batch(laid, None).to_json()
+            told = recorder.event(EventName.BATCH, source="forward", loader=None, waited=0.0, samples=samples)
+            if recorder.whole is not None:
+                recorder.whole.add(told, None, laid, from_loader=False)
+        elif recorder.whole is not None and outermost:
+            given = {**{str(place): one for place, one in enumerate(args)}, **kwargs}
+            recorder.whole.enter(recorder.open.events, given, self._values)
         if recorder.capturing and recorder.wanted.inputs and recorder.wanted.module(place.path):
             for index, tensor in leaves((*args, *kwargs.values()), self._values.is_tensor):
                 self._take(Spot(place, call, Kind.IN, index), tensor)
@@ -195,7 +204,8 @@ class Feed:
     @guarded
     def loss(self, value: Any, source: str) -> None:
         recorder = self._recorder
-        if recorder.in_backward:
+        # What a network computes on its way is not what it is judged by.
+        if recorder.in_backward or (source == "output" and self._stack):
             return
         micro = recorder.open.backward
         index = sum(
@@ -233,6 +243,9 @@ class Feed:
     def clipped(self, kind: str, limit: float, norm: Any) -> None:
         kept = None if norm is None else Lazy(self._values.read, self._values.keep(norm))
         self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept)
+
+    def step_due(self, _optimizer: Any) -> None:
+        """Nothing of it is recorded before the gradients are known."""
 
     @guarded
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 from trueline.model.message import Message
 from trueline.model.steps import Steps
 from trueline.record.recording import Recording
+from trueline.record.site_path import with_site
 from trueline.record.wanted import Wanted
 
 VARIABLE = "TRUELINE_RECORD"
-_SITE = Path(__file__).parent / "site"
 
 
 def find_launcher(name: str) -> str | None:
@@ -32,8 +32,7 @@ def find_launcher(name: str) -> str | None:
 
 def run_launcher(program: str, args: Sequence[str], wanted: Wanted) -> int:
     """Run a launcher with its ranks recording, and return its exit code."""
-    paths = [str(_SITE), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, VARIABLE: _packed(wanted), "PYTHONPATH": os.pathsep.join(paths)}
+    environment = {**os.environ, VARIABLE: _packed(wanted), **with_site(os.environ)}
     process = subprocess.Popen([program, *args], env=environment)
     while True:
         try:
@@ -57,6 +56,9 @@ def _packed(wanted: Wanted) -> str:
             "modules": list(wanted.modules),
             "source": wanted.source,
             "seed": wanted.seed,
+            "manifest": wanted.manifest,
+            "data_roots": list(wanted.data_roots),
+            "batches": wanted.batches,
         }
     )
 
@@ -64,7 +66,8 @@ def _packed(wanted: Wanted) -> str:
 def _unpacked(text: str) -> Wanted:
     found: dict[str, Any] = json.loads(text)
     parts = tuple((int(start), stop, int(stride)) for start, stop, stride in found.pop("steps"))
-    return Wanted(Path(found.pop("folder")), steps=Steps(parts), modules=tuple(found.pop("modules")), **found)
+    modules, roots = (tuple(found.pop(name)) for name in ("modules", "data_roots"))
+    return Wanted(Path(found.pop("folder")), steps=Steps(parts), modules=modules, data_roots=roots, **found)
 
 
 def attach() -> None:
@@ -74,6 +77,12 @@ def attach() -> None:
         from trueline.record.randomness import fix_random
 
         fix_random(wanted.seed)
+    if wanted.manifest and os.environ.get("MS_ROLE") != "MS_SCHED":
+        from trueline.record.opened.lists import join_or_begin
+
+        opened = join_or_begin(wanted.folder, wanted.data_roots, _warn)
+        if opened is not None:
+            atexit.register(opened.end)
     recording = Recording(wanted, _warn, always_folder=False)
 
     def finish_first() -> None:

@@ -41,11 +41,11 @@ class Perturbation:
         if found is None:
             return None
         seed, steps, ulps = found.split(":")
-        _end_with_parent()
+        end_with_parent()
         return cls(int(seed) if seed else None, int(steps), int(ulps))
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """A process that nobody waits for any more would train on to its end."""
     import ctypes
 

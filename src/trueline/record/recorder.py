@@ -32,6 +32,7 @@ from trueline.record.tables import Modules, Parameters
 from trueline.record.tensors import TensorKeeper
 from trueline.record.waiting import Waiting, WaitingBatches
 from trueline.record.wanted import Wanted
+from trueline.record.whole_batches import WholeBatches
 
 _LONGEST_ROLLOUT = 1000
 Subscriber = Callable[[Phase, int, Sequence[Mapping[str, Any]]], None]
@@ -55,6 +56,7 @@ class Recorder:
         self.edges = Edges()
         self.waiting = WaitingBatches()
         self.keeper = TensorKeeper(wanted)
+        self.whole = WholeBatches(wanted.batches) if wanted.batches else None
         self.open = OpenStep()
         self.capturing = False
         self.first_of_phase = False
@@ -264,6 +266,7 @@ class Recorder:
             events,
             [(self._key(spot, phase), summary) for spot, summary in step.stats],
             {self._key(spot, phase): array for spot, array in step.tensors} or None,
+            self.whole.of_step(step.events, phase) if self.whole is not None else None,
         )
         self.steps[phase] += 1
         self.keeper.forget()

@@ -30,7 +30,8 @@ class Wanted:
 
     ``stats`` and ``tensors`` speak of module outputs, with ``inputs`` of inputs too, with ``grads`` of
     gradients (of parameters as the optimizer gets them, and of module outputs), with ``weights`` of parameters
-    and buffers after the step. ``steps`` and ``modules`` narrow all of these.
+    and buffers after the step. ``steps`` and ``modules`` narrow all of these. So many ``batches`` of training and of
+    evaluation are kept whole.
     """
 
     folder: Path
@@ -45,6 +46,9 @@ class Wanted:
     graph_dump: bool = False
     seed: int | None = None
     keep: Keep = field(default_factory=Keep)
+    manifest: bool = False
+    data_roots: tuple[str, ...] = ()
+    batches: int = 0
 
     @property
     def deep(self) -> bool:
@@ -68,4 +72,6 @@ class Wanted:
             "graph_dump": self.graph_dump,
             "seed": self.seed,
             "keep_state": self.keep.to_json(),
+            "manifest": self.manifest,
+            "batches": self.batches,
         }

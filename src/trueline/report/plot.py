@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
+
+from rich.cells import cell_len
 
 from trueline.model.curve import Curve
 from trueline.report.shown import number
@@ -64,9 +67,18 @@ def scale_of(curves: Sequence[Curve]) -> Scale | None:
 
 
 def plot(
-    curves: Sequence[Curve], *, width: int, height: int = 8, mark: int | None = None, ascii: bool = False
+    curves: Sequence[Curve],
+    *,
+    width: int,
+    height: int = 8,
+    marks: Mapping[int, str] = MappingProxyType({}),
+    axis: Mapping[int, float] | None = None,
+    ascii: bool = False,
 ) -> list[list[Cell]]:
-    """Rows of cells: the curves, an axis with ``!`` where a value is not finite, and the marked step below it."""
+    """Rows of cells: the curves, an axis with ``!`` where a value is not finite, and the marked steps below it.
+
+    ``axis`` has the numbers that stand for steps, ``marks`` what is said of steps.
+    """
     scale = scale_of(curves)
     steps = [step for curve in curves for step in curve.steps]
     if scale is None or not steps:
@@ -85,16 +97,14 @@ def plot(
     rows = [_cells(f"{labels.get(row, ''):>{margin}} {side}") + field[row] for row in range(height - 1, -1, -1)]
     bad = set[int]().union(*(_broken(curve, first, last, room) for curve in curves))
     rows.append(_cells(" " * (margin + 1) + corner + "".join("!" if at in bad else line for at in range(room))))
-    rows.append(_cells(" " * (margin + 2) + f"{first}{last:>{max(1, room - len(str(first)))}}"))
-    if mark is not None and first <= mark <= last:
-        at = _column(mark, first, last, room)
-        note = f" {mark}"
-        before = at + len(note) >= room
-        rows.append(
-            _cells(
-                " " * (margin + 2) + (f"{note.strip()} ".rjust(at) + pointer if before else " " * at + pointer + note)
-            )
-        )
+    left, right = (str(step) if axis is None else number(axis[step]) for step in (first, last))
+    rows.append(_cells(" " * (margin + 2) + f"{left}{right:>{max(1, room - len(left))}}"))
+    for step, note in sorted(marks.items()):
+        if first <= step <= last:
+            at = _column(step, first, last, room)
+            before = at + cell_len(note) + 1 >= room
+            text = (" " * (at - cell_len(note) - 1) + f"{note} {pointer}") if before else f"{' ' * at}{pointer} {note}"
+            rows.append(_cells(" " * (margin + 2) + text))
     return rows
 
 
@@ -198,3 +208,13 @@ def _filled(points: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         for x in range(x0, x1):
             yield x, y0 + round((y1 - y0) * (x - x0) / (x1 - x0))
     yield from points[-1:]
+
+
+def bar_text(share: float, width: int, *, ascii: bool = False) -> str:
+    """A bar of a share of some columns; what is not nothing is never shown as nothing."""
+    if not share > 0:
+        return ""
+    if ascii:
+        return "#" * max(1, round(min(1.0, share) * width))
+    eighths = max(1, round(min(1.0, share) * width * 8))
+    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]

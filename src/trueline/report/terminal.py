@@ -10,22 +10,24 @@ from itertools import groupby
 from typing import Any, TextIO
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, JustifyMethod
 from rich.table import Table as Grid
 from rich.text import Text as Styled
 
 from trueline.model.curve import Curve
 from trueline.model.message import message
-from trueline.model.report import Block, Curves, Folded, Report, Source, Strip, Table, Text
+from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text, Tile, Tiles
 from trueline.report.findings import finding_lines
 from trueline.report.folded import row_count
-from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, plot, scale_of, sparkline
+from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, bar_text, plot, scale_of, sparkline
 from trueline.report.shown import number, say, shown, visible
 
 _COLOURS = ("cyan", "magenta", "yellow", "green")
 _SPARK, _WIDE_SPARK, _WIDE = 12, 24, 100
 _WORD, _NAME = 12, 16
+_LONG_TEXT = 300
+_BAR = 50
 _SHADES, _ASCII_SHADES = "·░▒▓█", ".:+*#"
 
 
@@ -75,12 +77,16 @@ class _Page:
                 self.line(say(block.message, self.lang))
             case Table():
                 self._table(block)
+            case Bars():
+                self._bars(block)
             case Curves():
                 self._curves(block)
             case Strip():
                 self._strip(block)
             case Source():
                 self._source(block)
+            case Tiles():
+                self._tiles(block)
             case Folded():
                 self._folded(block)
 
@@ -118,13 +124,31 @@ class _Page:
             return sparkline(cell, _WIDE_SPARK if self.console.width >= _WIDE else _SPARK, ascii=self.ascii)
         return shown(cell, self.lang)
 
+    def _bars(self, block: Bars) -> None:
+        self.line(say(block.title, self.lang), "bold")
+        names = [shown(name, self.lang) for name in block.names]
+        room = max(4, min(self.console.width // 3, max((cell_len(name) for name in names), default=0)))
+        amounts = [shown(value, self.lang) for value in block.values]
+        digits = max((len(amount) for amount in amounts), default=0)
+        width = max(8, min(_BAR, self.console.width - room - digits - 6))
+        most = max(block.values, default=0)
+        for place, (name, value, amount) in enumerate(zip(names, block.values, amounts, strict=True)):
+            marked = place in block.marked
+            bar = bar_text(value / most if most > 0 else 0.0, width, ascii=self.ascii)
+            row = f"{'>' if marked else ' '} {set_cell_size(name, room)}  {amount:>{digits}}  {bar}"
+            self.console.print(Styled(row.rstrip(), "bold red" if marked else ""), soft_wrap=True)
+
     def _curves(self, block: Curves) -> None:
         scale = scale_of(block.curves)
         title = say(block.title, self.lang)
         if scale is not None and scale.log:
             title = say(message("report.log_scale", title=title), self.lang)
         self.line(title, "bold")
-        for row in plot(block.curves, width=self.console.width, mark=block.mark, ascii=self.ascii):
+        marks = {one.step: say(one.said, self.lang) for one in block.marks}
+        if block.mark is not None:
+            marks[block.mark] = str(block.mark)
+        axis = block.axis.at if block.axis is not None else None
+        for row in plot(block.curves, width=self.console.width, marks=marks, axis=axis, ascii=self.ascii):
             styled = Styled()
             for curve, cells in groupby(row, key=lambda cell: cell.curve):
                 colour = _COLOURS[curve % len(_COLOURS)] if curve is not None else ""
@@ -163,6 +187,20 @@ class _Page:
             marked = at == block.line
             line = f"{'>' if marked else ' '} {at:>{digits}} | {visible(text).expandtabs(4)}"
             self.console.print(Styled(line, "bold red" if marked else ""), soft_wrap=True)
+
+    def _tiles(self, block: Tiles) -> None:
+        """A line for each: a terminal has no pictures, but it can say which they are."""
+        self.line(say(block.title, self.lang), "bold")
+        for tile in block.tiles:
+            under = "  ".join(shown(one, self.lang) for one in tile.lines)
+            content = self._content(tile)
+            self.line(under + (f"  {content}" if content else ""), "red" if tile.marked else "", 2)
+
+    def _content(self, tile: Tile) -> str:
+        if tile.curve is not None:
+            return self._cell(tile.curve)
+        text = " ".join(shown(tile.text, self.lang).split())
+        return text if len(text) <= _LONG_TEXT else text[:_LONG_TEXT] + "…"
 
     def _folded(self, block: Folded) -> None:
         title, rows = say(block.title, self.lang), row_count(block)

@@ -7,12 +7,15 @@ from typing import Final
 
 from adapters.numpy_toy import (
     autograd,
+    batching,
     build,
     compiling,
     hooks,
     intercept,
+    loss_scale,
     ops,
     perturb,
+    rates,
     replaying,
     state,
     steady,
@@ -37,6 +40,9 @@ class NumpyToyAdapter:
     compiling: Final[ModuleType] = compiling
     streams: Final[ModuleType] = streams
     replaying: Final[ModuleType] = replaying
+    rates: Final[ModuleType] = rates
+    batching: Final[ModuleType] = batching
+    loss_scale: Final[ModuleType] = loss_scale
 
 
 ADAPTER = NumpyToyAdapter()

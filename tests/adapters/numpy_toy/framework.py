@@ -50,7 +50,7 @@ class Tensor:
         self.requires_grad = requires_grad
         self.version = 0
         self.origin: tuple[str, Sequence[Tensor], Pull] | None = None
-        self.on_gradient: list[Callable[[Array], None]] = []
+        self.on_gradient: list[Callable[[Array], Array | None]] = []
 
     def write(self, data: Any) -> None:
         """Overwrite in place."""
@@ -73,7 +73,8 @@ class Tensor:
             if found is None:
                 continue
             for listen in tensor.on_gradient:
-                listen(found)
+                changed = listen(found)
+                found = found if changed is None else changed
             if tensor.origin is None:
                 if tensor.requires_grad:
                     tensor.grad = found.copy() if tensor.grad is None else tensor.grad + found

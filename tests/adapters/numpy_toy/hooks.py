@@ -88,6 +88,7 @@ def _watch_training(observer: Observer, hooked: Hooked) -> None:
                 for parameter in group["parameters"]
                 if parameter.grad is not None
             ]
+            observer.step_due(optimizer)
             observer.step_began(optimizer, gradients)
             original(optimizer)
             observer.step_ended(optimizer, False)

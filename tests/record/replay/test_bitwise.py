@@ -29,8 +29,8 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def test_steps_within_an_epoch_and_across_its_end(run: Recorded) -> None:
     # Epochs have six steps: 8 is in the middle of one, 12 the first of another.
     assert len(run.lines) == 18
-    for step, more in ((8, 0), (12, 1)):
-        found, printed = run.replay("--step", str(step), "--more", str(more))
+    for step, more, afresh in ((8, 0, False), (12, 1, True)):
+        found, printed = run.replay("--step", str(step), "--more", str(more), afresh=afresh)
         assert printed == run.lines[step - 1 : step + more + 1]
         assert found["bitwise"] is True
         assert {one["same"] for one in found["steps"]} == {True}

@@ -90,6 +90,7 @@ def _step(
     telling: Telling, original: Callable[..., Any], optimizer: Any, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     telling.optimizer = optimizer
+    telling.observer.step_due(optimizer)
     telling.observer.step_began(optimizer, _pairs(optimizer, args[0] if args else kwargs.get("gradients")))
     try:
         with telling.silence():
@@ -130,6 +131,7 @@ def _run_graph(
     if optimizer is not None:
         telling.optimizer = optimizer
         tell_sens(telling, cell)
+        observer.step_due(optimizer)
         observer.step_began(optimizer, None)
     output = None
     skipped = False

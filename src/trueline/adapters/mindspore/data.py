@@ -14,7 +14,7 @@ from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
 
 try:
-    from mindspore.dataset.dataloader import dataloader
+    from mindspore.dataset.dataloader import dataloader as dataloader
 except ImportError:  # new in 2.8
     dataloader = None
 

@@ -49,6 +49,7 @@ def _train(
 ) -> Any:
     """A whole training step in one function: its first output is taken for the loss."""
     telling.optimizer = optimizer
+    telling.observer.step_due(optimizer)
     telling.observer.step_began(optimizer, None)
     try:
         with telling.silence():

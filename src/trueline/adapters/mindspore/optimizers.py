@@ -51,37 +51,39 @@ def _groups_of_cell(optimizer: Any) -> list[Group]:
         key = (id(rate), decay if isinstance(decay, float) else id(decay))
         merged.setdefault(key, (rate, decay, []))[2].append(parameter)
     return [
-        Group({"lr": _rate(optimizer, rate), "weight_decay": _at_step(optimizer, decay), **common}, members)
+        Group({"lr": rate_now(optimizer, rate), "weight_decay": _at_step(optimizer, decay), **common}, members)
         for rate, decay, members in merged.values()
     ]
 
 
-def _rate(optimizer: Any, rate: Any) -> float | None:
+def rate_now(optimizer: Any, rate: Any) -> float | None:
+    """What a rate, a list of them or a schedule gives for the coming step."""
     listed = getattr(rate, "learning_rate", None) if isinstance(rate, nn.Cell) else None
     if isinstance(listed, ms.Parameter) and listed.ndim == 1:
         values = listed.asnumpy()
-        return _short(values[min(_step(optimizer), len(values) - 1)])
+        return short(values[min(steps_done(optimizer), len(values) - 1)])
     return _at_step(optimizer, rate)
 
 
 def _at_step(optimizer: Any, value: Any) -> float | None:
     if isinstance(value, nn.Cell):
         # Not a call of the cell: in graph mode that would compile a graph only to look.
-        value = value.construct(ms.Tensor([_step(optimizer)], ms.int32))
+        value = value.construct(ms.Tensor([steps_done(optimizer)], ms.int32))
     found = _plain(value)
     return float(found) if isinstance(found, int | float) else None
 
 
-def _step(optimizer: Any) -> int:
+def steps_done(optimizer: Any) -> int:
+    """How many steps an optimizer has counted."""
     return int(optimizer.global_step.asnumpy().reshape(-1)[0])
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, ms.Tensor):
-        return _short(value.asnumpy().reshape(-1)[0]) if value.size == 1 else None
+        return short(value.asnumpy().reshape(-1)[0]) if value.size == 1 else None
     return value if isinstance(value, _PLAIN) else None
 
 
-def _short(value: Any) -> float:
+def short(value: Any) -> float:
     """The shortest number that is this one in its own precision: 0.1, as the user wrote it."""
     return float(str(value)) if isinstance(value, np.floating) else float(value)

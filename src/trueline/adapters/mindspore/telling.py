@@ -73,5 +73,6 @@ class Telling:
             self.undecided = False
             optimizer = self.optimizer
             if optimizer is not None:
+                self.observer.step_due(optimizer)
                 self.observer.step_began(optimizer, None)
                 self.observer.step_ended(optimizer, True)

@@ -7,12 +7,15 @@ from typing import Final
 
 from trueline.adapters.torch import (
     autograd,
+    batching,
     build,
     compiling,
     hooks,
     intercept,
+    loss_scale,
     ops,
     perturb,
+    rates,
     replaying,
     state,
     steady,
@@ -37,6 +40,9 @@ class TorchAdapter:
     compiling: Final[ModuleType] = compiling
     streams: Final[ModuleType] = streams
     replaying: Final[ModuleType] = replaying
+    batching: Final[ModuleType] = batching
+    loss_scale: Final[ModuleType] = loss_scale
+    rates: Final[ModuleType] = rates
 
 
 ADAPTER = TorchAdapter()

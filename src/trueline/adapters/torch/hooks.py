@@ -6,24 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from trueline.adapters.observer import Observer
-from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.torch import build, calls, data, training
 
 
-class _Hooks:
-    def __init__(self) -> None:
-        self.switch = Switch()
-        self.patches = Patches()
-
-    def remove(self) -> None:
-        self.switch.on = False
-        self.patches.remove()
-
-
 def install(observer: Observer) -> Installed:
     """Tell the observer of everything that happens from now on."""
-    hooks = _Hooks()
+    hooks = Placed()
     build.capture_built()
     for room in (calls, training, data):
         room.watch(observer, hooks.switch, hooks.patches)

@@ -69,6 +69,21 @@ def _encode(text: Any, encoding: Any = "latin1") -> _Encoded:
     return _Encoded(text)
 
 
+def encoded_bytes(data: Any, size: int) -> bytes | None:
+    """The bytes that a pickle means where it has so many: plain, or as a text of Python 2; None for anything else."""
+    text = data.text if isinstance(data, _Encoded) else data
+    if isinstance(text, bytes):
+        return text
+    if not isinstance(text, str):
+        return None
+    try:
+        latin = text.encode("latin-1")
+    except UnicodeEncodeError:
+        latin = b""
+    # A string of Python 2 was taken for UTF-8 where it could be.
+    return latin if len(latin) == size else text.encode("utf-8", "surrogatepass")
+
+
 def _dtype(name: Any, *_rest: Any) -> NumpyType:
     if not isinstance(name, str) or _NUMBERS.fullmatch(name) is None:
         raise Refused(f"numpy.dtype {str(name)[:40] if isinstance(name, str) else ''}")

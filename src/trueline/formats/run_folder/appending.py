@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
@@ -18,11 +19,17 @@ def write_all(descriptor: int, data: bytes | memoryview) -> None:
 
 def replace_file(path: Path, data: bytes) -> None:
     """The whole file at once: readers see the old one or the new one."""
+    replace_by_pieces(path, (data,))
+
+
+def replace_by_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same for a file that is never in memory as a whole."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
-            write_all(descriptor, data)
+            for piece in pieces:
+                write_all(descriptor, piece)
         finally:
             os.close(descriptor)
         part.replace(path)

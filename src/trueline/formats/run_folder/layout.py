@@ -20,6 +20,7 @@ MODULES: Final = "modules.json"
 NAMES: Final = "names.jsonl"
 TAIL: Final = "stats-tail.bin"
 TENSORS: Final = "tensors"
+BATCHES: Final = "batches"
 STATES: Final = "state"
 STATE_COMMAND: Final = "command.json"
 STATE_FILE: Final = "state.json"
@@ -91,5 +92,5 @@ def fetch_name(serial: int) -> str:
 
 
 def tensors_name(step: int, phase: str) -> str:
-    """The file of a step's full tensors."""
+    """The file of a step's full tensors, or of its whole batches."""
     return f"{'eval-' if phase == Phase.EVAL else ''}{step}.safetensors"

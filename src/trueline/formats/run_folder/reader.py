@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from trueline.formats.files import unreadable
 from trueline.formats.run_folder import layout
+from trueline.formats.run_folder.batches import WholeBatch, read_batches
 from trueline.formats.run_folder.curves import read_curve
 from trueline.formats.run_folder.events_reader import EventLog
 from trueline.formats.run_folder.guard import bad, decode_json, list_names, open_if_there, read_file
@@ -102,16 +103,28 @@ class RankFolder:
         found = self.tensors(step)
         return {key: found.stored(key) for key in found}
 
+    def batch_steps(self, phase: str = "train") -> list[int]:
+        """The finished steps of a phase whose batches were kept whole, in order."""
+        return sorted(step for step, of in self._step_files(layout.BATCHES) if of == phase)
+
+    def batches(self, step: int, phase: str = "train") -> list[WholeBatch]:
+        """A step's batches in the order of its batch events, as views of the mapped file; none where none were kept."""
+        path = self._step_files(layout.BATCHES).get((step, phase))
+        return read_batches(self._root, path) if path is not None else []
+
     @cached_property
     def _tensor_files(self) -> dict[tuple[int, str], Path]:
+        return self._step_files(layout.TENSORS)
+
+    def _step_files(self, folder: str) -> dict[tuple[int, str], Path]:
         files: dict[tuple[int, str], Path] = {}
         finished = {phase.value: self._events.finished(phase) for phase in Phase}
-        for name in list_names(self._root, self.path / layout.TENSORS):
+        for name in list_names(self._root, self.path / folder):
             found = layout.TENSORS_NAME.fullmatch(name)
             if found is not None:
                 step, phase = int(found[2]), (Phase.EVAL if found[1] else Phase.TRAIN).value
                 if step in finished[phase]:
-                    files[step, phase] = self.path / layout.TENSORS / name
+                    files[step, phase] = self.path / folder / name
         return files
 
     def _list(self, file: str, name: str, make: Callable[[Any], Noun]) -> list[Noun]:

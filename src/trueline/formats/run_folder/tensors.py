@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +30,7 @@ _COMPLEX: Final[dict[np.dtype[Any], np.dtype[Any]]] = {
     np.dtype(np.complex128): np.dtype(np.float64),
 }
 _MARK: Final = "trueline.complex"
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def can_keep(array: Array) -> bool:
@@ -42,15 +44,15 @@ def write_tensors(path: Path, tensors: Mapping[Key, Array]) -> None:
     write_arrays(path, {str(key): array for key, array in tensors.items()})
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Arrays by any names, which must all be ones that ``can_keep`` allows."""
+def write_arrays(path: Path, arrays: Mapping[str, Array], texts: Mapping[str, str] = _NONE) -> None:
+    """Arrays by any names, which must all be ones that ``can_keep`` allows; texts go into the header."""
     kept = [(name, _little_endian(array)) for name, array in arrays.items()]
     paired = " ".join(str(place) for place, (_, one) in enumerate(kept) if one.dtype in _COMPLEX)
     entries = [_entry(name, array) for name, array in kept]
     order = wide_first(entries)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        write_all(descriptor, beginning(entries, order, {_MARK: paired}))
+        write_all(descriptor, beginning(entries, order, {_MARK: paired, **texts}))
         for place in order:
             array = kept[place][1]
             if array.nbytes:
@@ -86,7 +88,7 @@ class Tensors(Mapping[Key, Array]):
 def read_tensors(root: Path, path: Path) -> Tensors:
     """Open one file; only its header is read."""
     entries: dict[Key, tuple[Stored, Array]] = {}
-    for name, entry in _read_entries(root, path).items():
+    for name, entry in _read_entries(root, path)[0].items():
         try:
             entries[Key.parse(name)] = entry
         except ValueError:
@@ -96,18 +98,25 @@ def read_tensors(root: Path, path: Path) -> Tensors:
 
 def read_arrays(root: Path, path: Path) -> dict[str, Array]:
     """Arrays by name, as read-only views of the mapped file."""
-    return {name: _view(*entry) for name, entry in _read_entries(root, path).items()}
+    return read_with_texts(root, path)[0]
 
 
-def _read_entries(root: Path, path: Path) -> dict[str, tuple[Stored, Array]]:
+def read_with_texts(root: Path, path: Path) -> tuple[dict[str, Array], dict[str, str]]:
+    """The same, and the texts of the header."""
+    entries, texts = _read_entries(root, path)
+    return {name: _view(*entry) for name, entry in entries.items()}, texts
+
+
+def _read_entries(root: Path, path: Path) -> tuple[dict[str, tuple[Stored, Array]], dict[str, str]]:
     with open_file(root, path) as file:
         header, metadata = read_header(path, file)
         data = np.asarray(np.memmap(file, np.uint8, "r"))
     paired = set(metadata.get(_MARK, "").split())
-    return {
+    entries = {
         name: (_whole(stored) if str(place) in paired else stored, data)
         for place, (name, stored) in enumerate(header.items())
     }
+    return entries, metadata
 
 
 def _view(stored: Stored, data: Array) -> Array:

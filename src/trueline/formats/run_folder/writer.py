@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.appending import Appender, replace_file
+from trueline.formats.run_folder.batches import WholeBatch, write_batches
 from trueline.formats.run_folder.guard import decode_json, read_file
 from trueline.formats.run_folder.json_text import json_bytes, json_page
 from trueline.formats.run_folder.layout import Limits
@@ -73,14 +74,19 @@ class RankWriter:
         events: Sequence[Mapping[str, Any]],
         stats: Sequence[tuple[Key, Summary]] = (),
         tensors: Mapping[Key, npt.NDArray[Any]] | None = None,
+        batches: Sequence[WholeBatch] | None = None,
     ) -> None:
-        """A whole step: tensors and statistics first, so that the ``end`` among the events vouches for them.
+        """A whole step: tensors, batches and statistics first, so that the ``end`` among the events vouches for them.
 
         A tensor whose dtype the file cannot hold is left out, and a ``notice`` says so.
         """
         if self._failure is not None:
             raise self._failure
         try:
+            if batches:
+                path = self.folder / layout.BATCHES / layout.tensors_name(step, phase)
+                path.parent.mkdir(exist_ok=True)
+                write_batches(path, batches)
             self._finish_step(step, phase, events, stats, tensors or {})
         except OSError as error:
             self._failure = error

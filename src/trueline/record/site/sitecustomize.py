@@ -22,4 +22,11 @@ if os.environ.get("TRUELINE_RECORD"):
         sys.stderr.write(f"trueline: not recorded: {error}\n")
     else:
         attach()
+elif os.environ.get("TRUELINE_OPENED"):
+    try:
+        from trueline.record.opened.hearing import attach as hear
+    except ImportError as error:
+        sys.stderr.write(f"trueline: the files opened here are not listed: {error}\n")
+    else:
+        hear()
 _hand_on()

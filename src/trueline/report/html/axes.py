@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,8 @@ _MARGIN: Final = 0.05
 _TICKS: Final = 5
 _STEP_TICKS: Final = 7
 _MOST_DIGITS: Final = 12
+# Numbers along the bottom that span this factor or more rise by factors.
+_LOG_FROM: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,15 @@ class Frame:
             return
         step = max(1, round(_round_step((self.last - self.first) / _STEP_TICKS)))
         yield from range(-(-self.first // step) * step, self.last + 1, step)
+
+    def named_steps(self, numbers: Mapping[int, float]) -> Iterator[tuple[int, str]]:
+        """Steps worth a name where other numbers stand for them: nearest to round ones if these rise by a factor."""
+        low, high = numbers[self.first], numbers[self.last]
+        if low > 0 and high / low >= _LOG_FROM:
+            for value, name in _decades(low, high):
+                yield min(numbers, key=lambda step: abs(math.log(numbers[step] / value))), name
+            return
+        yield from ((step, f"{numbers[step]:.3g}") for step in self.step_ticks() if step in numbers)
 
 
 def _round_step(rough: float) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trueline.model.message import message
-from trueline.model.report import Band, Curves
+from trueline.model.report import Axis, Band, Curves
 from trueline.report.html.axes import Frame
 from trueline.report.html.context import Context
 from trueline.report.html.drawing import HEIGHT, WIDTH, band_path, broken_path, line_path
@@ -33,7 +33,8 @@ def curves_block(block: Curves, context: Context) -> Markup:
     if scale is not None and scale.log:
         title = context.say(message("report.log_scale", title=title))
     columns = max(_FEWEST_COLUMNS, _COLUMNS // max(1, len(block.curves)))
-    steps = telling_steps(block.curves, columns, [] if block.mark is None else [block.mark])
+    always = [one.step for one in block.marks] + ([] if block.mark is None else [block.mark])
+    steps = telling_steps(block.curves, columns, always)
     curves = [dict(zip(curve.steps, curve.values, strict=True)) for curve in block.curves]
     parts = [context.heading(title, id)]
     if not steps:
@@ -42,9 +43,10 @@ def curves_block(block: Curves, context: Context) -> Markup:
     frame = Frame(steps[0], steps[-1], _with_band(scale or Scale(0, 1, False), block.band))
     picture = element(
         "svg",
-        *_grid(frame),
+        *_grid(frame, block.axis),
         _paths(block, frame, steps, curves, columns),
         *_fork(block, frame, curves, context),
+        *_marks(block, frame, context),
         element("line", class_="cursor", x1="0", x2="0", y1="0", y2="100%"),
         class_="plot",
         role="img",
@@ -72,13 +74,14 @@ def _with_band(scale: Scale, band: Band | None) -> Scale:
     return Scale(min(sides), max(sides), False)
 
 
-def _grid(frame: Frame) -> Iterator[Markup]:
+def _grid(frame: Frame, axis: Axis | None) -> Iterator[Markup]:
     for value, name in frame.value_ticks():
         at = _percent(frame.y(value))
         yield element("line", class_="grid", x1="0", x2="100%", y1=at, y2=at)
         yield element("text", name, x="-8", y=at, dy="0.32em", class_="value")
-    for step in frame.step_ticks():
-        yield element("text", str(step), x=_percent(frame.x(step)), y="100%", dy="1.5em", class_="step")
+    named = frame.named_steps(axis.at) if axis is not None else ((step, str(step)) for step in frame.step_ticks())
+    for step, name in named:
+        yield element("text", name, x=_percent(frame.x(step)), y="100%", dy="1.5em", class_="step")
     yield element("line", class_="axis", x1="0", x2="100%", y1="100%", y2="100%")
 
 
@@ -114,6 +117,17 @@ def _fork(block: Curves, frame: Frame, curves: Sequence[Points], context: Contex
     )
 
 
+def _marks(block: Curves, frame: Frame, context: Context) -> Iterator[Markup]:
+    """A line for each, and what is there; one below the other, so that neighbours can be read."""
+    for place, mark in enumerate(sorted(block.marks, key=lambda one: one.step)):
+        if frame.first <= mark.step <= frame.last:
+            share = frame.x(mark.step)
+            at = _percent(share)
+            yield element("line", class_="mark", x1=at, x2=at, y1="0", y2="100%")
+            side = {"dx": "-7", "class_": "mark before"} if share > 0.5 else {"dx": "7", "class_": "mark"}
+            yield element("text", context.say(mark.said), x=at, y="0", dy=f"{0.9 + 1.3 * place:.1f}em", **side)
+
+
 def _legend(block: Curves, curves: Sequence[Points], context: Context) -> Markup:
     keys = [
         element("li", element("span", class_=f"key {_look(place, block)}"), curve.name)
@@ -138,6 +152,7 @@ def _in_words(block: Curves, context: Context) -> Iterator[str]:
             yield context.say(message("html.curve", name=curve.name, **ends))
     if block.mark is not None:
         yield context.say(message("report.where_step", step=block.mark))
+    yield from (context.say(one.said) for one in block.marks)
 
 
 def _data(block: Curves, steps: Sequence[int], curves: Sequence[Points], context: Context) -> str:
@@ -151,8 +166,11 @@ def _data(block: Curves, steps: Sequence[int], curves: Sequence[Points], context
         low, high = (dict(zip(block.band.steps, side, strict=True)) for side in (block.band.low, block.band.high))
         at = [f"{_exact(low[step])} … {_exact(high[step])}" if step in low else None for step in steps]
         rows.append({"name": name, "at": at})
-    step_word = context.say(message("report.where_step", step="{step}"))
-    data: dict[str, Any] = {"step": step_word, "steps": list(steps), "rows": rows}
+    axis = block.axis
+    named = message("report.where_step", step="{step}") if axis is None else message(axis.name, value="{step}")
+    data: dict[str, Any] = {"step": context.say(named), "steps": list(steps), "rows": rows}
+    if axis is not None:
+        data["names"] = [number(axis.at[step]) for step in steps]
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 

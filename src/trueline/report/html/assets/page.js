@@ -106,7 +106,7 @@
       cursor.setAttribute("x2", share);
       box.classList.add("pointed");
       const values = data.rows.filter((row) => row.at[at] !== null).map((row) => part(row.name, row.at[at]));
-      readout.replaceChildren(part("", data.step.replace("{step}", step)), ...values);
+      readout.replaceChildren(part("", data.step.replace("{step}", data.names ? data.names[at] : step)), ...values);
     };
 
     const leave = () => {

@@ -1,0 +1,132 @@
+"""What puts samples together to batches, told as it is built, so that another size may be asked for.
+
+A user builds loaders in loops and functions: a ``site`` stands for all of the user's lines that led to a building, and
+is the same in every run of the script.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trueline.adapters.lines import user_line, user_lines
+from trueline.model.run import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Batcher:
+    """One of them: its number in the order of building, its kind, size and place.
+
+    ``size`` is None where it is no number that could be another one; ``why`` then says who decides instead: the
+    ``dataset``, a ``sampler``, a ``function``, or the ``length`` of samples.
+    """
+
+    number: int
+    kind: str
+    size: int | None
+    site: str
+    line: Line | None
+    why: str | None = None
+
+
+# Which size it is to have; None for its own.
+Resize = Callable[[Batcher], int | None]
+
+
+class Batchers:
+    """Those that were built while someone listened, and in what they are."""
+
+    def __init__(self, resize: Resize, package: str) -> None:
+        self._resize = resize
+        self._package = package
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._next = 0
+
+    def ask(self, holder: Any, kind: str, size: int | None, why: str | None = None) -> int | None:
+        """A batcher of this size is being built in ``holder``: which size it gets instead, None for its own."""
+        frame = sys._getframe(1)
+        self._numbers[holder] = self._next
+        told = Batcher(
+            self._next,
+            kind,
+            size,
+            _site(user_lines(self._package, frame=frame)),
+            user_line(self._package, frame=frame),
+            why,
+        )
+        self._next += 1
+        wanted = self._resize(told)
+        return wanted if size is not None and wanted != size else None
+
+    def number(self, holder: Any) -> int | None:
+        """The number of the batcher that is in an object."""
+        return self._numbers.get(holder)
+
+
+def _site(lines: list[Line]) -> str:
+    text = "\n".join(f"{one.file}:{one.line}" for one in lines)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def building(batchers: Batchers, speaks: Callable[[], bool]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Around the constructor of a loader with ``batch_size``, ``sampler`` and ``batch_sampler`` among its arguments."""
+
+    def make(original: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(original)
+
+        def begin(loader: Any, *args: Any, **kwargs: Any) -> None:
+            if not speaks():
+                original(loader, *args, **kwargs)
+                return
+            try:
+                given = signature.bind(loader, *args, **kwargs)
+            except TypeError:
+                # The constructor itself says what is wrong with the arguments.
+                original(loader, *args, **kwargs)
+                return
+            _resize_arguments(batchers, loader, given.arguments)
+            original(*given.args, **given.kwargs)
+
+        return begin
+
+    return make
+
+
+def _resize_arguments(batchers: Batchers, loader: Any, given: dict[str, Any]) -> None:
+    kind = type(loader).__name__
+    sampler = given.get("batch_sampler")
+    if sampler is None and given.get("batch_size", 1) is None:
+        # Nothing is put together here, unless the sampler hands out the indexes of whole batches.
+        sampler = given.get("sampler")
+        if _own_size(sampler) is None:
+            batchers.ask(loader, kind, None, "dataset")
+            return
+    if sampler is None:
+        wanted = batchers.ask(loader, kind, _number(given.get("batch_size", 1)))
+        if wanted is not None:
+            given["batch_size"] = wanted
+        return
+    size = _own_size(sampler)
+    wanted = batchers.ask(loader, kind, size, None if size is not None else "sampler")
+    if wanted is not None:
+        # In place: the script may ask the sampler for its length.
+        sampler.batch_size = wanted
+
+
+def _own_size(sampler: Any) -> int | None:
+    return _number(getattr(sampler, "batch_size", None))
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def held(arguments: Mapping[str, Any]) -> tuple[int | None, str | None]:
+    """The size that a batch operator is given, or why it is none: a function decides."""
+    size = _number(arguments.get("batch_size"))
+    return (size, None) if size is not None else (None, "function")

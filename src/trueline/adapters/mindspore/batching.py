@@ -1,0 +1,73 @@
+"""The batch sizes of pipelines and loaders, told as they are built, and other ones in their place."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from mindspore.dataset.engine import datasets
+
+from trueline.adapters.batchers import Batchers, Resize, building, held
+from trueline.adapters.mindspore.build import PACKAGE
+from trueline.adapters.mindspore.data import dataloader
+from trueline.adapters.patching import Placed
+
+_OPERATORS = (datasets.BatchDataset, datasets.PaddedBatchDataset)
+_UNEQUAL = (datasets.BucketBatchByLengthDataset,)
+
+
+class _Watching(Placed):
+    def __init__(self, resize: Resize) -> None:
+        super().__init__()
+        self._batchers = Batchers(resize, PACKAGE)
+        for kind in _OPERATORS:
+            self.patches.wrap(kind, "__init__", self._operator)
+        for kind in _UNEQUAL:
+            self.patches.wrap(kind, "__init__", self._unequal)
+        if dataloader is not None:
+            loader = building(self._batchers, lambda: self.switch.on)
+            self.patches.wrap(dataloader.DataLoader, "__init__", loader)
+
+    def behind(self, loader: Any) -> Sequence[int]:
+        """The numbers of the batchers that a loader's batches come from."""
+        chain = _whole(loader) if isinstance(loader, datasets.Dataset) else iter((loader,))
+        return [number for one in chain if (number := self._batchers.number(one)) is not None]
+
+    def _operator(self, original: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(original)
+
+        def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+            if self.switch.on:
+                given = signature.bind(pipeline, *args, **kwargs)
+                wanted = self._batchers.ask(pipeline, type(pipeline).__name__, *held(given.arguments))
+                if wanted is not None:
+                    given.arguments["batch_size"] = wanted
+                args, kwargs = given.args[1:], given.kwargs
+            original(pipeline, *args, **kwargs)
+
+        return begin
+
+    def _unequal(self, original: Callable[..., None]) -> Callable[..., None]:
+        """Batches of several sizes, one for each length of sample."""
+
+        def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+            if self.switch.on:
+                self._batchers.ask(pipeline, type(pipeline).__name__, None, "length")
+            original(pipeline, *args, **kwargs)
+
+        return begin
+
+
+def watch(resize: Resize) -> _Watching:
+    """Ask for the size of every batcher that is built from now on."""
+    return _Watching(resize)
+
+
+def _whole(pipeline: Any) -> Iterator[Any]:
+    """All operations of a pipeline, the last one first."""
+    waiting = [pipeline]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(one.children)

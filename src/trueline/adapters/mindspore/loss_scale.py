@@ -1,0 +1,68 @@
+"""Loss scalers as they are built, and gradients on their way through a backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mindspore as ms
+from mindspore import amp, context, nn
+from mindspore.ops.composite import base
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.build import PACKAGE
+from trueline.adapters.patching import Placed
+from trueline.adapters.protocol import Installed
+from trueline.adapters.scalers import Begin, Names, building
+from trueline.adapters.tree import leaves
+
+_SCALERS = {
+    amp.DynamicLossScaler: Names("scale_value", "scale_factor", "scale_window"),
+    amp.StaticLossScaler: Names("scale_value"),
+    amp.DynamicLossScaleManager: Names("init_loss_scale", "scale_factor", "scale_window"),
+    amp.FixedLossScaleManager: Names("loss_scale"),
+    nn.DynamicLossScaleUpdateCell: Names("loss_scale_value", "scale_factor", "scale_window"),
+    nn.FixedLossScaleUpdateCell: Names("loss_scale_value"),
+}
+
+
+def watch_scalers(begin: Begin) -> Installed:
+    """Ask of every scaler that is built from now on what it is to begin with."""
+    installed = Placed()
+    for kind, names in _SCALERS.items():
+        installed.patches.wrap(kind, "__init__", building(names, begin, lambda _: installed.switch.on, PACKAGE))
+    return installed
+
+
+def multiply_losses(factor: Callable[[], float]) -> Installed:
+    """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+    installed = Placed()
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        inside = False
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            nonlocal inside
+            if inside or not installed.switch.on:
+                return original(*args, **kwargs)
+            inside = True
+            try:
+                result = original(*args, **kwargs)
+            finally:
+                inside = False
+            loss = next((one for _, one in leaves(result[1], values.is_tensor)), None)
+            if loss is not None and loss._grad_node is not None:
+                loss.register_hook(lambda gradient: gradient * factor())
+            return result
+
+        return forward
+
+    installed.patches.wrap(base, "_pynative_forward_run", make)
+    return installed
+
+
+def on_parameter_gradient(parameter: Any, change: Callable[[Any], Any]) -> None:
+    """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
+    # A graph does not call hooks, and is not compiled with them.
+    if parameter.requires_grad and context.get_context("mode") != ms.GRAPH_MODE:
+        parameter.register_hook(change)

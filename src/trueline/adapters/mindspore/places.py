@@ -1,0 +1,39 @@
+"""Files and folders that MindSpore's own readers are told to read: they open them where Python does not hear of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from mindspore.dataset.engine import datasets
+
+from trueline.adapters.patching import Patches
+
+_ATTRIBUTES: Final = ("dataset_dir", "dataset_file", "dataset_files", "annotation_file")
+
+
+def watch(tell: Callable[[str], None]) -> Patches:
+    """Tell of every place that a pipeline names, whenever one is started."""
+    patches = Patches()
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def start(dataset: Any, *args: Any, **kwargs: Any) -> Any:
+            for place in places(dataset):
+                tell(place)
+            return original(dataset, *args, **kwargs)
+
+        return start
+
+    patches.wrap(datasets.Dataset, "create_ir_tree", make)
+    return patches
+
+
+def places(dataset: Any) -> Iterator[str]:
+    """What the sources of a pipeline were given, as it was written."""
+    for name in _ATTRIBUTES:
+        found = getattr(dataset, name, None)
+        for one in found if isinstance(found, list | tuple) else (found,):
+            if isinstance(one, str) and one:
+                yield one
+    for child in getattr(dataset, "children", ()):
+        yield from places(child)

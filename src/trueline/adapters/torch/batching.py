@@ -1,0 +1,29 @@
+"""The batch sizes of loaders, told as they are built, and other ones in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch.utils.data import DataLoader
+
+from trueline.adapters.batchers import Batchers, Resize, building
+from trueline.adapters.patching import Placed
+from trueline.adapters.torch.build import PACKAGE
+
+
+class _Watching(Placed):
+    def __init__(self, resize: Resize) -> None:
+        super().__init__()
+        self._batchers = Batchers(resize, PACKAGE)
+        self.patches.wrap(DataLoader, "__init__", building(self._batchers, lambda: self.switch.on))
+
+    def behind(self, loader: Any) -> Sequence[int]:
+        """The numbers of the batchers that a loader's batches come from."""
+        found = self._batchers.number(loader)
+        return [] if found is None else [found]
+
+
+def watch(resize: Resize) -> _Watching:
+    """Ask for the size of every batcher that is built from now on."""
+    return _Watching(resize)

@@ -1,0 +1,72 @@
+"""Loss scalers as they are built, and gradients on their way through a backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.amp.grad_scaler import GradScaler
+
+from trueline.adapters.patching import Placed
+from trueline.adapters.protocol import Installed
+from trueline.adapters.scalers import Begin, Beginning, Names, Scaler, building
+from trueline.adapters.torch import values
+from trueline.adapters.torch.build import PACKAGE
+
+_NAMES = Names("init_scale", "growth_factor", "growth_interval")
+
+
+def watch_scalers(begin: Begin) -> Installed:
+    """Ask of every scaler that is built from now on what it is to begin with."""
+    installed = Placed()
+    changed = False
+
+    def ask(scaler: Scaler) -> Beginning | None:
+        nonlocal changed
+        wanted = begin(scaler)
+        changed = changed or wanted is not None
+        return wanted
+
+    def speaks(given: Any) -> bool:
+        return installed.switch.on and bool(given["enabled"])
+
+    def make_load(original: Callable[..., Any]) -> Callable[..., Any]:
+        # A checkpoint's scale would take the place of the one that was asked for.
+        def load(scaler: Any, state: Any) -> Any:
+            return None if changed and installed.switch.on else original(scaler, state)
+
+        return load
+
+    installed.patches.wrap(GradScaler, "__init__", building(_NAMES, ask, speaks, PACKAGE))
+    installed.patches.wrap(GradScaler, "load_state_dict", make_load)
+    return installed
+
+
+def multiply_losses(factor: Callable[[], float]) -> Installed:
+    """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+    installed = Placed()
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            found = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
+            if not installed.switch.on:
+                return original(found, *args, **kwargs)
+            losses = [one for one in found if values.is_tensor(one) and one.grad_fn is not None]
+            handles = [one.register_hook(lambda gradient: gradient * factor()) for one in losses]
+            try:
+                return original(found, *args, **kwargs)
+            finally:
+                for handle in handles:
+                    handle.remove()
+
+        return backward
+
+    installed.patches.wrap(torch.autograd, "backward", make)
+    return installed
+
+
+def on_parameter_gradient(parameter: Any, change: Callable[[Any], Any]) -> None:
+    """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
+    if parameter.requires_grad:
+        parameter.register_hook(change)

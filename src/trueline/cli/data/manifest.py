@@ -1,0 +1,51 @@
+"""``trueline data manifest PATH…``: the files of a dataset, or those a run has opened, with their hashes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from trueline.cli.options import answer, json_flag
+from trueline.cli.page import check_place
+from trueline.cli.verb import Verb
+from trueline.model.message import message
+from trueline.model.trouble import BadUsage
+
+
+@click.command("manifest", cls=Verb, help="manifest.help")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="manifest.option_output")
+@click.option("--force", is_flag=True, help="compare.option_force")
+@click.option("--fast", is_flag=True, help="manifest.option_fast")
+@json_flag
+def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool, as_json: bool) -> int:
+    """List files with their hashes."""
+    from trueline.cli.progress import bytes_progress
+    from trueline.data.manifest.hashing_run import hash_run
+    from trueline.data.manifest.listing import list_paths
+    from trueline.data.manifest.of_run import is_run
+    from trueline.data.manifest.report import manifest_report, manifest_result
+    from trueline.data.manifest.taking import take_manifest
+    from trueline.formats.manifest.json_form import write_manifest
+    from trueline.formats.manifest.listed import FAST, MD5
+
+    if output is not None:
+        check_place(output, force)
+    given = [Path(one) for one in paths]
+    runs = [one for one in given if is_run(one)]
+    if runs and len(given) > 1:
+        raise BadUsage("manifest.run_alone", run=str(runs[0]))
+    kinds = [FAST] if fast else [MD5, FAST]
+    written = output
+    with bytes_progress(message("manifest.hashing")) as progress:
+        if runs:
+            found, place = hash_run(runs[0], kinds, progress)
+            written = written or place
+        else:
+            found = take_manifest(list_paths(given), kinds, progress)
+    if written is not None:
+        write_manifest(written, found)
+        click.echo(f"trueline: {message('compare.written', file=str(written)).text()}", err=True)
+    name = paths[0] if len(paths) == 1 else message("manifest.several", count=len(paths)).text()
+    return answer(manifest_result(name, found, written), lambda: manifest_report(name, found, written), as_json=as_json)

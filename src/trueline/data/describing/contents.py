@@ -1,0 +1,53 @@
+"""A hash of the content of each sample of a chunk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.data.describing.sampling import Hashes, combined, hash_bytes, hash_numbers
+from trueline.data.source import Column, Picture
+
+_NOTHING: Final = 0x5BD1E995
+
+
+def content_hashes(columns: Sequence[Column], size: int) -> Hashes:
+    """Of all these columns together."""
+    found = np.zeros(size, np.uint64)
+    for column in columns:
+        found = combined(found, _of_column(column))
+    return found
+
+
+def _of_column(column: Column) -> Hashes:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf" and column.ndim == 1:
+        return hash_numbers(column)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biufV":
+        rows = np.ascontiguousarray(column).reshape(len(column), -1)
+        return np.fromiter((hash_bytes(row.tobytes()) for row in rows), np.uint64, len(rows))
+    return np.fromiter((_of_value(one) for one in column), np.uint64, len(column))
+
+
+def _of_value(value: Any) -> int:
+    if value is None:
+        return _NOTHING
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        return (
+            int(hash_numbers(np.asarray([value]))[0])
+            if abs(value) < 2**53 or value != value
+            else hash_bytes(str(value).encode())
+        )
+    if isinstance(value, str):
+        return hash_bytes(value.encode("utf-8", "surrogatepass"))
+    if isinstance(value, bytes):
+        return hash_bytes(value)
+    if isinstance(value, Picture):
+        if value.pixels is None:
+            return hash_bytes(value.place.encode("utf-8", "surrogateescape"))
+        return hash_bytes(repr(value.pixels.shape).encode() + np.ascontiguousarray(value.pixels).tobytes())
+    if isinstance(value, np.ndarray):
+        return hash_bytes(repr((value.shape, value.dtype.str)).encode() + np.ascontiguousarray(value).tobytes())
+    return hash_bytes(json.dumps(value, sort_keys=True, default=str).encode())

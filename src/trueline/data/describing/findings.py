@@ -1,0 +1,253 @@
+"""What is wrong with a dataset, from what is told of it: missing values, wrong labels, unbalanced classes, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.data.described import Classes, Described, Drift, Duplicates, Missing, Told
+from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.message import Message, message
+
+# The guide's numbers.
+UNBALANCED: Final = 10.0
+ENOUGH: Final = 5000
+# What was stepped over and is no data of the set.
+HARMLESS: Final = frozenset({"not_an_image", "not_an_array", "not_a_file", "describe.other_kind"})
+# From this share on the usual type is certain enough for another one to be wrong.
+_TYPED: Final = 0.8
+# As often more than by chance as makes chance no explanation.
+_MORE_THAN_CHANCE: Final = 10.0
+
+
+def findings_of(found: Described) -> list[Finding]:
+    """Every question that this dataset answers, each with at least one finding."""
+    return [*_missing(found), *_labels(found), *_balance(found), *_padding(found)]
+
+
+def _missing(found: Described) -> list[Finding]:
+    findings = [finding for field in found.fields for finding in _of_field(field)]
+    for reason, count in found.skipped.counts.items():
+        if reason not in HARMLESS:
+            findings.append(_skipped(found, reason, count))
+    if findings:
+        return findings
+    evidence = {"fields": len(found.fields), "samples": found.samples}
+    return [Finding("ds.01", Conclusion.NONE, message("describe.nothing_missing", **evidence), evidence=[evidence])]
+
+
+def _of_field(field: Told) -> Iterator[Finding]:
+    for one in field.missing:
+        yield _missing_values(field, one)
+    for other in field.drift:
+        yield _drift(field, other)
+    pictures = field.pictures
+    if pictures is not None and pictures.odd:
+        count = sum(list(pictures.modes.values())[1:])
+        usual, *others = pictures.modes
+        yield Finding(
+            "ds.01",
+            Conclusion.SUSPECT,
+            message("describe.other_modes", field=field.name, count=count, modes=", ".join(others), usual=usual),
+            where=Where(sample=pictures.odd[0]),
+            measured=count,
+            advice=message("describe.advice_modes"),
+            extra={"field": field.name, "kind": "mode", "count": count, "first": list(pictures.odd)},
+        )
+
+
+def _missing_values(field: Told, one: Missing) -> Finding:
+    params = {"field": field.name, "count": one.count, "samples": field.count, "share": _percent(one.count, field)}
+    said = message("describe.missing", kind=message(f"describe.kind_{_word(one.kind)}"), **params)
+    if one.kind == "marker":
+        said = message("describe.guessed" if one.guessed else "describe.marked", marker=one.marker, **params)
+    return Finding(
+        "ds.01",
+        Conclusion.SUSPECT if one.guessed else Conclusion.FOUND,
+        said,
+        Certainty.LIKELY if one.guessed else Certainty.CERTAIN,
+        where=Where(sample=one.first[0] if one.first else None),
+        measured=one.count,
+        advice=message("describe.advice_guessed" if one.guessed else "describe.advice_missing", marker=one.marker),
+        extra={"field": field.name, "kind": one.kind, "count": one.count, "first": list(one.first)},
+    )
+
+
+def _word(kind: str) -> str:
+    return {"+inf": "inf", "-inf": "minus_inf"}.get(kind, kind)
+
+
+def _percent(count: int, field: Told) -> str:
+    return f"{100 * count / field.count:.3g} %" if field.count else "0 %"
+
+
+def _drift(field: Told, one: Drift) -> Finding:
+    certain = one.share >= _TYPED
+    return Finding(
+        "ds.01",
+        Conclusion.FOUND if certain else Conclusion.SUSPECT,
+        message("describe.drift", field=field.name, count=one.count, other=one.other, usual=one.usual),
+        Certainty.LIKELY,
+        where=Where(sample=one.first[0] if one.first else None),
+        measured=one.count,
+        advice=message("describe.advice_drift"),
+        extra={"field": field.name, "kind": "type", "count": one.count, "first": list(one.first)},
+    )
+
+
+def _skipped(found: Described, reason: str, count: int) -> Finding:
+    places = found.skipped.places[reason]
+    return Finding(
+        "ds.01",
+        Conclusion.FOUND,
+        message("describe.skipped", reason=reason_message(reason), count=count, places=", ".join(places)),
+        where=Where(file=places[0] if places else None),
+        measured=count,
+        advice=message("describe.advice_skipped"),
+        extra={"field": None, "kind": short_reason(reason), "count": count, "first": places},
+    )
+
+
+def reason_message(reason: str) -> Message:
+    """Why something was stepped over."""
+    return Message(reason if "." in reason else f"sources.{reason}")
+
+
+def short_reason(reason: str) -> str:
+    """The same as a word."""
+    return reason.rpartition(".")[2]
+
+
+def _labels(found: Described) -> list[Finding]:
+    findings: list[Finding] = []
+    if found.duplicates is not None:
+        findings += _repeated(found, found.duplicates)
+    if found.classes is None:
+        reason = message(found.no_classes or "describe.no_label")
+        return [*findings, Finding("ds.02", Conclusion.NA, message("describe.labels_na", reason=reason))]
+    findings = [*_strays(found.classes), *_not_one_hot(found.classes), *findings]
+    if findings:
+        return findings
+    evidence = {"classes": len(found.classes.counts), "samples": found.samples}
+    said = message("describe.labels_fine", field=found.classes.field, **evidence)
+    return [Finding("ds.02", Conclusion.NONE, said, evidence=[evidence])]
+
+
+def _strays(classes: Classes) -> Iterator[Finding]:
+    for one in classes.strays:
+        params = {"field": classes.field, "label": one.label, "count": one.count}
+        extra = {"field": classes.field, "kind": "label", "count": one.count, "first": [one.first], "label": one.label}
+        if classes.given is not None:
+            said, conclusion = message("describe.outside", classes=classes.given, **params), Conclusion.FOUND
+        elif one.like is not None:
+            said, conclusion = message("describe.misspelt", like=one.like, **params), Conclusion.SUSPECT
+        else:
+            said, conclusion = message("describe.stray", **params), Conclusion.SUSPECT
+        yield Finding(
+            "ds.02",
+            conclusion,
+            said,
+            Certainty.CERTAIN if classes.given is not None else Certainty.LIKELY,
+            where=Where(sample=one.first),
+            measured=one.count,
+            advice=message("describe.advice_label"),
+            extra=extra,
+        )
+
+
+def _not_one_hot(classes: Classes) -> Iterator[Finding]:
+    if classes.not_one_hot:
+        first = list(classes.not_one_hot_first)
+        yield Finding(
+            "ds.02",
+            Conclusion.FOUND,
+            message("describe.not_one_hot", field=classes.field, count=classes.not_one_hot),
+            where=Where(sample=first[0]),
+            measured=classes.not_one_hot,
+            advice=message("describe.advice_label"),
+            extra={"field": classes.field, "kind": "one_hot", "count": classes.not_one_hot, "first": first},
+        )
+
+
+def _repeated(found: Described, repeated: Duplicates) -> Iterator[Finding]:
+    likely = repeated.count > _MORE_THAN_CHANCE * repeated.by_chance * repeated.share
+    if repeated.conflicting_count:
+        sample, earlier, label, before = repeated.conflicting[0]
+        params = {"count": repeated.conflicting_count, "sample": sample, "earlier": earlier}
+        yield Finding(
+            "ds.02",
+            Conclusion.FOUND if likely else Conclusion.SUSPECT,
+            message("describe.conflicting", label=label, before=before, **params),
+            Certainty.CERTAIN if likely else Certainty.POSSIBLE,
+            where=Where(sample=sample),
+            measured=repeated.conflicting_count,
+            advice=message("describe.advice_conflicting"),
+            extra={
+                "field": found.classes.field if found.classes is not None else None,
+                "kind": "conflict",
+                "count": repeated.conflicting_count,
+                "first": [one[0] for one in repeated.conflicting],
+            },
+        )
+    same = repeated.count - repeated.conflicting_count
+    if same and likely:
+        sample, earlier = repeated.first[0]
+        yield Finding(
+            "ds.02",
+            Conclusion.SUSPECT,
+            message("describe.duplicates", count=same, sample=sample, earlier=earlier),
+            where=Where(sample=sample),
+            measured=same,
+            advice=message("describe.advice_duplicates"),
+            extra={"field": None, "kind": "duplicate", "count": same, "first": [one[0] for one in repeated.first]},
+        )
+
+
+def _balance(found: Described) -> list[Finding]:
+    classes = found.classes
+    if classes is None or len(classes.counts) < 2:
+        reason = message(found.no_classes or "describe.no_label") if classes is None else message("describe.one_class")
+        return [Finding("ds.03", Conclusion.NA, message("describe.balance_na", reason=reason))]
+    (most, many), (least, few) = classes.counts[0], classes.counts[-1]
+    params = {"most": most, "many": many, "least": least, "few": few, "ratio": f"{classes.ratio:.3g}"}
+    bad = classes.ratio >= UNBALANCED
+    return [
+        Finding(
+            "ds.03",
+            Conclusion.FOUND if bad else Conclusion.NONE,
+            message("describe.unbalanced" if bad else "describe.balanced", field=classes.field, **params),
+            measured=classes.ratio,
+            limit=UNBALANCED,
+            advice=message("describe.advice_unbalanced") if bad else None,
+            evidence=[{"classes": len(classes.counts), "std": classes.std, "ratio": classes.ratio}],
+            extra={"field": classes.field},
+        )
+    ]
+
+
+def _padding(found: Described) -> list[Finding]:
+    findings = []
+    for field in found.fields:
+        one = field.padding
+        if one is None:
+            continue
+        evidence = {"side": one.side, "value": one.value, "share": one.share, "samples": one.samples}
+        if not one.other_side:
+            said = message("describe.padding_fine", field=field.name, side=message(f"describe.side_{one.side}"))
+            findings.append(Finding("dp.04", Conclusion.NONE, said, evidence=[evidence], extra={"field": field.name}))
+            continue
+        first = list(one.other_side)
+        findings.append(
+            Finding(
+                "dp.04",
+                Conclusion.FOUND,
+                message("describe.padding_mixed", field=field.name, count=one.other_count, value=one.value),
+                Certainty.LIKELY,
+                where=Where(sample=first[0]),
+                measured=one.other_count,
+                advice=message("describe.advice_padding"),
+                evidence=[evidence],
+                extra={"field": field.name, "kind": "padding", "count": one.other_count, "first": first},
+            )
+        )
+    return findings

@@ -1,0 +1,103 @@
+"""Samples that are there more than once, by the hashes of their content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from trueline.data.described import Duplicates
+from trueline.data.describing.sampling import Hashes
+from trueline.data.describing.wanted import FIRST
+
+# 24 bytes for each sample that is kept.
+MOST: Final = 1_000_000
+WHOLE: Final = 2**64
+
+Indexes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Samples that repeat an earlier one, in order, and those of them whose label is another one."""
+
+    samples: Indexes
+    earlier: Indexes
+    conflicting: npt.NDArray[np.bool_]
+
+
+class Fingerprints:
+    """Hashes of samples. Where they are too many, only those below a bound are kept: of these every copy is seen."""
+
+    def __init__(self, most: int | None = MOST) -> None:
+        self._most = most
+        self.bound = WHOLE
+        self._content: list[Hashes] = []
+        self._label: list[Hashes] = []
+        self._index: list[Indexes] = []
+        self._count = 0
+
+    @property
+    def share(self) -> float:
+        """The share of all contents that is looked at."""
+        return self.bound / WHOLE
+
+    def add(self, content: Hashes, label: Hashes, index: Indexes) -> None:
+        """More samples."""
+        if self.bound < WHOLE:
+            kept = content < np.uint64(self.bound)
+            content, label, index = content[kept], label[kept], index[kept]
+        self._content.append(content)
+        self._label.append(label)
+        self._index.append(index)
+        self._count += len(content)
+        while self._most is not None and self._count > self._most:
+            self._halve()
+
+    def _halve(self) -> None:
+        self.bound //= 2
+        content, label, index = (np.concatenate(one) for one in (self._content, self._label, self._index))
+        kept = content < np.uint64(self.bound)
+        self._content, self._label, self._index = [content[kept]], [label[kept]], [index[kept]]
+        self._count = int(kept.sum())
+
+    def repeated(self) -> Repeated:
+        """All samples that repeat one before them."""
+        if not self._count:
+            none = np.empty(0, np.int64)
+            return Repeated(none, none, np.empty(0, np.bool_))
+        content, label, index = (np.concatenate(one) for one in (self._content, self._label, self._index))
+        order = np.lexsort((index, content))
+        content, label, index = content[order], label[order], index[order]
+        new = np.concatenate([[True], content[1:] != content[:-1]])
+        first = np.maximum.accumulate(np.where(new, np.arange(len(content)), 0))
+        again = np.flatnonzero(~new)
+        again = again[np.argsort(index[again], kind="stable")]
+        return Repeated(index[again], index[first[again]], label[again] != label[first[again]])
+
+
+def told(
+    found: Repeated,
+    *,
+    share: float,
+    left_out: Sequence[str],
+    chance: float,
+    labels: Callable[[Sequence[int]], list[Any]],
+) -> Duplicates:
+    """What is said of them; ``labels`` gives those of some samples."""
+    pairs = list(zip(found.samples.tolist(), found.earlier.tolist(), strict=True))
+    conflicting = [pair for pair, differs in zip(pairs, found.conflicting.tolist(), strict=True) if differs]
+    shown = conflicting[:FIRST]
+    known = labels([one for pair in shown for one in pair]) if shown else []
+    return Duplicates(
+        count=len(pairs),
+        first=pairs[:FIRST],
+        conflicting_count=len(conflicting),
+        conflicting=[(*pair, known[2 * at], known[2 * at + 1]) for at, pair in enumerate(shown)],
+        left_out=left_out,
+        share=share,
+        by_chance=chance,
+    )

@@ -1,0 +1,46 @@
+"""The dataset's own marks for what is missing, guessed from what values are in a field and how far they lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+# How people write that there is nothing, in lower case.
+TEXTS: Final = frozenset(
+    {"?", "??", "na", "n/a", "n.a.", "#n/a", "null", "<null>", "none", "nil", "nan", "-", "--", "\\n", "missing"}
+)
+LONGEST_TEXT: Final = max(map(len, TEXTS))
+NUMBERS: Final = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0)
+# As many distinct values as a quantity has that is measured, and a code has not.
+_MANY: Final = 20
+# So many times their own range other values lie away from a marker outside of it.
+_FAR: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A field's numbers without those that may be markers; ``fractions`` says whether some are no integers."""
+
+    low: float
+    high: float
+    distinct: int
+    fractions: bool
+
+
+def guess(candidates: Mapping[float, int], others: Spread | None) -> list[float]:
+    """Which of some numbers, of which a field has so many, are no values but markers."""
+    if others is None:
+        return []
+    return [value for value, count in candidates.items() if count and _is_marker(value, others)]
+
+
+def _is_marker(value: float, others: Spread) -> bool:
+    width = others.high - others.low
+    if others.low <= value <= others.high:
+        return False
+    if value == -1:
+        return others.low >= 0 and width > 0 and (others.fractions or others.distinct >= _MANY)
+    if value < 0 and others.low >= 0:
+        return True
+    return min(abs(value - others.low), abs(value - others.high)) > _FAR * width

@@ -1,0 +1,143 @@
+"""The numbers of a field, gathered chunk by chunk: range, mean, what is not finite, and what may be a marker."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trueline.data.described import Missing
+from trueline.data.describing import markers
+from trueline.data.describing.sampling import Distinct, Reservoir, hash_numbers, quantiles_of
+from trueline.data.describing.wanted import FIRST, Wanted
+
+Array = npt.NDArray[Any]
+Indexes = npt.NDArray[np.int64]
+# Of a chunk with more elements than this, only some are kept for quantiles.
+_THINNED = 1 << 18
+
+
+class Places:
+    """How often something was there, and in which samples first."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[int] = []
+
+    def add(self, count: int, index: Indexes) -> None:
+        """More of it, in these samples."""
+        self.count += count
+        self.first += index[: FIRST - len(self.first)].tolist()
+
+
+class Moments:
+    """Count, mean and spread of numbers that come in parts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mean = 0.0
+        self._squares = 0.0
+
+    def add(self, count: int, mean: float, std: float) -> None:
+        """One more part."""
+        if not count:
+            return
+        both = self.count + count
+        apart = mean - self.mean
+        self._squares += std * std * count + apart * apart * self.count * count / both
+        self.mean += apart * count / both
+        self.count = both
+
+    @property
+    def std(self) -> float:
+        """The population's."""
+        return math.sqrt(self._squares / self.count) if self.count else 0.0
+
+
+class NumberGatherer:
+    """Numbers, or arrays of numbers, one a sample."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._given = {text: (value, Places()) for value, text in wanted.numbers.items() if math.isfinite(value)}
+        self._odd = {"nan": Places(), "+inf": Places(), "-inf": Places()}
+        self._candidates = {value: Places() for value in markers.NUMBERS}
+        self._others: tuple[float, float] | None = None
+        self.moments = Moments()
+        self.low, self.high = math.inf, -math.inf
+        self.reservoir = Reservoir()
+        self.distinct = Distinct()
+        self.fractions = False
+        self.scalars = True
+
+    def add(self, values: Array, index: Indexes) -> None:
+        """Some samples' numbers, samples along the first axis."""
+        self.scalars = self.scalars and values.ndim == 1
+        if values.dtype.kind == "b":
+            values = values.astype(np.uint8)
+        values, flat_index = self._without_odd(values, index)
+        for value, places in self._given.values():
+            same = values == value
+            if same.any():
+                places.add(int(same.sum()), np.unique(flat_index[same]))
+                values, flat_index = values[~same], flat_index[~same]
+        if not values.size:
+            return
+        self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+        self.moments.add(values.size, float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64)))
+        if values.dtype.kind == "f" and not self.fractions:
+            self.fractions = bool((values != np.floor(values)).any())
+        self.reservoir.add(values if values.size <= _THINNED else values[:: values.size // _THINNED + 1])
+        if self.scalars:
+            self.distinct.add(hash_numbers(values))
+            self._look_for_markers(values, flat_index)
+
+    def _without_odd(self, values: Array, index: Indexes) -> tuple[Array, Indexes]:
+        """Flat and finite, with the sample of each."""
+        per_sample = values[0].size if len(values) else 1
+        flat = values.reshape(-1)
+        finite = np.isfinite(flat) if flat.dtype.kind == "f" else np.ones(0, bool)
+        if flat.dtype.kind != "f" or finite.all():
+            spread = index if per_sample == 1 else np.broadcast_to(index[:, None], (len(index), per_sample)).reshape(-1)
+            return flat, spread
+        spread = np.repeat(index, per_sample)
+        for kind, chosen in (("nan", np.isnan(flat)), ("+inf", flat == np.inf), ("-inf", flat == -np.inf)):
+            self._odd[kind].add(int(chosen.sum()), np.unique(spread[chosen]))
+        return flat[finite], spread[finite]
+
+    def _look_for_markers(self, values: Array, index: Indexes) -> None:
+        others = np.ones(len(values), bool)
+        for value, places in self._candidates.items():
+            same = values == value
+            if same.any():
+                places.add(int(same.sum()), index[same])
+                others &= ~same
+        if others.any():
+            low, high = float(values[others].min()), float(values[others].max())
+            known = self._others or (low, high)
+            self._others = min(known[0], low), max(known[1], high)
+
+    def missing(self, *, guess: bool) -> list[Missing]:
+        """What is not finite, given markers, and where it may be guessed, numbers that look like markers."""
+        found = [Missing(kind, one.count, one.first) for kind, one in self._odd.items() if one.count]
+        found += [Missing("marker", one.count, one.first, text) for text, (_, one) in self._given.items() if one.count]
+        if guess and self.scalars:
+            counts = {value: one.count for value, one in self._candidates.items()}
+            for value in markers.guess(counts, self._spread()):
+                one = self._candidates[value]
+                found.append(Missing("marker", one.count, one.first, _short(value), guessed=True))
+        return found
+
+    def _spread(self) -> markers.Spread | None:
+        if self._others is None:
+            return None
+        return markers.Spread(*self._others, self.distinct.count, self.fractions)
+
+    def quantiles(self) -> dict[str, float]:
+        """Of finite numbers, without given markers."""
+        return quantiles_of(self.reservoir.values)
+
+
+def _short(value: float) -> int | float:
+    return int(value) if value.is_integer() else value

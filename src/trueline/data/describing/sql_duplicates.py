@@ -1,0 +1,94 @@
+"""Rows of a table that are there more than once, by hashes that DuckDB makes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.data.described import Duplicates, Told
+from trueline.data.describing import fingerprints
+from trueline.data.describing.fingerprints import WHOLE, Fingerprints, Repeated
+from trueline.data.describing.identities import is_identity
+from trueline.data.describing.samples import TableSample
+from trueline.data.describing.sampling import by_chance
+from trueline.data.describing.terms import Terms
+from trueline.data.describing.wanted import Wanted
+from trueline.data.sources.tables import TableSource
+
+# Of large tables so many rows are looked at, and so many that agree in some columns are looked at in all.
+_LOOKED_AT: Final = 500_000
+_MOST_ALIKE: Final = 20_000
+
+
+def find_duplicates(
+    source: TableSource,
+    terms: Sequence[Terms],
+    fields: Sequence[Told],
+    sample: TableSample,
+    label: str | None,
+    wanted: Wanted,
+) -> Duplicates | None:
+    """All repeated rows of a small table; of a large one those of a part that is chosen by content."""
+    apart = [
+        one.column.name
+        for one in terms
+        if one.column.name != label and is_identity(one.column.name, sample.values(one.column.name))
+    ]
+    contents = [one for one in terms if one.column.name != label and one.column.name not in apart]
+    if not contents:
+        contents, apart = [one for one in terms if one.column.name != label], []
+    if not contents:
+        return None
+    of_label = next((one.raw for one in terms if one.column.name == label), "0")
+    length = source.relation.length
+    small = wanted.exact or length <= fingerprints.MOST
+    keys = contents if small else _telling(contents, sample)
+    bound = WHOLE if small else WHOLE >> max(0, math.ceil(math.log2(length / _LOOKED_AT)))
+    found = _repeated(source, keys, of_label, bound)
+    if len(keys) < len(contents) and len(found.samples):
+        alike = np.unique(np.concatenate([found.samples, found.earlier]))
+        if len(alike) > _MOST_ALIKE:
+            found = _repeated(source, contents, of_label, bound)
+        else:
+            found = _repeated(source, contents, of_label, WHOLE, alike)
+    chance = by_chance([one for one in fields if any(one.name == each.column.name for each in contents)], length)
+
+    def labels_of(indexes: Sequence[int]) -> list[Any]:
+        return [row[label] for row in source.take(indexes)] if label is not None else []
+
+    shown = Repeated(source.gaps.samples(found.samples), source.gaps.samples(found.earlier), found.conflicting)
+    return fingerprints.told(shown, share=bound / WHOLE, left_out=apart, chance=chance, labels=labels_of)
+
+
+def _telling(contents: Sequence[Terms], sample: TableSample) -> Sequence[Terms]:
+    """A few columns in which hardly any two rows agree; all where there are no such."""
+    cheap = sorted(contents, key=lambda one: (one.kind == "text", -sample.distinct(one.column.name)))
+    space = 1.0
+    chosen: list[Terms] = []
+    for one in cheap:
+        if one.kind == "sequence":
+            continue
+        chosen.append(one)
+        space *= max(1, sample.distinct(one.column.name))
+        if space * _MOST_ALIKE > float(sample.length) ** 2:
+            return chosen
+    return contents
+
+
+def _repeated(
+    source: TableSource, keys: Sequence[Terms], label: str, bound: int, rows: np.ndarray[Any, Any] | None = None
+) -> Repeated:
+    relation = source.relation
+    content = f"hash({', '.join(one.raw for one in keys)})"
+    where = f"WHERE {content} < {bound}::UBIGINT" if bound < WHOLE else ""
+    if rows is not None:
+        where = f"WHERE {relation.row} IN ({', '.join(map(str, rows.tolist()))})"
+    found = source.duck.arrays(
+        f"SELECT {content} AS content, hash({label}) AS label, {relation.row} AS row FROM {relation.sql} {where}"
+    )
+    prints = Fingerprints(None)
+    prints.add(*(np.ma.getdata(found[name]) for name in ("content", "label", "row")))
+    return prints.repeated()

@@ -1,0 +1,170 @@
+"""How lists of files differ from the reference, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from trueline.data.manifest.difference import Changed, Difference, Renamed, differ, duplicates
+from trueline.data.manifest.report import names_of, unread_json, unread_table, why
+from trueline.data.manifest.sides import Side
+from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.message import Message, message
+from trueline.model.report import Block, Report, Table, Text
+from trueline.model.result import Exit, Result
+
+_CODE: Final = "ds.04"
+_ROWS: Final = 20
+_KINDS: Final = ("missing", "extra", "changed", "renamed", "unread")
+_GROUPS: Final = 50
+
+
+class Differences:
+    """The reference, and every other side held against it."""
+
+    def __init__(self, sides: Sequence[Side]) -> None:
+        self.reference, *self.others = sides
+        self.found = [differ(self.reference.manifest, one.manifest) for one in self.others]
+        self.doubled = [duplicates(one.manifest) for one in sides]
+
+    @property
+    def sides(self) -> list[Side]:
+        """All, the reference first."""
+        return [self.reference, *self.others]
+
+
+def diff_result(all: Differences) -> Result:
+    """For programs."""
+    fields = {
+        "reference": all.reference.name,
+        "sides": [
+            {
+                "name": side.name,
+                "files": len(side.manifest.paths),
+                "duplicates": [list(group) for group in doubled[:_GROUPS]],
+                "duplicate_groups": len(doubled),
+                "skipped": [unread_json(one) for one in side.manifest.unread],
+            }
+            for side, doubled in zip(all.sides, all.doubled, strict=True)
+        ],
+        "differences": [_json(side, one) for side, one in zip(all.others, all.found, strict=True)],
+    }
+    exit = Exit.PROBLEM if any(one.count for one in all.found) else Exit.FINE
+    return Result("data diff", _conclusion(all), exit, _findings(all), fields)
+
+
+def _json(side: Side, found: Difference) -> dict[str, Any]:
+    return {
+        "side": side.name,
+        "same": found.same,
+        "compared_by": dict(found.by),
+        "missing": [{"path": one.path, "same_as": one.twin} for one in found.missing],
+        "extra": [{"path": one.path, "same_as": one.twin} for one in found.extra],
+        "changed": [{"path": one.path, "size": one.size, "other_size": one.other_size} for one in found.changed],
+        "renamed": [{"path": one.path, "other_path": one.other_path} for one in found.renamed],
+        "unread": [unread_json(one) for one in found.unread],
+        "names_without": {"reference": found.shift.reference, "side": found.shift.other},
+    }
+
+
+def diff_report(all: Differences) -> Report:
+    """For people."""
+    others = ", ".join(one.name for one in all.others)
+    title = message("manifest.diff_title", reference=all.reference.name, others=others)
+    return Report(title, _conclusion(all), _findings(all), tuple(_blocks(all)))
+
+
+def _conclusion(all: Differences) -> Message:
+    differing = [side.name for side, one in zip(all.others, all.found, strict=True) if one.count]
+    if differing:
+        return message("manifest.differ", names=", ".join(differing), reference=all.reference.name)
+    others = ", ".join(one.name for one in all.others)
+    params = {"names": others, "reference": all.reference.name, "count": len(all.reference.manifest.paths)}
+    weakest = _weakest(all.found)
+    return message(f"manifest.same_by_{weakest}", **params)
+
+
+def _weakest(found: Sequence[Difference]) -> str:
+    by = {kind for one in found for kind in one.by}
+    return "name" if "name" in by else "size" if "size" in by else "content"
+
+
+def _findings(all: Differences) -> list[Finding]:
+    return [_finding(all.reference, side, one) for side, one in zip(all.others, all.found, strict=True)]
+
+
+def _finding(reference: Side, side: Side, found: Difference) -> Finding:
+    where = Where(side=side.name)
+    if not found.count:
+        params = {"side": side.name, "reference": reference.name, "count": found.same}
+        return Finding(_CODE, Conclusion.NONE, message("manifest.finding_same", **params), where=where)
+    counts = {kind: len(getattr(found, kind)) for kind in _KINDS}
+    words = {**{kind: kind for kind in _KINDS}, "missing": "unopened" if side.opened else "missing"}
+    told = _list([message(f"manifest.count_{words[kind]}", count=count) for kind, count in counts.items() if count])
+    advice = "manifest.advice_unopened" if side.opened else "manifest.advice"
+    return Finding(
+        _CODE,
+        Conclusion.FOUND,
+        message("manifest.finding", side=side.name, reference=reference.name, told=told),
+        advice=message(advice, names=names_of(list(_names(found))), reference=reference.name),
+        where=where,
+        evidence=[{kind: [one.path for one in getattr(found, kind)[:_ROWS]]} for kind in _KINDS if counts[kind]],
+    )
+
+
+def _names(found: Difference) -> Iterator[str]:
+    for kind in ("changed", "missing", "unread", "renamed", "extra"):
+        yield from (one.path for one in getattr(found, kind))
+
+
+def _list(parts: Sequence[Message]) -> Message:
+    first, *rest = parts
+    return message("manifest.and", first=first, rest=_list(rest)) if rest else first
+
+
+def _blocks(all: Differences) -> Iterator[Block]:
+    for side, found in zip(all.others, all.found, strict=True):
+        if found.shift:
+            shift = found.shift
+            params = {"reference": all.reference.name, "off": shift.reference, "side": side.name, "other": shift.other}
+            yield Text(message("manifest.shifted", **params))
+        yield from _tables(side, found)
+    for side, doubled in zip(all.sides, all.doubled, strict=True):
+        yield from (Text(note) for note in side.manifest.notes)
+        yield from unread_table(side.manifest.unread)
+        if doubled:
+            rows = [[len(group), names_of(group)] for group in doubled[:_ROWS]]
+            columns = [message("manifest.column_count"), message("manifest.column_names")]
+            yield Table(message("manifest.duplicates", side=side.name, count=len(doubled)), columns, rows)
+
+
+def _tables(side: Side, found: Difference) -> Iterator[Block]:
+    yield from _table("changed", side, found.changed, ["path", "size", "other_size"], _changed_row)
+    missing = "unopened" if side.opened else "missing"
+    yield from _table(missing, side, found.missing, ["path", "same_as"], lambda one: [one.path, one.twin])
+    yield from _table("unread", side, found.unread, ["path", "reason"], lambda one: [one.path, why(one)])
+    yield from _table("renamed", side, found.renamed, ["path", "other_path"], _renamed_row)
+    yield from _table("extra", side, found.extra, ["path", "same_as"], lambda one: [one.path, one.twin])
+
+
+def _changed_row(one: Changed) -> list[Any]:
+    return [one.path, one.size, one.other_size]
+
+
+def _renamed_row(one: Renamed) -> list[Any]:
+    return [one.path, one.other_path]
+
+
+def _table(kind: str, side: Side, found: Sequence[Any], columns: Sequence[str], row: Any) -> Iterator[Block]:
+    if not found:
+        return
+    rows = [row(one) for one in found[:_ROWS]]
+    # A column in which there is nothing says nothing.
+    kept = [place for place in range(len(columns)) if place == 0 or any(one[place] is not None for one in rows)]
+    yield Table(
+        message(f"manifest.table_{kind}", side=side.name, count=len(found)),
+        [message(f"manifest.column_{columns[place]}") for place in kept],
+        [[one[place] for place in kept] for one in rows],
+    )
+    if len(found) > _ROWS:
+        yield Text(message("manifest.more_here", count=len(found) - _ROWS))

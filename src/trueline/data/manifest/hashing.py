@@ -1,0 +1,181 @@
+"""Hashes of many files at once: each read once for all of its hashes, on all cores, in buffers that are used again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from array import array
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from trueline.data.manifest.listing import why_unread
+from trueline.formats.manifest.listed import DIGEST, FAST, MD5, UNKNOWN, Digests, Unread
+from trueline.model.trouble import Missing
+
+# Python's own work between two system calls is what threads cannot share: the fewer and longer these, the better; but
+# what was read is to be in a core's own cache still when it is hashed.
+_BUFFER: Final = 1 << 19
+_BATCH_FILES: Final = 128
+_BATCH_BYTES: Final = 8 << 20
+_TELL_EVERY: Final = 0.2
+
+Progress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Hashed:
+    """Of every file its hashes and the bytes that were read; ``unread`` has the places of files that could not be."""
+
+    hashes: dict[str, Digests]
+    sizes: array[int]
+    unread: dict[int, Unread] = field(default_factory=dict)
+
+
+class _Work:
+    """What the threads share: files to be hashed, where the hashes go, and whether to stop."""
+
+    def __init__(self, root: str, names: Sequence[str], sizes: array[int], kinds: Sequence[str]) -> None:
+        self.root = root
+        self.names = names
+        self.found = Hashed({kind: Digests.room_for(len(names)) for kind in kinds}, array("q", sizes))
+        self.batches = deque(_batches(sizes))
+        self.makers = [(self.found.hashes[kind], *_maker(kind)) for kind in kinds]
+        self.stopped = False
+
+
+def hash_files(
+    root: str,
+    names: Sequence[str],
+    sizes: array[int],
+    kinds: Sequence[str],
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> Hashed:
+    """The hashes of files below ``root``; ``progress`` hears of the bytes that are done."""
+    work = _Work(root, names, sizes, kinds)
+    count = min(workers or _cores(), len(work.batches))
+    if count < 2:
+        _run(work, done := [0])
+        if progress is not None:
+            progress(done[0])
+        return work.found
+    told = 0
+    dones = [[0] for _ in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        waiting = {pool.submit(_run, work, done) for done in dones}
+        try:
+            while waiting:
+                ended, waiting = wait(waiting, timeout=_TELL_EVERY)
+                for one in ended:
+                    one.result()
+                now = sum(done[0] for done in dones)
+                if progress is not None:
+                    progress(now - told)
+                told = now
+        finally:
+            # Ctrl-C: the threads end with the piece that they are reading.
+            work.stopped = True
+    return work.found
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _batches(sizes: array[int]) -> list[Sequence[int]]:
+    """Places of files that one thread takes at a time: large files alone and first, small ones together, in order."""
+    large: list[int] = []
+    small: list[Sequence[int]] = []
+    begin = held = 0
+    for place, size in enumerate(sizes):
+        if size > _BATCH_BYTES:
+            if begin < place:
+                small.append(range(begin, place))
+            large.append(place)
+            begin, held = place + 1, 0
+            continue
+        held += max(size, 0)
+        if held >= _BATCH_BYTES or place - begin + 1 >= _BATCH_FILES:
+            small.append(range(begin, place + 1))
+            begin, held = place + 1, 0
+    if begin < len(sizes):
+        small.append(range(begin, len(sizes)))
+    large.sort(key=lambda place: (-sizes[place], place))
+    return [*((place,) for place in large), *small]
+
+
+def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], Any]]:
+    """What gives the hash of bytes that are all there, and what begins one of bytes to come."""
+    if kind == MD5:
+        new = partial(hashlib.md5, usedforsecurity=False)
+        return (lambda data: new(data).digest()), new
+    assert kind == FAST
+    try:
+        import xxhash
+    except ImportError:
+        raise Missing("manifest.needs_xxhash") from None
+    return xxhash.xxh3_128_digest, xxhash.xxh3_128
+
+
+def _run(work: _Work, done: list[int]) -> None:
+    buffer = bytearray(_BUFFER)
+    while not work.stopped:
+        try:
+            batch = work.batches.popleft()
+        except IndexError:
+            return
+        _hash_batch(work, batch, buffer, done)
+
+
+def _hash_batch(work: _Work, batch: Sequence[int], buffer: bytearray, done: list[int]) -> None:
+    """What is done for every file is done here, without a call more than there must be: small files are many."""
+    names, sizes, unread = work.names, work.found.sizes, work.found.unread
+    base = f"{work.root}/" if work.root else ""
+    buffers, view = [buffer], memoryview(buffer)
+    wholes = [(held.content, whole) for held, whole, _ in work.makers]
+    for place in batch:
+        if work.stopped:
+            return
+        name = names[place]
+        try:
+            # What has become a pipe by now must not keep its reader waiting.
+            descriptor = os.open(name if name.startswith("/") else base + name, os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                size = os.readv(descriptor, buffers)
+                done[0] += size
+                # As long as it was said to be, it is whole; else only nothing read is the end, since a file system
+                # over the network may give less than it was asked for.
+                if size != sizes[place] or size == _BUFFER:
+                    sizes[place] = _hash_long(work, place, descriptor, buffer, size, done)
+                    continue
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            unread[place] = why_unread(name, error)
+            sizes[place] = UNKNOWN
+            continue
+        part = view[:size]
+        for content, whole in wholes:
+            content[place * DIGEST : place * DIGEST + DIGEST] = whole(part)
+
+
+def _hash_long(work: _Work, place: int, descriptor: int, buffer: bytearray, part: int, done: list[int]) -> int:
+    """Goes on with a file whose first ``part`` bytes are in the buffer; returns how long it is."""
+    buffers, view = [buffer], memoryview(buffer)
+    running = [begin() for _, _, begin in work.makers]
+    size = part
+    while part:
+        for one in running:
+            one.update(view[:part])
+        if work.stopped:
+            return size
+        part = os.readv(descriptor, buffers)
+        size += part
+        done[0] += part
+    for (held, _, _), one in zip(work.makers, running, strict=True):
+        held[place] = one.digest()
+    return size

@@ -1,0 +1,75 @@
+"""What a user names as one side of a comparison: a manifest, a list as text, a folder, or a recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trueline.data.manifest.hashing import Progress
+from trueline.data.manifest.listing import Listing, list_paths
+from trueline.data.manifest.of_run import is_run, opened_by
+from trueline.data.manifest.taking import take_manifest
+from trueline.formats.files import open_file, unreadable
+from trueline.formats.manifest.json_form import read_manifest
+from trueline.formats.manifest.listed import FAST, HASHES, MD5, Manifest
+from trueline.formats.manifest.text_form import read_list
+
+_BLANK = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A list of files and what the user calls it; one that is ``on_disk`` can still be given its hashes.
+
+    ``opened`` says that it is what a run has opened, where others have what is there.
+    """
+
+    name: str
+    manifest: Manifest
+    on_disk: bool
+    opened: bool = False
+
+
+def open_side(text: str) -> list[Side]:
+    """One side, or of a run on several machines one for each of them."""
+    path = Path(text)
+    try:
+        path.stat()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error if isinstance(error, OSError) else OSError(str(error))) from None
+    if path.is_dir():
+        if is_run(path):
+            found = opened_by(path)
+            several = len(found) > 1
+            return [
+                Side(f"{text} ({one.host})" if several else text, one, not one.hashes, opened=True) for one in found
+            ]
+        return [Side(text, _bare(list_paths([path])), True)]
+    with open_file(path) as file:
+        head = file.read(64).lstrip(_BLANK)
+    return [Side(text, read_manifest(path) if head.startswith(b"{") else read_list(path), False)]
+
+
+def _bare(listing: Listing) -> Manifest:
+    return Manifest(listing.root, listing.names, listing.sizes, {}, listing.unread)
+
+
+def hash_sides(sides: Sequence[Side], progress: Progress | None = None) -> list[Side]:
+    """Gives the sides that lie on disk the hashes that the others have, and no more."""
+    kinds = _wanted([one.manifest for one in sides if not one.on_disk])
+    return [replace(one, manifest=_hashed(one.manifest, kinds, progress)) if one.on_disk else one for one in sides]
+
+
+def _wanted(given: Sequence[Manifest]) -> list[str]:
+    if all(FAST in one.hashes for one in given):
+        return [FAST]
+    if all(MD5 in one.hashes for one in given):
+        return [MD5]
+    return [kind for kind in HASHES if any(kind in one.hashes for one in given)]
+
+
+def _hashed(manifest: Manifest, kinds: Sequence[str], progress: Progress | None) -> Manifest:
+    listing = Listing(manifest.root, list(manifest.paths), manifest.sizes, list(manifest.unread))
+    found = take_manifest(listing, kinds, progress)
+    return replace(found, host=manifest.host, named=manifest.named, notes=[*manifest.notes, *found.notes], times=None)

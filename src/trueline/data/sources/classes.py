@@ -1,0 +1,34 @@
+"""Labels by the names of their classes, as files beside the data give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.data.source import Array, Column
+from trueline.formats.files import open_file
+
+_MOST_BYTES: Final = 1 << 20
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a text that say something."""
+    with open_file(path) as file:
+        text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+    return [one.strip() for one in text.splitlines() if one.strip()]
+
+
+def naming(names: Sequence[str]) -> Callable[[Any], Column]:
+    """What makes names of numbers; a number that no class has stays one."""
+    return partial(_named, list(names))
+
+
+def _named(names: Sequence[str], found: Any) -> Column:
+    values: Array = np.asarray(found)
+    if not names:
+        return values.astype(np.int64)
+    return [names[one] if 0 <= one < len(names) else one for one in values.tolist()]

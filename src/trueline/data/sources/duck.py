@@ -1,0 +1,76 @@
+"""DuckDB, as tables are read with it: a connection that keeps to little memory, and names and texts put into SQL."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.data.source import Array
+from trueline.model.trouble import Missing
+
+# What DuckDB may hold at once; what does not fit goes through a temporary folder.
+_MEMORY: Final = "512MB"
+
+
+class Duck:
+    """A connection with a temporary folder of its own, which ends with it."""
+
+    def __init__(self) -> None:
+        duckdb = _duckdb()
+        self.errors: tuple[type[Exception], ...] = (duckdb.Error,)
+        self._folder = tempfile.TemporaryDirectory(prefix="trueline-tables-")
+        self._connection = duckdb.connect(str(Path(self._folder.name) / "staged.duckdb"))
+        self.run(f"SET memory_limit = '{_MEMORY}'")
+        self.run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spilled'))}")
+        self.run("SET enable_progress_bar = false")
+
+    def run(self, sql: str) -> None:
+        """A statement without an answer."""
+        self._connection.execute(sql)
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of an answer that is known to be short."""
+        found: list[tuple[Any, ...]] = self._connection.execute(sql, list(values)).fetchall()
+        return found
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """The only row of an answer."""
+        return self.rows(sql, values)[0]
+
+    def arrays(self, sql: str) -> Mapping[str, Array]:
+        """An answer column by column; what is null is masked."""
+        found: Mapping[str, Array] = self._connection.execute(sql).fetchnumpy()
+        return found
+
+    def unordered(self, sql: str) -> list[tuple[Any, ...]]:
+        """The same as rows, for questions to which the order of the table does not matter, which is quicker."""
+        self.run("SET preserve_insertion_order = false")
+        try:
+            return self.rows(sql)
+        finally:
+            self.run("SET preserve_insertion_order = true")
+
+    def close(self) -> None:
+        """Forget all of it."""
+        self._connection.close()
+        self._folder.cleanup()
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise Missing("describe.no_duckdb") from None
+    return duckdb
+
+
+def name_in_sql(name: str) -> str:
+    """A column's name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"

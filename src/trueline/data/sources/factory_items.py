@@ -1,0 +1,149 @@
+"""What a dataset of a framework hands out, one item after the other, and an item's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.adapters import adapters_present
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.tree import leaves
+from trueline.data.source import Array, Column, Picture
+
+_BATCHES: Final = ("BatchDataset", "BucketBatchByLengthDataset", "PaddedBatchDataset")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a dataset is gone through: ``begin`` gives its items, ``at`` one of them by its index where it can."""
+
+    begin: Callable[[], Iterator[Any]]
+    at: Callable[[int], Any] | None = None
+    length: int | None = None
+    # None where only the items can tell.
+    batched: bool | None = False
+    once: bool = False
+
+
+def way_through(source: Any) -> Way | None:
+    """How to go through a thing; None where it is no dataset."""
+    if isinstance(source, Mapping | str | bytes | type) or _is_tensor(source):
+        return None
+    if hasattr(source, "create_dict_iterator"):
+        return Way(
+            lambda: iter(source.create_dict_iterator(num_epochs=1, output_numpy=True)), batched=_has_batches(source)
+        )
+    if hasattr(source, "batch_sampler") and hasattr(source, "dataset") and isinstance(source, Iterable):
+        batched = any(getattr(source, name, None) is not None for name in ("batch_size", "batch_sampler"))
+        return Way(lambda: iter(source), length=None if batched else _length(source), batched=batched)
+    length = _length(source)
+    if hasattr(source, "__getitem__") and length is not None:
+        return Way(lambda: (source[at] for at in range(length)), source.__getitem__, length)
+    if isinstance(source, Iterable):
+        samples = any(one.__name__ == "IterableDataset" for one in type(source).__mro__)
+        return Way(lambda: iter(source), batched=False if samples else None, once=isinstance(source, Iterator))
+    return None
+
+
+def _length(source: Any) -> int | None:
+    try:
+        return len(source)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def _has_batches(dataset: Any) -> bool:
+    """Whether a MindSpore pipeline hands out batches."""
+    return type(dataset).__name__ in _BATCHES or any(map(_has_batches, getattr(dataset, "children", ())))
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or any(one.values.is_tensor(value) for one in adapters_present())
+
+
+def _is_image(value: Any) -> bool:
+    return hasattr(value, "__array_interface__") and hasattr(value, "mode") and not isinstance(value, type)
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, np.generic | bool | int | float | str | bytes) or _is_tensor(value) or _is_image(value)
+
+
+def _is_row(value: Any) -> bool:
+    """Whether a list is one value, as tokens are, and not a structure."""
+    return isinstance(value, list) and len(value) > 4 and all(isinstance(one, int | float) for one in value)
+
+
+def value_of(value: Any) -> Any:
+    """A tensor as an array, an image as a Picture, everything else as it is."""
+    if isinstance(value, np.ndarray):
+        return value[()] if not value.ndim else value
+    for one in adapters_present():
+        if one.values.is_tensor(value):
+            try:
+                return one.values.to_numpy(value, copy=True)
+            except Unreadable:
+                return None
+    if _is_image(value):
+        pixels = np.array(value.convert("RGB") if value.mode in ("P", "CMYK", "YCbCr") else value)
+        return Picture("", value.size[0], value.size[1], value.mode, pixels)
+    return np.array(value) if _is_row(value) else value
+
+
+def sample_fields(sample: Any) -> dict[str, Any]:
+    """The values of one sample by name."""
+    return {name: value_of(one) for name, one in leaves(sample, lambda one: _is_value(one) or _is_row(one))}
+
+
+def batch_fields(batch: Any) -> tuple[int, dict[str, Column]]:
+    """How many samples a batch has, and a column for each field that has a value for each of them."""
+    size, lists = _size(batch)
+    found: dict[str, Column] = {}
+    for name, one in leaves(batch, lambda one: _is_value(one) or (one is not batch and _is_column(one, size, lists))):
+        if isinstance(one, list | tuple):
+            found |= _of_list(name, one)
+            continue
+        value = value_of(one)
+        if isinstance(value, np.ndarray) and value.ndim and len(value) == size:
+            found[name] = value
+    return size, found
+
+
+def _size(batch: Any) -> tuple[int, bool]:
+    """How many samples a batch has, and whether a list says so."""
+    first = next(iter(batch.values() if isinstance(batch, Mapping) else batch), None) if _holds(batch) else batch
+    if isinstance(first, list | tuple):
+        return len(first), True
+    arrays = [array for _, one in leaves(batch, _is_tensor) if isinstance(array := value_of(one), np.ndarray)]
+    return next((len(one) for one in arrays if one.ndim), 0), False
+
+
+def _holds(batch: Any) -> bool:
+    return isinstance(batch, Mapping | list | tuple) and bool(batch)
+
+
+def _is_column(value: Any, size: int, lists: bool) -> bool:
+    """Whether a list has a value for each sample: texts, arrays of different shapes, dictionaries."""
+    if not isinstance(value, list | tuple) or len(value) != size:
+        return False
+    lengths = [len(array) for one in value if _is_tensor(one) and np.ndim(array := value_of(one))]
+    # Fields that happen to be as many as samples.
+    return lists or not (lengths and all(one == size for one in lengths))
+
+
+def _of_list(name: str, values: list[Any] | tuple[Any, ...]) -> dict[str, Column]:
+    if values and all(isinstance(one, Mapping) for one in values):
+        samples = [sample_fields(one) for one in values]
+        inside = dict.fromkeys(key for one in samples for key in one)
+        return {f"{name}.{key}": [one.get(key) for one in samples] for key in inside}
+    return {name: [value_of(one) for one in values]}
+
+
+def looks_like_batch(item: Any) -> bool:
+    """Whether an item of unknown making is a batch: two or more arrays of one length, one of them of whole numbers."""
+    arrays: list[Array] = [one for one in sample_fields(item).values() if isinstance(one, np.ndarray) and one.ndim]
+    whole = any(one.dtype.kind in "iu" and one.ndim == 1 for one in arrays)
+    return len(arrays) > 1 and whole and len({len(one) for one in arrays}) == 1

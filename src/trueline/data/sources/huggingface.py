@@ -1,0 +1,245 @@
+"""Datasets of Hugging Face as they lie on disk: Arrow streams, and a page about their features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from trueline.data.source import Chunk, Column, Skipped, Source
+from trueline.data.sources.arrow_columns import Feature, column_of
+from trueline.data.sources.judged import Judged
+from trueline.data.sources.labels import choose_label
+from trueline.formats.files import open_file
+from trueline.model.message import message
+from trueline.model.trouble import BadFile, Missing
+
+_INFO: Final = "dataset_info.json"
+_STATE: Final = "state.json"
+_SPLITS: Final = "dataset_dict.json"
+_MOST_JSON: Final = 64 << 20
+_CHUNK_SAMPLES: Final = 4096
+_CHUNK_BYTES: Final = 16 << 20
+# Images become larger when they are decoded.
+_PACKED_BYTES: Final = 2 << 20
+# What pyarrow raises besides its own at damaged files.
+_DAMAGE: Final = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError)
+
+
+def is_saved(path: Path) -> bool:
+    """Whether a folder is such a dataset, or has one for each split."""
+    if (path / _SPLITS).is_file():
+        return True
+    return (path / _INFO).is_file() and ((path / _STATE).is_file() or any(path.glob("*.arrow")))
+
+
+def open_saved(path: Path, name: str, label: str | None = None) -> Source:
+    """A dataset, all splits of one, or one Arrow file."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise Missing("sources.no_pyarrow") from None
+    skipped = Skipped()
+    if (path / _SPLITS).is_file():
+        page = _json(path / _SPLITS)
+        names = page.get("splits") if isinstance(page, dict) else None
+        if not isinstance(names, list) or not all(isinstance(one, str) and "/" not in one for one in names):
+            raise BadFile(path / _SPLITS, message("formats.damaged").text())
+        parts = [part for one in names for part in _parts(path / one, one, skipped)]
+    else:
+        parts = _parts(path, None, skipped)
+    if not parts:
+        raise BadFile(path, message("sources.no_rows").text())
+    return SavedSource(name, parts, label, skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One Arrow file: how many rows of it can be read, and the features that the dataset's page speaks of."""
+
+    path: Path
+    length: int
+    features: Mapping[str, Feature]
+    split: str | None
+
+
+def _parts(folder: Path, split: str | None, skipped: Skipped) -> list[_Part]:
+    found: list[_Part] = []
+    features = _features(folder, skipped)
+    for path in _files(folder, skipped):
+        try:
+            rows, fields = _count(path, skipped)
+        except BadFile as trouble:
+            skipped.add("unreadable_file", f"{path.name}: {trouble.reason}")
+            continue
+        found.append(_Part(path, rows, {one: features.get(one, Feature()) for one in fields}, split))
+    _compare_count(folder, sum(one.length for one in found), skipped)
+    return found
+
+
+def _compare_count(folder: Path, rows: int, skipped: Skipped) -> None:
+    """Whether the page speaks of another number of rows, as it also does after a selection or a filter."""
+    if not (folder / _INFO).is_file() or not (folder / _STATE).is_file():
+        return
+    try:
+        splits, state = _json(folder / _INFO).get("splits"), _json(folder / _STATE).get("_split")
+        told = splits[state if state in splits else next(iter(splits))]["num_examples"] if splits else None
+    except (BadFile, AttributeError, TypeError, KeyError, StopIteration):
+        return
+    if isinstance(told, int) and told != rows:
+        skipped.add("count_differs", f"{_INFO}: {told} / {rows}")
+
+
+def _files(folder: Path, skipped: Skipped) -> list[Path]:
+    if folder.is_file():
+        return [folder]
+    names: list[str] = []
+    if (folder / _STATE).is_file():
+        page = _json(folder / _STATE)
+        listed = page.get("_data_files") if isinstance(page, dict) else None
+        entries = listed if isinstance(listed, list) else []
+        names = [str(one.get("filename")) for one in entries if isinstance(one, dict)]
+    found = [folder / Path(one).name for one in names] or sorted(folder.glob("*.arrow"))
+    for one in found:
+        if not one.is_file():
+            skipped.add("missing_shard", one.name)
+    return [one for one in found if one.is_file()]
+
+
+def _features(folder: Path, skipped: Skipped) -> dict[str, Feature]:
+    path = (folder if folder.is_dir() else folder.parent) / _INFO
+    if not path.is_file():
+        return {}
+    try:
+        page = _json(path)
+    except BadFile as trouble:
+        skipped.add("unreadable_file", f"{path.name}: {trouble.reason}")
+        return {}
+    told = page.get("features") if isinstance(page, dict) else None
+    return {str(one): Feature.told(what) for one, what in told.items()} if isinstance(told, dict) else {}
+
+
+def _json(path: Path) -> Any:
+    with open_file(path) as file:
+        text = file.read(_MOST_JSON)
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFile(path, message("formats.bad_json", reason=str(error)[:200]).text()) from None
+
+
+def _count(path: Path, skipped: Skipped) -> tuple[int, list[str]]:
+    """The rows of a file and its columns, without reading them."""
+    import pyarrow as arrow
+
+    rows = 0
+    try:
+        with arrow.memory_map(str(path)) as file, arrow.ipc.open_stream(file) as stream:
+            fields = [str(one) for one in stream.schema.names]
+            try:
+                for batch in stream:
+                    rows += batch.num_rows
+            except (arrow.ArrowException, *_DAMAGE) as error:
+                skipped.add("damaged_part", f"{path.name}: {_first_line(error)}")
+    except (arrow.ArrowException, *_DAMAGE) as error:
+        raise BadFile(path, _first_line(error)) from None
+    return rows, fields
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]
+
+
+class SavedSource:
+    """The Source of such files, one after the other."""
+
+    kind = "huggingface"
+
+    def __init__(self, name: str, parts: Sequence[_Part], label: str | None, skipped: Skipped) -> None:
+        self.name = name
+        self.skipped = skipped
+        self._parts = parts
+        self.length = sum(one.length for one in parts)
+        self.fields = list(dict.fromkeys(field for one in parts for field in one.features))
+        classes = {one: feature.names for part in parts for one, feature in part.features.items() if feature.names}
+        self.label = choose_label(name, self.fields, label) or next(iter(classes), None)
+        self.class_names: Sequence[str] = classes.get(self.label or "", ())
+        if any(one.split is not None for one in parts) and "split" not in self.fields:
+            self.fields.append("split")
+        self._damaged: set[Path] = set()
+        self._judged = Judged(skipped)
+
+    def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """Batch by batch of each file, in pieces."""
+        import pyarrow as arrow
+
+        names = list(self.fields if fields is None else fields)
+        begin = 0
+        for part in self._parts:
+            at = begin
+            try:
+                # Read, not mapped: mapped pages would count as memory in use.
+                with arrow.OSFile(str(part.path)) as file, arrow.ipc.open_stream(file) as stream:
+                    for batch in stream:
+                        batch.validate(full=True)
+                        for piece in _pieces(batch, part):
+                            columns = _columns(piece, part, names)
+                            self._judged.look_at_pictures(at, columns)
+                            yield Chunk(at, piece.num_rows, columns)
+                            at += piece.num_rows
+            except (arrow.ArrowException, *_DAMAGE) as error:
+                self._damage(part, error)
+            begin += part.length
+
+    def _damage(self, part: _Part, error: Exception) -> None:
+        place = f"{part.path.name}: {_first_line(error)}"
+        if part.path not in self._damaged and place not in self.skipped.places.get("damaged_part", ()):
+            self.skipped.add("damaged_part", place)
+        self._damaged.add(part.path)
+
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+        """Mapped, so that of the batches before nothing is read."""
+        import pyarrow as arrow
+
+        if any(not 0 <= one < self.length for one in indexes):
+            raise IndexError(indexes)
+        found: dict[int, Mapping[str, Any]] = {}
+        at = 0
+        for part in self._parts:
+            inside = {one - at for one in indexes if at <= one < at + part.length}
+            try:
+                with arrow.memory_map(str(part.path)) as file, arrow.ipc.open_stream(file) as stream:
+                    begin = 0
+                    for batch in stream if inside else ():
+                        for one in inside.intersection(range(begin, begin + batch.num_rows)):
+                            row = batch.slice(one - begin, 1)
+                            row.validate(full=True)
+                            columns = _columns(row, part, self.fields)
+                            found[at + one] = {name: column[0] for name, column in columns.items()}
+                        begin += batch.num_rows
+            except (arrow.ArrowException, *_DAMAGE) as error:
+                self._damage(part, error)
+            at += part.length
+        return [found.get(one, dict.fromkeys(self.fields)) for one in indexes]
+
+
+def _pieces(batch: Any, part: _Part) -> Iterator[Any]:
+    packed = any(one.kind == "Image" for one in part.features.values())
+    row = max(1, batch.nbytes // max(1, batch.num_rows))
+    many = max(1, min(_CHUNK_SAMPLES, (_PACKED_BYTES if packed else _CHUNK_BYTES) // row))
+    for start in range(0, batch.num_rows, many):
+        yield batch.slice(start, many)
+
+
+def _columns(piece: Any, part: _Part, names: Sequence[str]) -> dict[str, Column]:
+    found: dict[str, Column] = {}
+    for name in names:
+        if name in part.features:
+            place = piece.schema.get_field_index(name)
+            found[name] = column_of(piece.column(place), part.features[name], part.path.parent)
+        else:
+            found[name] = [part.split if name == "split" else None] * piece.num_rows
+    return found

@@ -1,0 +1,58 @@
+"""Tables of one JSON object a line: lines that are none are told, fields are copied as the JSON they are written in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from trueline.data.source import Skipped
+from trueline.data.sources.delimited import Dialect, Lines, read_rows
+from trueline.data.sources.duck import Duck, quoted
+
+# No line of JSON can hold it: a line is one cell.
+_NONE: Final = "\x01"
+_MOST_KEYS: Final = 5000
+_OBJECT: Final = "CASE WHEN json_valid(line) THEN json_type(line) = 'OBJECT' ELSE false END"
+
+
+def read_lines(duck: Duck, path: Path, skipped: Skipped) -> list[int]:
+    """Put the lines that hold objects into the table ``lines``; the places of others are given back."""
+    duck.run("CREATE OR REPLACE TABLE lines (n BIGINT, line VARCHAR)")
+    duck.run("CREATE OR REPLACE TABLE raw_lines (n BIGINT, line VARCHAR)")
+    dialect = Dialect(_NONE, ["line"], header=False)
+    values = "row_number() OVER () - 1, c0"
+    lost = read_rows(duck, path, dialect, into="raw_lines", values=values, skipped=skipped)
+    duck.run(f"INSERT INTO lines SELECT n, line FROM raw_lines WHERE {_OBJECT} ORDER BY n")
+    bad = duck.rows(f"SELECT n, json_valid(line) FROM raw_lines WHERE NOT {_OBJECT} AND trim(line) <> '' ORDER BY n")
+    duck.run("DROP TABLE raw_lines")
+    # Rows that the reader refused are not among those it numbered.
+    places = [_shifted(n, lost) for n, _ in bad]
+    lines = Lines(path) if bad and path.suffix.lower() != ".gz" else None
+    for place, (_, valid) in zip(places, bad, strict=True):
+        at = lines.of_row(place) if lines is not None else place + 1
+        skipped.add("describe.no_object" if valid else "describe.bad_json", f"{path.name}:{at}")
+    return sorted([*lost, *places])
+
+
+def _shifted(row: int, lost: list[int]) -> int:
+    for one in lost:
+        if one > row:
+            break
+        row += 1
+    return row
+
+
+def keys(duck: Duck) -> list[str]:
+    """The fields of the objects in ``lines``, in the order in which they first come."""
+    found = duck.rows(
+        "SELECT key, min(n) AS first, min(place) AS place FROM (SELECT n, unnest(json_keys(line)) AS key, "
+        "unnest(range(len(json_keys(line)))) AS place FROM lines) GROUP BY key ORDER BY first, place "
+        f"LIMIT {_MOST_KEYS}"
+    )
+    return [key for key, _, _ in found]
+
+
+def values_of(names: list[str]) -> str:
+    """The SQL of all fields of a line, each once, in order: as JSON, null where it is not there or null itself."""
+    pointers = ", ".join(quoted("/" + name.replace("~", "~0").replace("/", "~1")) for name in names)
+    return f"json_extract(line, [{pointers}])"

@@ -1,0 +1,108 @@
+"""One image, from a file or from its bytes, decoded; whatever is wrong with it becomes a reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import struct
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+
+from trueline.data.source import Picture
+from trueline.formats.files import opened
+from trueline.model.trouble import BadFile, Missing
+
+# More pixels than any dataset's image has: a file of a few bytes can ask for them.
+_MOST_PIXELS: Final = 1 << 27
+# Decoding takes turns with whoever uses the pixels.
+THREADS: Final = min(4, os.cpu_count() or 1)
+# What is no row of numbers as it is stored, and what it becomes: palettes, other colours.
+_SHOWN: Final = {"P": "RGB", "PA": "RGBA", "CMYK": "RGB", "YCbCr": "RGB", "LAB": "RGB", "HSV": "RGB", "1": "L"}
+
+
+def has_pillow() -> bool:
+    """Whether images can be decoded."""
+    return importlib.util.find_spec("PIL") is not None
+
+
+def check_pillow() -> None:
+    """A Missing where Pillow is not installed."""
+    if not has_pillow():
+        raise Missing("sources.no_pillow")
+
+
+def decode(root: Path, path: str) -> Picture:
+    """The image of a file below a folder; an empty path is a file that is gone."""
+    if not path:
+        return Picture(path, broken="unreadable_file")
+    try:
+        with opened(root / path) as file:
+            return _decoded(file, path)
+    except (OSError, BadFile):
+        return Picture(path, broken="unreadable_file")
+
+
+def decode_bytes(data: bytes, place: str) -> Picture:
+    """The image that these bytes are."""
+    return _decoded(io.BytesIO(data), place)
+
+
+def _decoded(file: BinaryIO, place: str) -> Picture:
+    from PIL import Image, UnidentifiedImageError
+
+    if not file.read(1):
+        return Picture(place, broken="picture_empty")
+    file.seek(0)
+    _quieten()
+    try:
+        image = Image.open(file)
+    except UnidentifiedImageError:
+        return Picture(place, broken="picture_unknown")
+    except Image.DecompressionBombError:
+        return Picture(place, broken="picture_too_large")
+    except _ERRORS:
+        return Picture(place, broken="picture_broken")
+    (width, height), mode = image.size, image.mode
+    if width * height > _MOST_PIXELS:
+        return Picture(place, width, height, mode, broken="picture_too_large")
+    try:
+        return Picture(place, width, height, mode, _pixels(image))
+    except _ERRORS as error:
+        reason = "picture_truncated" if "truncated" in str(error) else "picture_broken"
+        return Picture(place, width, height, mode, broken=reason)
+
+
+@cache
+def _quieten() -> None:
+    """Pillow warns of what is told anyway; for all threads at once, since they share one list of filters."""
+    warnings.filterwarnings("ignore", module=r"PIL\.")
+
+
+def _pixels(image: Any) -> np.ndarray[Any, Any]:
+    image.load()
+    shown = _SHOWN.get(image.mode)
+    if image.mode == "P" and "transparency" in image.info:
+        shown = "RGBA"
+    return np.array(image.convert(shown) if shown is not None else image)
+
+
+# What Pillow's decoders raise at damaged files, each its own.
+_ERRORS: Final = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    ArithmeticError,
+    struct.error,
+    MemoryError,
+    EOFError,
+    RuntimeError,
+)

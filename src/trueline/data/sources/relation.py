@@ -1,0 +1,81 @@
+"""A table as SQL sees it: its columns, where its rows come from, and which sample a row is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Form(StrEnum):
+    """How a column's values are written down."""
+
+    TYPED = "typed"
+    TEXT = "text"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A field: its name, what SQL calls it, DuckDB's name of its type, and how its values are written down.
+
+    ``types`` are the types that files of one folder give it, where they differ: how many rows, and the first of them.
+    """
+
+    name: str
+    sql: str
+    type: str
+    form: Form
+    types: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What stands after FROM, the expression of a row's number, and the columns."""
+
+    sql: str
+    row: str
+    columns: Sequence[TableColumn]
+    length: int
+
+    def column(self, name: str) -> TableColumn:
+        """The column of a field."""
+        return next(one for one in self.columns if one.name == name)
+
+
+class Gaps:
+    """Rows that were stepped over keep their numbers: which sample a row is that was read, and the other way round."""
+
+    def __init__(self) -> None:
+        self._before: list[int] = []
+
+    def add(self, read: int, gone: Sequence[int]) -> None:
+        """One more file: ``read`` rows are there before it, ``gone`` are the places of its lost rows in it."""
+        self._before += [read + place - lost for lost, place in enumerate(sorted(gone))]
+
+    @property
+    def count(self) -> int:
+        """How many rows are not there."""
+        return len(self._before)
+
+    def samples(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """The samples that rows are."""
+        found = np.asarray(rows, np.int64)
+        return found + np.searchsorted(np.asarray(self._before, np.int64), found, side="right")
+
+    def rows(self, samples: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """The rows of samples, -1 for one that could not be read."""
+        found = np.asarray(samples, np.int64)
+        gone = np.asarray(self._before, np.int64) + np.arange(len(self._before))
+        rows = found - np.searchsorted(gone, found, side="left")
+        return np.where(np.isin(found, gone), -1, rows)
+
+    def stretches(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Rows from start to stop, cut where a sample is missing between them."""
+        cuts = sorted({one for one in self._before if start < one < stop})
+        edges: list[Any] = [start, *cuts, stop]
+        return list(zip(edges, edges[1:], strict=False))

@@ -1,0 +1,106 @@
+"""A folder in which each file is a sample, and the sub-folders are the classes, where there are any."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.data.source import Chunk, Column, Skipped
+from trueline.data.sources.folders import Files, Wanted
+from trueline.data.sources.judged import Judged
+from trueline.data.sources.labels import choose_label
+from trueline.data.sources.pictures import THREADS
+from trueline.model.message import message
+from trueline.model.trouble import BadFile
+
+_CHUNK_SAMPLES: Final = 512
+_CHUNK_BYTES: Final = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a file holds, how many bytes of memory that takes, and the reason why it could not be read."""
+
+    value: Any
+    size: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort of files: the source's kind, the field's name, which files they are, and how one is read."""
+
+    kind: str
+    field: str
+    wanted: Wanted
+    read: Callable[[Path, str], Read]
+    # The message where there are none.
+    none: str
+
+
+class SampleFiles:
+    """The Source of such a folder; a file that cannot be read keeps its place and its label."""
+
+    def __init__(self, path: Path, name: str, sort: Sort, label: str | None = None) -> None:
+        self.name = name
+        self.kind = sort.kind
+        self.skipped = Skipped()
+        self._root = path
+        self._sort = sort
+        self._files = Files(path, sort.wanted, self.skipped)
+        if not self._files.length:
+            raise BadFile(path, message(sort.none).text())
+        self._judged = Judged(self.skipped)
+        self.length = self._files.length
+        self.fields = [sort.field]
+        self.fields += ["label"] if self._files.has_labels else []
+        self.fields += ["split"] if self._files.has_splits else []
+        self.label = choose_label(name, self.fields, label)
+
+    def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """In the order of their paths, a few read at once; for labels alone nothing is opened."""
+        names = list(self.fields if fields is None else fields)
+        start, size = 0, 0
+        paths: list[str] = []
+        values: list[Any] = []
+        for path, read in self._read() if self._sort.field in names else ((one, None) for one in self._files):
+            paths.append(path)
+            if read is not None:
+                values.append(read.value)
+                size += read.size
+                self._judged.look("", start + len(values) - 1, read.reason, path)
+            if len(paths) == _CHUNK_SAMPLES or size >= _CHUNK_BYTES:
+                yield Chunk(start, len(paths), self._columns(names, paths, values))
+                start, paths, values, size = start + len(paths), [], [], 0
+        if paths:
+            yield Chunk(start, len(paths), self._columns(names, paths, values))
+
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+        """Each from its own file."""
+        found: list[Mapping[str, Any]] = []
+        for index in indexes:
+            if not 0 <= index < self.length:
+                raise IndexError(index)
+            path = self._files.at(index)
+            columns = self._columns(self.fields, [path], [self._sort.read(self._root, path).value])
+            found.append({name: column[0] for name, column in columns.items()})
+        return found
+
+    def _columns(self, names: Sequence[str], paths: list[str], values: list[Any]) -> dict[str, Column]:
+        told = {"label": self._files.label, "split": self._files.split}
+        return {name: [told[name](one) for one in paths] if name in told else values for name in names}
+
+    def _read(self) -> Iterator[tuple[str, Read]]:
+        waiting: deque[tuple[str, Future[Read]]] = deque()
+        with ThreadPoolExecutor(THREADS) as threads:
+            for path in self._files:
+                waiting.append((path, threads.submit(self._sort.read, self._root, path)))
+                if len(waiting) > 2 * THREADS:
+                    first, read = waiting.popleft()
+                    yield first, read.result()
+            for first, read in waiting:
+                yield first, read.result()

@@ -1,0 +1,202 @@
+"""Tables: CSV, TSV, Parquet and JSON lines, or a folder of such files, larger than memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.data.source import Chunk, Column, Skipped
+from trueline.data.sources import parquet_files
+from trueline.data.sources.cells import plain_column
+from trueline.data.sources.duck import Duck
+from trueline.data.sources.parquet_files import ParquetFile
+from trueline.data.sources.relation import Form, Gaps, Relation, TableColumn
+from trueline.data.sources.staging import Staging
+from trueline.model.message import Message, message
+from trueline.model.trouble import BadFile, BadUsage
+
+_KINDS: Final = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_PACKED: Final = ("csv", "jsonl")
+_ROWS: Final = 65536
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is called like a table, or is a folder of which most files are."""
+    if path.is_dir():
+        files = list(_files(path))
+        tables = [one for one in files if _kind(one) is not None]
+        return bool(tables) and len(tables) * 2 >= len(files)
+    return _kind(path) is not None
+
+
+def open_table(path: Path, *, label: str | None = None, name: str | None = None) -> TableSource:
+    """A table, or a folder of tables of one kind; a BadFile where nothing of it can be read."""
+    if not path.exists():
+        raise BadUsage("describe.no_such_file", path=str(path))
+    skipped = Skipped()
+    files = list(_files(path)) if path.is_dir() else [path]
+    counts = Counter(kind for one in files if (kind := _kind(one)) is not None)
+    if not counts:
+        raise BadFile(path, message("describe.no_table").text())
+    kind = counts.most_common(1)[0][0]
+    for one in files:
+        if _kind(one) != kind:
+            skipped.add("describe.other_kind", one.name)
+    duck = Duck()
+    try:
+        source = TableSource(name or str(path), kind, [one for one in files if _kind(one) == kind], duck, skipped)
+        if label is not None and label not in source.fields:
+            raise BadUsage("describe.no_such_field", field=label, name=str(path), fields=", ".join(source.fields))
+        source.label = label
+    except BaseException:
+        duck.close()
+        raise
+    return source
+
+
+def _kind(path: Path) -> str | None:
+    if path.suffix.lower() != ".gz":
+        return _KINDS.get(path.suffix.lower())
+    inner = _KINDS.get(path.with_suffix("").suffix.lower())
+    return inner if inner in _PACKED else None
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for one in sorted(folder.rglob("*")):
+        # What other tools keep beside their tables is called so: _SUCCESS, .crc, .ipynb_checkpoints.
+        if one.is_file() and not any(part[0] in "._" for part in one.relative_to(folder).parts):
+            yield one
+
+
+class TableSource:
+    """The Source of a table; ``relation`` and ``duck`` are for those who ask in SQL.
+
+    Rows that were stepped over keep their numbers: a sample is where it stands in its file, counted from 0.
+    """
+
+    label: str | None = None
+
+    def __init__(self, name: str, kind: str, files: Sequence[Path], duck: Duck, skipped: Skipped) -> None:
+        self.name = name
+        self.kind = kind
+        self.skipped = skipped
+        self.duck = duck
+        self.gaps = Gaps()
+        self._parquet: list[ParquetFile] = []
+        self.relation = self._open_parquet(files) if kind == "parquet" else self._stage(files)
+        if not self.relation.length:
+            raise self._nothing()
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The names of its columns."""
+        return [one.name for one in self.relation.columns]
+
+    @property
+    def length(self) -> int:
+        """How many samples could be read."""
+        return self.relation.length
+
+    def close(self) -> None:
+        """Remove what was copied of it."""
+        self.duck.close()
+
+    def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
+        """Some thousand rows at a time."""
+        columns = [self.relation.column(one) for one in (self.fields if fields is None else fields)]
+        for start in range(0, self.relation.length, _ROWS):
+            for begin, end in self.gaps.stretches(start, min(start + _ROWS, self.relation.length)):
+                yield Chunk(int(self.gaps.samples(begin)), end - begin, self.read(columns, begin, end))
+
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+        """Row by row; one that was stepped over has no values."""
+        found: list[Mapping[str, Any]] = []
+        for row in self.gaps.rows(indexes):
+            if row < 0:
+                found.append(dict.fromkeys(self.fields))
+            else:
+                columns = self.read(self.relation.columns, int(row), int(row) + 1)
+                found.append({name: column[0] for name, column in columns.items()})
+        return found
+
+    def read(self, columns: Sequence[TableColumn], start: int, stop: int) -> dict[str, Column]:
+        """Some rows of some columns."""
+        if not self._parquet:
+            chosen = ", ".join(one.sql for one in columns)
+            where = f"row BETWEEN {start} AND {stop - 1}"
+            arrays = self.duck.arrays(f"SELECT {chosen} FROM {self.relation.sql} WHERE {where} ORDER BY row")
+            return {one.name: plain_column(arrays[one.sql], one) for one in columns}
+        parts = []
+        for first, file in zip(parquet_files.offsets(self._parquet), self._parquet, strict=True):
+            begin, end = max(start, first), min(stop, first + file.length)
+            if begin < end:
+                parts.append(self.duck.arrays(parquet_files.part_of(file, columns, begin - first, end - first)))
+        return {one.name: joined([plain_column(part[one.name], one) for part in parts]) for one in columns}
+
+    def in_footers(self) -> frozenset[str]:
+        """The fields of which counts, least and largest values cost nothing."""
+        return parquet_files.with_statistics(self.duck, self._parquet) if self._parquet else frozenset()
+
+    def drop_damaged(self) -> bool:
+        """Leave out Parquet files that have a good footer and pages that cannot be read; whether there were such.
+
+        A BadFile where none is left.
+        """
+        good = [one for one in self._parquet if parquet_files.can_be_read(self.duck, one)]
+        for one in self._parquet:
+            if one not in good:
+                self.skipped.add("describe.damaged_parquet", one.path.name)
+        if len(good) == len(self._parquet):
+            return False
+        self._parquet = good
+        if not good:
+            raise self._nothing()
+        self.relation = parquet_files.together(good)
+        return True
+
+    def _nothing(self) -> BadFile:
+        """What is wrong where there are no samples: the first thing that was stepped over."""
+        reasons = [(Message(reason), places[0]) for reason, places in self.skipped.places.items() if places]
+        if not reasons:
+            return BadFile(self.name, message("describe.no_rows").text())
+        reason, place = reasons[0]
+        return BadFile(self.name, message("describe.nothing_read", reason=reason, place=place).text())
+
+    def _open_parquet(self, files: Sequence[Path]) -> Relation:
+        for path in files:
+            found = parquet_files.read_footer(self.duck, path)
+            if found is not None and found.length:
+                self._parquet.append(found)
+            else:
+                empty = found is not None or path.stat().st_size == 0
+                self.skipped.add("describe.empty_file" if empty else "describe.bad_footer", path.name)
+        return parquet_files.together(self._parquet) if self._parquet else Relation("", "", (), 0)
+
+    def _stage(self, files: Sequence[Path]) -> Relation:
+        staging = Staging(self.duck, self.skipped, Form.JSON if self.kind == "jsonl" else Form.TEXT)
+        for path in files:
+            staging.add(path)
+        self.gaps = staging.gaps
+        return staging.relation()
+
+
+def joined(pieces: Sequence[Column]) -> Column:
+    """Pieces of a column one after the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    arrays = [one for one in pieces if isinstance(one, np.ndarray)]
+    if len(arrays) == len(pieces) and len({one.dtype for one in arrays}) == 1:
+        return np.concatenate(arrays)
+    return [value for piece in pieces for value in piece]

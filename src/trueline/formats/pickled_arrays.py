@@ -1,0 +1,119 @@
+"""Pickles of plain values and NumPy's arrays, read without running them: what else they name is refused."""
+
+from __future__ import annotations
+
+import math
+from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from trueline.formats.files import map_file
+from trueline.formats.printable import printable
+from trueline.formats.pth.allowed import Call
+from trueline.formats.pth.machine import Made
+from trueline.formats.pth.numpy_values import CALLS, TYPES, NumpyType, encoded_bytes
+from trueline.formats.pth.opcodes import unpickled
+from trueline.formats.pth.trouble import BadPickle, Refused
+from trueline.formats.pth.values import counts
+from trueline.model.message import message
+from trueline.model.trouble import BadFile
+
+Array = npt.NDArray[Any]
+_MOST_BYTES: Final = 1 << 30
+
+
+class _HeldArray(Made):
+    """An array in the making."""
+
+    __slots__ = ("array",)
+
+    def __init__(self) -> None:
+        self.array: Array | None = None
+
+    def build(self, state: Any) -> None:
+        """Take shape, type and elements."""
+        if not isinstance(state, tuple) or len(state) != 5 or not isinstance(state[2], NumpyType):
+            raise BadPickle("numpy.ndarray")
+        self.array = _filled(counts(state[1]), state[2].dtype, state[4], by_columns=bool(state[3]))
+
+
+def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], data: Any, *, by_columns: bool) -> Array:
+    size = math.prod(shape) * dtype.itemsize
+    held = encoded_bytes(data, size)
+    if held is None or len(held) != size:
+        raise BadPickle("numpy.ndarray")
+    return np.frombuffer(held, dtype).reshape(shape, order="F" if by_columns else "C")
+
+
+def _empty(_kind: Any, _shape: Any, _code: Any) -> _HeldArray:
+    return _HeldArray()
+
+
+def _from_buffer(data: Any, kind: Any, shape: Any, order: Any) -> _HeldArray:
+    made = _HeldArray()
+    made.build((1, shape, kind, order == "F", data))
+    return made
+
+
+_CALLS: Final[dict[tuple[str, str], Callable[..., Any]]] = {
+    **CALLS,
+    ("numpy.core.multiarray", "_reconstruct"): _empty,
+    ("numpy._core.multiarray", "_reconstruct"): _empty,
+    ("numpy.core.numeric", "_frombuffer"): _from_buffer,
+    ("numpy._core.numeric", "_frombuffer"): _from_buffer,
+}
+
+
+class _Allowed:
+    """The table for one file: what may be copied while it is read is counted."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_BYTES
+        self._encode = Call("_codecs.encode", self._encoded)
+
+    def find(self, module: str, name: str) -> Any:
+        """What a name stands for; everything that is not on the list is refused by its full name."""
+        # Older protocols use the names of Python 2.
+        where = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
+        if where == ("_codecs", "encode"):
+            return self._encode
+        if where in _CALLS:
+            return Call(".".join(where), _CALLS[where])
+        if where in TYPES:
+            return TYPES[where]
+        raise Refused(".".join(where))
+
+    def _encoded(self, text: Any, encoding: Any = "latin1") -> bytes:
+        """Bytes as protocol 2 writes them."""
+        self._left -= len(text) if isinstance(text, str) else _MOST_BYTES
+        if self._left < 0 or encoding not in ("latin1", "latin-1", "utf-8"):
+            raise BadPickle("_codecs.encode")
+        return bytes(text, encoding)
+
+
+def _persistent(_id: Any) -> Any:
+    raise Refused("persistent id")
+
+
+def read_pickle(path: Path) -> Any:
+    """The value of a pickle: dictionaries and lists of plain values and arrays; a BadFile where it is anything else."""
+    data = map_file(path)
+    if len(data) > _MOST_BYTES:
+        raise _bad(path, "too long")
+    try:
+        value, _ = unpickled(data, 0, _Allowed().find, _persistent)
+    except Refused as refused:
+        raise BadFile(path, message("sources.refused_pickle", name=refused.name).text()) from None
+    except BadPickle as error:
+        raise _bad(path, printable(str(error)) or "?") from None
+    if isinstance(value, dict):
+        return {name: one.array if isinstance(one, _HeldArray) else one for name, one in value.items()}
+    return value.array if isinstance(value, _HeldArray) else value
+
+
+def _bad(path: Path, reason: str) -> BadFile:
+    return BadFile(path, message("sources.bad_pickle", reason=reason).text())

@@ -1,0 +1,61 @@
+"""The batches of a step, whole: one safetensors file, each array under its batch's number in the step and its field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy.typing as npt
+
+from trueline.formats.run_folder.guard import bad, decode_json
+from trueline.formats.run_folder.json_text import json_bytes
+from trueline.formats.run_folder.tensors import can_keep, read_with_texts, write_arrays
+
+Array = npt.NDArray[Any]
+_TEXTS: Final = "trueline.texts"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeBatch:
+    """One batch: arrays and lists of texts by field, a row for each sample; empty where it was not kept."""
+
+    arrays: dict[str, Array]
+    texts: dict[str, Sequence[str]]
+
+
+def write_batches(path: Path, batches: Sequence[WholeBatch]) -> None:
+    """A step's batches in the order of its batch events; an array of a type that fits into no file is left out."""
+    arrays: dict[str, Array] = {}
+    texts: dict[str, Sequence[str]] = {}
+    for number, one in enumerate(batches):
+        arrays |= {f"{number}/{field}": array for field, array in one.arrays.items() if can_keep(array)}
+        texts |= {f"{number}/{field}": list(words) for field, words in one.texts.items()}
+    write_arrays(path, arrays, {_TEXTS: json_bytes(texts).decode()} if texts else {})
+
+
+def read_batches(root: Path, path: Path) -> list[WholeBatch]:
+    """The batches again, arrays as read-only views of the mapped file."""
+    arrays, about = read_with_texts(root, path)
+    texts = decode_json(path, about.get(_TEXTS, "{}").encode())
+    if not isinstance(texts, dict) or not all(_is_words(one) for one in texts.values()):
+        raise bad(path, "bad_content", reason=_TEXTS)
+    numbers = [_number(path, name) for name in (*arrays, *texts)]
+    found = [WholeBatch({}, {}) for _ in range(max(numbers, default=-1) + 1)]
+    for name, array in arrays.items():
+        found[_number(path, name)].arrays[name.partition("/")[2]] = array
+    for name, words in texts.items():
+        found[_number(path, name)].texts[name.partition("/")[2]] = words
+    return found
+
+
+def _number(path: Path, name: str) -> int:
+    number, _, field = name.partition("/")
+    if not field or not (number.isascii() and number.isdigit()) or len(number) > 4:
+        raise bad(path, "bad_key", key=repr(name[:200]))
+    return int(number)
+
+
+def _is_words(found: Any) -> bool:
+    return isinstance(found, list) and all(isinstance(one, str) for one in found)

@@ -1,0 +1,1 @@
+"""Which files a script opens while it is recorded: heard through Python, and below given folders from the system."""

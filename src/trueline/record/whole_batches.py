@@ -1,0 +1,75 @@
+"""The first batches of a run, whole: what the loader handed out, and what entered the network where that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueline.adapters.protocol import Values
+from trueline.formats.run_folder.batches import WholeBatch
+from trueline.model.key import Phase
+from trueline.model.run import EventName
+from trueline.record.batches import Laid, lay_out
+
+
+@dataclass(slots=True)
+class _Pending:
+    event: Mapping[str, Any]
+    loader: int | None
+    laid: Laid
+    entered: bool = False
+
+
+class WholeBatches:
+    """Copies batches until there are enough of training and of evaluation, which share no count."""
+
+    def __init__(self, most: int) -> None:
+        self._left = dict.fromkeys(Phase, most)
+        self._pending: list[_Pending] = []
+        # Which phases the batches of a loader went into: one that only trains is not copied for evaluation's sake.
+        self._served: dict[int | None, set[Phase]] = {}
+
+    def add(self, event: Mapping[str, Any], loader: int | None, laid: Laid, *, from_loader: bool = True) -> None:
+        """A batch has come; it counts once it belongs to a finished step."""
+        phases = self._served.get(loader) or set(Phase)
+        if not any(self._left[one] for one in phases) or len(self._pending) >= sum(self._left.values()):
+            return
+        copied = [(name, np.array(array)) for name, array in laid.arrays]
+        kept = Laid(laid.size, copied, list(laid.texts))
+        self._pending.append(_Pending(event, loader, kept, entered=not from_loader))
+
+    def enter(self, events: Sequence[Mapping[str, Any]], given: Any, values: Values) -> None:
+        """A network is called: keep of its inputs what is not the batch itself."""
+        found = next((one for one in reversed(self._pending) if any(one.event is each for each in events)), None)
+        if found is None or found.entered:
+            return
+        found.entered = True
+        known = [array for _, array in found.laid.arrays]
+        for name, array in lay_out(given, values, None).arrays:
+            same = any(array.shape == one.shape and np.array_equal(array, one) for one in known)
+            if array.shape[0] == found.laid.size and not same:
+                found.laid.arrays.append((f"network.{name}", np.array(array)))
+
+    def of_step(self, events: Sequence[Mapping[str, Any]], phase: Phase) -> list[WholeBatch] | None:
+        """The batches of a finished step in the order of their events, or None."""
+        found: list[WholeBatch] = []
+        for event in events:
+            if event["event"] != EventName.BATCH:
+                continue
+            place = next((at for at, one in enumerate(self._pending) if one.event is event), None)
+            if place is None:
+                found.append(WholeBatch({}, {}))
+                continue
+            one = self._pending.pop(place)
+            self._served.setdefault(one.loader, set()).add(phase)
+            # What the script has passed over does not come any more.
+            earlier = [each for each in self._pending[:place] if each.loader != one.loader]
+            self._pending[:place] = earlier
+            wanted = self._left[phase] > 0
+            self._left[phase] -= wanted
+            texts = one.laid.texts if wanted else []
+            found.append(WholeBatch(dict(one.laid.arrays if wanted else []), {"text": texts} if texts else {}))
+        return found if any(one.arrays or one.texts for one in found) else None

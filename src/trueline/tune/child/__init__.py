@@ -1,0 +1,1 @@
+"""A script with an experiment in it, from within its process."""

@@ -1,0 +1,190 @@
+"""Loss scales watched, and another one tried: what gradients are, update by update, and what the scaler does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from trueline.adapters.scalers import Beginning, Scaler
+from trueline.adapters.tree import leaves
+from trueline.tune.child.ear import Ear
+from trueline.tune.child.gradients import Halves, Taken, read_array
+
+if TYPE_CHECKING:
+    from trueline.adapters.observer import Observer
+    from trueline.adapters.protocol import Adapter
+    from trueline.tune.child.teller import Teller
+    from trueline.tune.experiment import Experiment
+
+_HALF = "float16"
+_BRAIN = "bfloat16"
+
+
+class ScaleEar(Ear):
+    """Settings: ``every`` how many updates gradients are looked at whole; ``scale`` to try, with ``factor`` and
+    ``window`` for a scaler that adapts; ``own`` the script's own scale where it is one that nobody tells of."""
+
+    def __init__(self, observer: Observer, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
+        super().__init__(observer, adapter, experiment, teller)
+        settings = experiment.settings
+        self._every = max(int(settings.get("every", 1)), 1)
+        self._tried: float | None = settings.get("scale")
+        self._own = float(settings.get("own", 1.0))
+        self._scale = self._own
+        self._adapts = False
+        self._halves = Halves()
+        self._known: set[int] = set()
+        self._backward = False
+        self._noted = 0
+        self._brain = False
+        self._begin_taking()
+        self._placed = [adapter.loss_scale.watch_scalers(self._begin_scaler)]
+        if self._tried is not None:
+            self._placed.append(adapter.loss_scale.multiply_losses(lambda: self._factor))
+
+    def leave(self) -> None:
+        """Scalers and losses are the script's own again."""
+        for one in self._placed:
+            one.remove()
+
+    def _begin_taking(self) -> None:
+        self._half, self._other, self._activations = Taken(), Taken(), Taken()
+        self._passes = 0
+        self._clip: Any = None
+
+    @property
+    def _whole(self) -> bool:
+        """Whether gradients of the coming update are looked at whole."""
+        return self.updates % self._every == 0
+
+    @property
+    def _factor(self) -> float:
+        """What is to be put on the loss besides the script's own scale; a scaler that adapts has begun with it."""
+        return 1.0 if self._tried is None or self._adapts else self._tried / self._scale
+
+    @property
+    def wants_calls(self) -> bool:
+        """What every module returns is of interest, for the gradients that come to it."""
+        return self._whole or bool(self._observer.wants_calls)
+
+    def _begin_scaler(self, scaler: Scaler) -> Beginning | None:
+        line = scaler.line.to_json() if scaler.line is not None else {"file": None, "line": None}
+        self.teller.tell(
+            "scaler", kind=scaler.kind, scale=scaler.scale, factor=scaler.factor, window=scaler.window, **line
+        )
+        if self._tried is None or not scaler.dynamic:
+            return None
+        self._adapts = True
+        settings = self.experiment.settings
+        return Beginning(self._tried, float(settings["factor"]), int(settings["window"]))
+
+    # ---- what is heard
+
+    def scale(self, value: Any) -> None:
+        """The scale in force for the coming backward pass."""
+        self._scale = self.adapter.values.read(value) if not isinstance(value, int | float) else float(value)
+        self._observer.scale(value)
+
+    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """A module is called: the gradients of its parameters are looked at from now on."""
+        if id(module) not in self._known and not self._backward and self.adapter.values.training(module):
+            self._known.add(id(module))
+            with self._told_trouble():
+                self._meet(module)
+        self._observer.called(module, args, kwargs)
+
+    def _meet(self, module: Any) -> None:
+        for one in self.adapter.values.tensors(module):
+            if one.trainable and id(one.value) not in self._known:
+                self._known.add(id(one.value))
+                self.adapter.loss_scale.on_parameter_gradient(one.value, self._taker(one.value))
+
+    def _taker(self, parameter: Any) -> Any:
+        def take(gradient: Any) -> Any:
+            with self._told_trouble():
+                self._take(parameter, gradient)
+                return gradient / self._factor if self._factor != 1 else gradient
+
+        return take
+
+    def _take(self, parameter: Any, gradient: Any) -> None:
+        array = read_array(self.adapter.values, gradient)
+        if array is not None:
+            taken = self._half if self._halves.came_through(parameter, array) else self._other
+            taken.add(array, self._scale * self._factor, whole=self._whole)
+
+    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+        """A module has returned something, to which a gradient may come."""
+        if self._whole and not self._backward:
+            with self._told_trouble():
+                self._listen(output)
+        self._observer.returned(module, args, kwargs, output)
+
+    def _listen(self, output: Any) -> None:
+        values = self.adapter.values
+        for _, tensor in leaves(output, values.is_tensor):
+            kind = values.dtype(tensor)
+            self._brain = self._brain or kind == _BRAIN
+            if kind == _HALF:
+                self._halves.seen = True
+                self.adapter.hooks.on_gradient(tensor, self._take_activation)
+
+    def _take_activation(self, gradient: Any) -> None:
+        with self._told_trouble():
+            array = read_array(self.adapter.values, gradient)
+            if array is not None:
+                self._activations.add(array, self._scale * self._factor, whole=True)
+
+    def backward_began(self) -> None:
+        """What is called within it is only computed again."""
+        self._backward = True
+        self._passes += 1
+        self._observer.backward_began()
+
+    def backward_ended(self) -> None:
+        """The gradients are there."""
+        self._backward = False
+        self._observer.backward_ended()
+
+    def clipped(self, kind: str, limit: float, norm: Any) -> None:
+        """Gradients are clipped, and their norm is known before that."""
+        self._clip = norm
+        self._observer.clipped(kind, limit, norm)
+
+    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        """The gradients since the last update are this one's; a second optimizer of it finds them noted."""
+        with self._told_trouble():
+            if self.updates != self._noted:
+                self._noted = self.updates
+                self._note_gradients(optimizer, gradients)
+        self._observer.step_began(optimizer, gradients)
+
+    def _note_gradients(self, optimizer: Any, given: Sequence[tuple[Any, Any]] | None) -> None:
+        fields: dict[str, Any] = {"scale": self._scale * self._factor, "half": self._halves.seen, "brain": self._brain}
+        if self._half.exponents.total or self._other.exponents.total:
+            fields["gradients"] = {
+                "half": self._half.to_json(),
+                "other": self._other.to_json(),
+                "activations": self._activations.to_json(),
+            }
+            fields["hand"] = self._by_hand(optimizer, given)
+        else:
+            fields["largest"] = self._half.largest
+            fields["largest_other"] = self._other.largest
+        fields["nonfinite"] = self._half.nonfinite or self._other.nonfinite or self._activations.nonfinite
+        self.note(**fields)
+        self._begin_taking()
+
+    def _by_hand(self, optimizer: Any, given: Sequence[tuple[Any, Any]] | None) -> float | None:
+        """How much larger gradients were after backward than when they were stepped with, or clipped: a scale."""
+        values = self.adapter.values
+        settings = [one.settings for one in values.groups(optimizer)]
+        divided = next((one["loss_scale"] for one in settings if "loss_scale" in one), 1)
+        norm = self._clip
+        if norm is None and given:
+            norm = values.norm([gradient for _, gradient in given])
+        if norm is None or self._passes != 1:
+            return None
+        stepped = values.read(norm) / float(divided)
+        squares = self._half.squares + self._other.squares
+        return float(squares**0.5 / self._factor / stepped) if stepped > 0 else None

@@ -1,0 +1,52 @@
+"""Which loss scale suits the gradients that were seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.tune.scale.seen import LARGEST, Seen
+from trueline.tune.scale.shares import nearest_power
+
+# Gradients of later steps may be larger than those that were seen.
+_MARGIN: Final = 2
+_HIGHEST: Final = 40
+_LEAP: Final = 16
+FACTOR: Final = 2.0
+WINDOW: Final = 2000
+_SHORTEST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A scale as a power of two; for a scaler that adapts its factor and window as well."""
+
+    power: int
+    factor: float = FACTOR
+    window: int = WINDOW
+
+    @property
+    def scale(self) -> float:
+        """The scale itself."""
+        return 2.0**self.power
+
+
+def suggest(runs: Sequence[Seen]) -> Suggestion | None:
+    """The largest scale at which nothing that was seen overflows, with a margin; None where nothing was seen."""
+    known = [one for run in runs for one in run.updates if not one.own_fault]
+    sizes = [one.largest for one in known if one.largest]
+    limits = [math.floor(math.log2(LARGEST / max(sizes)))] if sizes else []
+    # What was lost at a scale fits at half of that at best.
+    limits += [math.floor(math.log2(one.scale)) - 1 for one in known if one.lost and one.scale > 0]
+    if not known:
+        return None
+    # Where all is zero, all may have vanished.
+    power = min(limits) - _MARGIN if limits else nearest_power(runs[-1].scale) + _LEAP
+    return Suggestion(max(0, min(power, _HIGHEST)), window=_window(runs[0]))
+
+
+def _window(run: Seen) -> int:
+    """So short that a scale which was halved is back before the next update is lost; else the usual one."""
+    return max(_SHORTEST, min(WINDOW, math.floor(1 / run.lost_share))) if run.lost_share else WINDOW

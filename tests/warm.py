@@ -1,0 +1,265 @@
+"""Processes that begin with a framework imported, which is most of the time of a short training.
+
+Each is forked from one that waits with nothing else done, and is then a child of whoever asked, as if it had been
+started: with an id, streams, signals and an end of its own. Where TRUELINE_WHOLE is set, Python is started each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import gc
+import importlib
+import json
+import os
+import random
+import runpy
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+# What torch's own optimizers need is half of the import.
+_IMPORTED = {"torch": ("torch", "torch._dynamo", "torch.utils.data"), "mindspore": ("mindspore", "mindspore.dataset")}
+# What counts when Python and the frameworks start: a process with something else here is started, not forked.
+_SETTINGS = ("PYTHONHASHSEED", "OMP_", "MKL_", "KMP_", "ONEDNN_", "DNNL_", "MS_", "GLOG_", "TORCH_", "LD_", "CUBLAS_")
+_SUBREAPER = 36
+_FREE_NUMBERS = 100
+
+_waiting: dict[tuple[str, str], socket.socket] = {}
+_started: list[subprocess.Popen[bytes]] = []
+# In a forked process: what waits to be forked for its own children.
+_own: tuple[str, socket.socket] | None = None
+_asking = threading.Lock()
+
+
+def python(
+    framework: str, folder: Path, *arguments: str, env: dict[str, str], stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """``python arguments…`` in a folder, with the framework imported."""
+    line, pipe = [sys.executable, *arguments], subprocess.PIPE
+    streams: dict[str, Any] = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "text": True, "encoding": "utf-8"}
+    with Popen(line, framework=framework, cwd=folder, env=env, **streams) as process:
+        said = process.communicate(stdin)
+    return subprocess.CompletedProcess(line, process.returncode, *said)
+
+
+@contextlib.contextmanager
+def guests() -> Iterator[None]:
+    """Meanwhile models and datasets of a user's begin with the framework that their files name."""
+    from trueline.adapters.guest import process
+    from trueline.adapters.guest.guest import Guest
+
+    start, named = Guest.start.__func__, ""  # type: ignore[attr-defined]
+
+    def named_start(kind: type[Guest], entry: Any, *, folder: Path | None = None, **more: Any) -> Guest:
+        nonlocal named
+        file = entry.module if entry.is_file else entry.module.replace(".", "/") + ".py"
+        named = _named_in((folder or Path.cwd()) / file)
+        return start(kind, entry, folder=folder, **more)
+
+    def popen(line: list[str], **options: Any) -> Popen:
+        return Popen(line, framework=named, **options)
+
+    forking = SimpleNamespace(**{**vars(subprocess), "Popen": popen})
+    with mock.patch.object(Guest, "start", classmethod(named_start)), mock.patch.object(process, "subprocess", forking):
+        yield
+
+
+def end() -> None:
+    """End those that wait."""
+    for one in _waiting.values():
+        one.close()
+    for process in _started:
+        process.wait()
+    _waiting.clear()
+    _started.clear()
+
+
+class Popen(subprocess.Popen):  # type: ignore[type-arg]
+    """A process that is forked where that is the same as starting it."""
+
+    def __init__(self, *arguments: Any, framework: str = "", **options: Any) -> None:
+        self._framework = framework
+        super().__init__(*arguments, **options)
+
+    def _execute_child(self, *given: Any) -> None:
+        args, _, _, _, pass_fds, cwd, env, _, _, _, *streams = given[:16]
+        read_in, _, _, write_out, _, write_err = streams
+        env = dict(os.environ if env is None else env)
+        waiting = self._waiting_for(args, env)
+        if waiting is None:
+            super()._execute_child(*given)
+            return
+        order = {
+            "arguments": [str(one) for one in args[1:]],
+            "folder": os.fspath(cwd or Path.cwd()),
+            "env": env,
+            "own_session": given[21],
+            "numbers": [0, 1, 2, *pass_fds],
+        }
+        usual = [own if one == -1 else one for own, one in enumerate((read_in, write_out, write_err))]
+        told, tell = os.pipe()
+        with os.fdopen(told, "rb", 0) as answer, _asking, _taking_orphans():
+            try:
+                socket.send_fds(waiting, [json.dumps(order).encode()], [*usual, *pass_fds, tell])
+            finally:
+                os.close(tell)
+            self.pid = int(answer.read(64))
+        self._child_created = True
+        self._close_pipe_fds(*streams)
+
+    def _waiting_for(self, args: Any, env: dict[str, str]) -> socket.socket | None:
+        if os.environ.get("TRUELINE_WHOLE") or isinstance(args, str | bytes) or str(args[0]) != sys.executable:
+            return None
+        if any((Path(one) / "sitecustomize.py").exists() for one in _path(env)):
+            return None
+        if _own is not None:
+            same = [str(one) for one in args[1:3]] == ["-m", "trueline"] and _own[0] == _settings(env)
+            return _own[1] if same else None
+        return _waiting_with(self._framework, env) if self._framework else None
+
+
+def _named_in(file: Path) -> str:
+    """The one framework that a file imports, if it is one."""
+    text = file.read_text("utf-8", errors="replace") if file.is_file() else ""
+    named = [one for one in _IMPORTED if f"import {one}" in text or f"from {one}" in text]
+    return named[0] if len(named) == 1 else ""
+
+
+def _settings(env: dict[str, str]) -> str:
+    return json.dumps(sorted(one for one in env.items() if one[0].startswith(_SETTINGS)))
+
+
+def _path(env: dict[str, str]) -> list[str]:
+    return [one for one in env.get("PYTHONPATH", "").split(os.pathsep) if one]
+
+
+def _waiting_with(framework: str, env: dict[str, str]) -> socket.socket:
+    key = framework, _settings(env)
+    if key not in _waiting:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            line = [sys.executable, __file__, framework, str(theirs.fileno())]
+            process = subprocess.Popen(
+                line, cwd="/", env=env, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        _waiting[key] = ours
+        _started.append(process)
+    return _waiting[key]
+
+
+@contextlib.contextmanager
+def _taking_orphans() -> Iterator[None]:
+    """Meanwhile the children of descendants that end become children of this process."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        prctl(_SUBREAPER, 0)
+
+
+def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """In a process forked for it: what is asked for, and the files for it. Ends where nobody asks any more."""
+    while True:
+        message, files, _, _ = socket.recv_fds(asked, 1 << 20, 64)
+        if not message:
+            os._exit(0)
+        answer = files.pop()
+        told, tell = os.pipe()
+        between = os.fork()
+        if not between:
+            if os.fork():
+                os._exit(0)
+            order = json.loads(message)
+            # Who asked may end the whole session as soon as the process has a name.
+            if order["own_session"]:
+                os.setsid()
+            os.write(tell, str(os.getpid()).encode())
+            for one in (told, tell, answer):
+                os.close(one)
+            asked.close()
+            return order, files
+        os.close(tell)
+        # Only then the process has lost the one between, and is the asking one's.
+        os.waitpid(between, 0)
+        with contextlib.suppress(BrokenPipeError):
+            os.write(answer, os.read(told, 64))
+        for one in (told, answer, *files):
+            os.close(one)
+
+
+def _leave_one_waiting(order: dict[str, Any], files: list[int]) -> tuple[dict[str, Any], list[int]]:
+    """What is to be done: as asked for or, in what is forked from the one that is left behind, something else."""
+    global _own
+    while True:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork():
+            theirs.close()
+            _own = _settings(dict(os.environ)), ours
+            return order, files
+        ours.close()
+        for one in files:
+            os.close(one)
+        order, files = _be_forked(theirs)
+
+
+def _become(order: dict[str, Any], files: list[int]) -> None:
+    """Be the process that is asked for, up to its first line."""
+    for number, file in zip(order["numbers"], [_moved(one) for one in files], strict=True):
+        os.dup2(file, number)
+        os.close(file)
+    inherited = _path(dict(os.environ))
+    os.environ.clear()
+    os.environ.update(order["env"])
+    os.chdir(order["folder"])
+    program = order["arguments"]
+    first = order["folder"] if program[0] == "-m" else str(Path(program[0]).resolve().parent)
+    sys.path[:] = [first, *_path(order["env"]), *(one for one in sys.path[1:] if one not in inherited)]
+    sys.argv = program[1:] if program[0] == "-m" else program
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    line_by_line = 1 if os.environ.get("PYTHONUNBUFFERED") else -1
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8")  # type: ignore[misc] # noqa: SIM115
+    sys.stdout = sys.__stdout__ = open(1, "w", line_by_line, encoding="utf-8")  # type: ignore[misc] # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(2, "w", 1, "utf-8", "backslashreplace")  # type: ignore[misc] # noqa: SIM115
+    subprocess.Popen = Popen  # type: ignore[misc]
+    _draw_own_seeds()
+
+
+def _draw_own_seeds() -> None:
+    """Where no seed is set, each process has random numbers of its own."""
+    random.seed()
+    sys.modules["numpy"].random.seed()
+    if "torch" in sys.modules:
+        sys.modules["torch"].default_generator.seed()
+
+
+def _moved(file: int) -> int:
+    """The same file under a number that is nobody's."""
+    moved = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _FREE_NUMBERS)
+    os.close(file)
+    return moved
+
+
+def _wait(framework: str, asked: socket.socket) -> None:
+    for name in _IMPORTED[framework]:
+        importlib.import_module(name)
+    gc.freeze()
+    order, files = _leave_one_waiting(*_be_forked(asked))
+    _become(order, files)
+    program = order["arguments"]
+    if program[0] == "-m":
+        runpy.run_module(program[1], run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(program[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    _wait(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
