@@ -32,6 +32,8 @@ _ROOMS: Final = {
     "repeat": "repeating",
     "workers": "workers",
     "run": "running",
+    "passage": "passage",
+    "onward": "passage",
 }
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.pipeline import Operator
 from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.changes import Changes
-from trueline.data.pipeline.child.fields import FieldSeen, Reader
+from trueline.data.pipeline.child.fields import Array, FieldSeen, Reader
 from trueline.data.pipeline.journal import Journal
 from trueline.model.run import Line
 
@@ -20,6 +21,20 @@ _KEPT: Final = "trueline_operator"
 # Of so many samples it is looked at what an operator leaves of the generators of random numbers.
 _CHANCES: Final = 6
 _SURE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One call: the operator's place, what it was given, and copies of the arrays before and after.
+
+    ``inside`` calls that came before it in the list were made by it.
+    """
+
+    place: int
+    given: Any
+    before: Sequence[Array]
+    after: Sequence[Array]
+    inside: int
 
 
 class _Seen:
@@ -81,7 +96,7 @@ class Meter:
         # For each operator under way the seconds, and the processor's, that operators inside it have taken.
         self._inside: list[list[float]] = []
         self.on = False
-        self.states: list[tuple[int, Any]] | None = None
+        self.states: list[State] | None = None
         self._traced: tuple[int, int, Callable[[], AbstractContextManager[None]]] | None = None
         self._given: Any = None
 
@@ -102,6 +117,10 @@ class Meter:
     def stir(self) -> None:
         """The random generators go on by a step."""
         self._chance.stir()
+
+    def fix(self) -> None:
+        """The random generators begin anew, at the same place each time."""
+        self._chance.fix()
 
     def chance(self) -> tuple[int, ...]:
         """The state of each random generator, as a number."""
@@ -139,6 +158,7 @@ class Meter:
         self._journal.at(self._sample, place)
         before = seen.changes.before(self._reader, given)
         self._inside.append([0.0, 0.0])
+        earlier = len(self.states) if self.states is not None else 0
         began, busy = time.perf_counter(), time.process_time()
         try:
             result = call()
@@ -163,7 +183,9 @@ class Meter:
         if self._sample < _CHANCES:
             seen.chances[self._sample] = self._chance.state()
         if self.states is not None:
-            self.states.append((place, result))
+            taken = before if before is not None else self._reader.arrays(given, copy=True) if given is not None else ()
+            made = self._reader.arrays(result, copy=True)
+            self.states.append(State(place, given, taken, made, len(self.states) - earlier))
         if self._inside:
             # What looking took is nobody's time.
             self._inside[-1][0] += time.perf_counter() - began
@@ -175,6 +197,10 @@ class Meter:
             if name not in seen.fields:
                 seen.fields[name] = FieldSeen(name)
             seen.fields[name].see(self._sample, value, self._reader.array(value))
+
+    def of(self, place: int) -> Operator:
+        """The operator at a place."""
+        return self._seen[place].operator
 
     def told(self) -> list[dict[str, Any]]:
         """The operators in the order in which they first gave something, those that never did at the end."""
