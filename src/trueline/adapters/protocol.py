@@ -359,6 +359,14 @@ class Pipelines(Protocol):
 
     def is_pipeline(self, value: Any) -> bool: ...
 
+    def stir(self) -> None:
+        """The framework's own generator of random numbers goes on by a step."""
+        ...
+
+    def chance(self) -> bytes:
+        """The state of that generator; empty where pipelines do not draw from it."""
+        ...
+
     def opened(self, value: Any, built: Callable[[Any], Line | None]) -> Any:
         """The pipeline as an ``adapters.pipeline.Opened``; ``built`` knows the user's line that built an object."""
         ...

@@ -204,7 +204,8 @@ class Feed:
     @guarded
     def loss(self, value: Any, source: str) -> None:
         recorder = self._recorder
-        if recorder.in_backward:
+        # What a network computes on its way is not what it is judged by.
+        if recorder.in_backward or (source == "output" and self._stack):
             return
         micro = recorder.open.backward
         index = sum(

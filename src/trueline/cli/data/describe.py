@@ -37,10 +37,10 @@ def command(
     from trueline.data.describing import Wanted, describe
     from trueline.data.describing.answer import result_of
     from trueline.data.describing.report import report_of
-    from trueline.data.sources.tables import open_table
+    from trueline.data.sources.opening import open_source
 
     wanted = Wanted(label, tuple(one.strip() for one in missing if one.strip()), classes, exact)
-    found = describe(open_table(Path(source), label=label), wanted)
+    found = describe(open_source(source, label=label), wanted)
     code = answer(result_of(found), lambda: report_of(found), as_json=as_json)
     write_page(output, report_of(found))
     return code

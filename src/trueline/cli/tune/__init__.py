@@ -9,6 +9,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "lr": ("trueline.cli.tune.lr", "tune_lr.verb"),
     "batch": ("trueline.cli.tune.batch", "tune_batch.verb"),
     "scale": ("trueline.cli.tune.scale", "tune_scale.verb"),
+    "epochs": ("trueline.cli.tune.epochs", "tune_epochs.verb"),
 }
 
 command = Verbs("tune", table=VERBS, about="tune.about")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from trueline.data.described import Classes, Described, Drift, Told
 from trueline.data.describing import labels
@@ -16,17 +15,15 @@ from trueline.data.describing.sql_labels import table_classes
 from trueline.data.describing.wanted import Wanted
 from trueline.data.sources.tables import TableSource
 
-_DAMAGES: Final = 100
-
 
 def describe_table(source: TableSource, wanted: Wanted) -> Described:
     """The whole table; files that turn out to be damaged are left out, and the others described."""
-    for _ in range(_DAMAGES):
+    while True:
         try:
             return _describe(source, wanted)
         except source.duck.errors:
-            source.drop_damaged()
-    return _describe(source, wanted)
+            if not source.drop_damaged():
+                raise
 
 
 def _describe(source: TableSource, wanted: Wanted) -> Described:

@@ -18,6 +18,8 @@ Hashes = npt.NDArray[np.uint64]
 KEPT: Final = 200_000
 _DISTINCT: Final = 16_384
 _WHOLE: Final = 2.0**64
+# Texts so long, and fields with so many different values for each sample, do not repeat by chance.
+_LONG, _RICH = 16, 0.5
 
 
 class Reservoir:
@@ -120,7 +122,8 @@ def by_chance(fields: Sequence[Told], samples: int) -> float:
     """How many samples would have the content of an earlier one if all values came independently."""
     space = 1.0
     for one in fields:
-        if one.distinct is None:
+        long = one.kind == "text" and one.lengths is not None and one.lengths.mean >= _LONG
+        if one.distinct is None or long or one.distinct > _RICH * samples:
             return 0.0
         space = min(1e300, space * max(1, one.distinct))
     return min(float(samples), samples * (samples - 1) / 2 / space)

@@ -73,7 +73,7 @@ def _telling(contents: Sequence[Terms], sample: TableSample) -> Sequence[Terms]:
             continue
         chosen.append(one)
         space *= max(1, sample.distinct(one.column.name))
-        if space > float(sample.length) ** 2:
+        if space * _MOST_ALIKE > float(sample.length) ** 2:
             return chosen
     return contents
 

@@ -24,14 +24,40 @@ Answer = Mapping[str, Any]
 
 def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> list[dict[str, Any]]:
     """The main scan: for every column its own questions, all in as few queries as can be."""
+    known = source.in_footers()
     answers: list[dict[str, Any]] = []
     for start in range(0, len(terms), _COLUMNS):
-        questions = [_questions(one, sample) for one in terms[start : start + _COLUMNS]]
-        sql = ", ".join(expression for one in questions for expression in one.values())
-        (row,) = source.duck.unordered(f"SELECT {sql} FROM {source.relation.sql}")
-        found = iter(row)
-        answers += [{key: next(found) for key in one} for one in questions]
+        some = terms[start : start + _COLUMNS]
+        asked = [_questions(one, sample) for one in some]
+        # Apart from the others, DuckDB answers these from the footers of Parquet files, without a scan.
+        footed = [
+            {key: sql for key, sql in one.items() if column.column.name in known and _in_footer(key, sql, column)}
+            for one, column in zip(asked, some, strict=True)
+        ]
+        scanned = [
+            {key: sql for key, sql in one.items() if key not in apart} for one, apart in zip(asked, footed, strict=True)
+        ]
+        answers += [
+            {**one, **more} for one, more in zip(_answers(source, footed), _answers(source, scanned), strict=True)
+        ]
     return answers
+
+
+def _in_footer(key: str, sql: str, terms: Terms) -> bool:
+    return sql in {
+        "there": f"count({terms.raw})",
+        "count": f"count({terms.raw})",
+        "low": f"min({terms.raw})",
+        "high": f"max({terms.raw})",
+    }.get(key, ())
+
+
+def _answers(source: TableSource, questions: Sequence[Mapping[str, str]], where: str = "true") -> list[dict[str, Any]]:
+    """One query for all of them."""
+    terms = [sql for one in questions for sql in one.values()]
+    sql = f"SELECT {', '.join(terms)} FROM {source.relation.sql} WHERE {where}"
+    found = iter(source.duck.unordered(sql)[0] if terms else ())
+    return [{key: next(found) for key in one} for one in questions]
 
 
 def _questions(terms: Terms, sample: TableSample) -> dict[str, str]:
@@ -44,7 +70,7 @@ def _questions(terms: Terms, sample: TableSample) -> dict[str, str]:
     if terms.kind == "boolean":
         asked["true"] = f"count_if({raw})"
     if terms.kind == "time":
-        asked |= {"low": f"min({raw})::VARCHAR", "high": f"max({raw})::VARCHAR"}
+        asked |= {"low": f"min({raw})", "high": f"max({raw})"}
     if terms.kind == "bytes":
         asked["empty"] = f"count_if(octet_length({raw}) = 0)"
     for place, marker in enumerate(terms.given):
@@ -55,7 +81,6 @@ def _questions(terms: Terms, sample: TableSample) -> dict[str, str]:
 
 
 def _of_numbers(terms: Terms, sample: TableSample) -> dict[str, str]:
-    pivot = f"{sample.pivot(terms.column.name)!r}::DOUBLE"
     # What is not finite shows in the sum: only then is it counted, column by column.
     number = terms.finite if terms.kind == "mixed" or terms.given_numbers else terms.number
     plain = terms.kind != "mixed" and not terms.given_numbers
@@ -63,8 +88,7 @@ def _of_numbers(terms: Terms, sample: TableSample) -> dict[str, str]:
         "low": f"min({terms.raw if plain else number})",
         "high": f"max({terms.raw if plain else number})",
         "count": f"count({number})" if not plain else f"count({terms.raw})",
-        "sum": f"sum({number} - {pivot})",
-        "squares": f"sum(({number} - {pivot}) * ({number} - {pivot}))",
+        **_sums(number, sample.pivot(terms.column.name)),
     }
     if terms.kind == "mixed":
         value = terms.number
@@ -88,11 +112,16 @@ def _of_numbers(terms: Terms, sample: TableSample) -> dict[str, str]:
     return asked
 
 
+def _sums(number: str, pivot: float) -> dict[str, str]:
+    apart = f"({number} - {pivot!r}::DOUBLE)" if pivot else f"({number})"
+    return {"sum": f"sum({apart})", "squares": f"sum({apart} * {apart})"}
+
+
 def _of_texts(terms: Terms, sample: TableSample) -> dict[str, str]:
-    asked = {
-        "empty": f"count_if({terms.is_empty})",
-        "marked": f"count_if({terms.is_marked})",
-    }
+    if terms.kind == "text" and not sample.exact:
+        # A quick look: what begins with a blank or is short is looked at again, as far as there is such.
+        return {"short": f"count_if({_is_short(terms)})"}
+    asked = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
     if terms.kind == "mixed":
         asked["texts"] = f"count_if({terms.is_text})"
     if sample.exact:
@@ -104,9 +133,16 @@ def _of_texts(terms: Terms, sample: TableSample) -> dict[str, str]:
     return asked
 
 
+def _is_short(terms: Terms) -> str:
+    return f"({terms.raw} < '!' OR strlen({terms.raw}) <= {markers.LONGEST_TEXT})"
+
+
 def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample, *, is_label: bool) -> Told:
     """A column, from its answers and a few more questions where something is to be told."""
     terms, drift = _settled(source, terms, answer)
+    if answer.get("short"):
+        again = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
+        answer = {**answer, **_answers(source, [again], _is_short(terms))[0]}
     if terms.kind in _NUMERIC:
         answer = _finite_again(source, terms, answer, sample)
     missing = _missing(source, terms, answer, sample, is_label=is_label)
@@ -116,7 +152,7 @@ def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample,
         share = answer["true"] / answer["there"]
         numbers = {"low": int(share == 1), "high": int(share > 0), "mean": share, "std": math.sqrt(share * (1 - share))}
     if terms.kind == "time":
-        numbers = {"low": answer["low"], "high": answer["high"]}
+        numbers = {end: None if answer[end] is None else str(answer[end]) for end in ("low", "high")}
     lengths = None
     if terms.kind == "text":
         lengths = _lengths(answer, sample, name)
@@ -190,20 +226,17 @@ def _finite_again(source: TableSource, terms: Terms, answer: Answer, sample: Tab
     total = answer.get("sum")
     if terms.kind == "mixed" or not terms.is_float or (not odd and (total is None or math.isfinite(total))):
         return answer
-    pivot = f"{sample.pivot(terms.column.name)!r}::DOUBLE"
     number = terms.finite
     asked = {
         "low": f"min({number})",
         "high": f"max({number})",
         "count": f"count({number})",
-        "sum": f"sum({number} - {pivot})",
-        "squares": f"sum(({number} - {pivot}) * ({number} - {pivot}))",
+        **_sums(number, sample.pivot(terms.column.name)),
         "nan": f"count_if(isnan({terms.raw}))",
         "+inf": f"count_if({terms.number} = 'inf'::DOUBLE)",
         "-inf": f"count_if({terms.number} = '-inf'::DOUBLE)",
     }
-    (row,) = source.duck.unordered(f"SELECT {', '.join(asked.values())} FROM {source.relation.sql}")
-    return {**answer, **dict(zip(asked, row, strict=True))}
+    return {**answer, **_answers(source, [asked])[0]}
 
 
 def _missing(

@@ -9,14 +9,16 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from trueline.data.manifest.listing import why_unread
-from trueline.formats.manifest.listed import FAST, MD5, UNKNOWN, Digests, Unread
+from trueline.formats.manifest.listed import DIGEST, FAST, MD5, UNKNOWN, Digests, Unread
 from trueline.model.trouble import Missing
 
-# Python's own work between two system calls is what threads cannot share: the fewer and longer these, the better.
-_BUFFER: Final = 1 << 20
+# Python's own work between two system calls is what threads cannot share: the fewer and longer these, the better; but
+# what was read is to be in a core's own cache still when it is hashed.
+_BUFFER: Final = 1 << 19
 _BATCH_FILES: Final = 128
 _BATCH_BYTES: Final = 8 << 20
 _TELL_EVERY: Final = 0.2
@@ -109,8 +111,8 @@ def _batches(sizes: array[int]) -> list[Sequence[int]]:
 def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], Any]]:
     """What gives the hash of bytes that are all there, and what begins one of bytes to come."""
     if kind == MD5:
-        new = hashlib.md5
-        return (lambda data: new(data, usedforsecurity=False).digest()), (lambda: new(usedforsecurity=False))
+        new = partial(hashlib.md5, usedforsecurity=False)
+        return (lambda data: new(data).digest()), new
     assert kind == FAST
     try:
         import xxhash
@@ -126,43 +128,46 @@ def _run(work: _Work, done: list[int]) -> None:
             batch = work.batches.popleft()
         except IndexError:
             return
-        for place in batch:
-            if work.stopped:
-                return
-            _hash(work, place, buffer, done)
+        _hash_batch(work, batch, buffer, done)
 
 
-def _hash(work: _Work, place: int, buffer: bytearray, done: list[int]) -> None:
-    name = work.names[place]
-    try:
-        # What has become a pipe by now must not keep its reader waiting.
-        descriptor = os.open(os.path.join(work.root, name), os.O_RDONLY | os.O_NONBLOCK)  # noqa: PTH118
-        try:
-            size = _read(work, place, descriptor, buffer, done)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        work.found.unread[place] = why_unread(name, error)
-        work.found.sizes[place] = UNKNOWN
-        return
-    work.found.sizes[place] = size
-
-
-def _read(work: _Work, place: int, descriptor: int, buffer: bytearray, done: list[int]) -> int:
-    """Reads a file to its end and hashes it; returns how long it was."""
+def _hash_batch(work: _Work, batch: Sequence[int], buffer: bytearray, done: list[int]) -> None:
+    """What is done for every file is done here, without a call more than there must be: small files are many."""
+    names, sizes, unread = work.names, work.found.sizes, work.found.unread
+    base = f"{work.root}/" if work.root else ""
     buffers, view = [buffer], memoryview(buffer)
-    size = os.readv(descriptor, buffers)
-    done[0] += size
-    # Only nothing read is the end: a file system over the network may give less than it was asked for.
-    more = os.readv(descriptor, [view[size:]]) if size < _BUFFER else 0
-    if size < _BUFFER and not more:
-        for held, whole, _ in work.makers:
-            held[place] = whole(view[:size])
-        return size
+    wholes = [(held.content, whole) for held, whole, _ in work.makers]
+    for place in batch:
+        if work.stopped:
+            return
+        name = names[place]
+        try:
+            # What has become a pipe by now must not keep its reader waiting.
+            descriptor = os.open(name if name.startswith("/") else base + name, os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                size = os.readv(descriptor, buffers)
+                done[0] += size
+                # As long as it was said to be, it is whole; else only nothing read is the end, since a file system
+                # over the network may give less than it was asked for.
+                if size != sizes[place] or size == _BUFFER:
+                    sizes[place] = _hash_long(work, place, descriptor, buffer, size, done)
+                    continue
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            unread[place] = why_unread(name, error)
+            sizes[place] = UNKNOWN
+            continue
+        part = view[:size]
+        for content, whole in wholes:
+            content[place * DIGEST : place * DIGEST + DIGEST] = whole(part)
+
+
+def _hash_long(work: _Work, place: int, descriptor: int, buffer: bytearray, part: int, done: list[int]) -> int:
+    """Goes on with a file whose first ``part`` bytes are in the buffer; returns how long it is."""
+    buffers, view = [buffer], memoryview(buffer)
     running = [begin() for _, _, begin in work.makers]
-    size += more
-    done[0] += more
-    part = size
+    size = part
     while part:
         for one in running:
             one.update(view[:part])

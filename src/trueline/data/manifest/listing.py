@@ -33,15 +33,15 @@ class Listing:
 
     def in_order(self) -> Listing:
         """Sorted by name, each name once."""
-        order = sorted(range(len(self.names)), key=self.names.__getitem__)
-        found = Listing(self.root, unread=sorted(self.unread, key=lambda one: one.path))
-        before = None
-        for place in order:
-            name = self.names[place]
-            if name != before:
-                found.add(name, self.sizes[place])
-            before = name
-        return found
+        names = self.names
+        order = sorted(range(len(names)), key=names.__getitem__)
+        order = [place for at, place in enumerate(order) if not at or names[place] != names[order[at - 1]]]
+        return Listing(
+            self.root,
+            [names[place] for place in order],
+            array("q", map(self.sizes.__getitem__, order)),
+            sorted(self.unread, key=lambda one: one.path),
+        )
 
 
 def list_paths(paths: Sequence[Path]) -> Listing:
@@ -105,7 +105,7 @@ class _Walk:
                 self._found.unread.append(why_unread(name or ".", error))
 
     def _enter(self, prefix: str, entries: os._ScandirIterator[str], waiting: list[str]) -> None:
-        add = self._found.add
+        names, sizes = self._found.names, self._found.sizes
         for entry in entries:
             name = prefix + entry.name
             try:
@@ -118,7 +118,8 @@ class _Walk:
                 self._found.unread.append(Unread(name, "dangling") if dangling else why_unread(name, error))
                 continue
             if stat.S_ISREG(status.st_mode):
-                add(name, status.st_size)
+                names.append(name)
+                sizes.append(status.st_size)
             elif stat.S_ISDIR(status.st_mode):
                 self._links.append(name)
             else:

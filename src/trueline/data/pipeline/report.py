@@ -56,7 +56,7 @@ def _conclusion(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> 
 def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
     shown = [one for one in evidence.operators if one.kind != "group"]
     total = sum(one.seconds for one in evidence.operators) or 1.0
-    blamed = {one.extra.get("place") for one in findings}
+    blamed = {one.extra.get("operator") for one in findings}
     columns = ("operator", "kind", "time", "share", "shape", "dtype", "range", "line")
     rows = [
         [
@@ -69,7 +69,7 @@ def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
         ]
         for one in shown
     ]
-    marked = frozenset(place for place, one in enumerate(shown) if one.place in blamed)
+    marked = frozenset(place for place, one in enumerate(shown) if one.name in blamed)
     headings = [message(f"data_debug.column_{name}") for name in columns]
     return Table(message("data_debug.operators"), headings, rows, marked)
 

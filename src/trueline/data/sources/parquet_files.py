@@ -39,6 +39,17 @@ def can_be_read(duck: Duck, file: ParquetFile) -> bool:
     return True
 
 
+def with_statistics(duck: Duck, files: Sequence[ParquetFile]) -> frozenset[str]:
+    """The columns whose nulls, least and largest values are in the footers, so that DuckDB reads no page for them."""
+    paths = ", ".join(quoted(str(one.path)) for one in files)
+    rows = duck.rows(
+        "SELECT path_in_schema FROM parquet_metadata([" + paths + "]) GROUP BY path_in_schema HAVING count(*) = "
+        "count(CASE WHEN stats_null_count = num_values OR stats_min_value IS NOT NULL THEN stats_null_count END) "
+        f"AND count(DISTINCT file_name) = {len(files)}"
+    )
+    return frozenset(name for (name,) in rows)
+
+
 def together(files: Sequence[ParquetFile]) -> Relation:
     """All files one after the other; a column that a file lacks is null there."""
     paths = ", ".join(quoted(str(one.path)) for one in files)
@@ -46,7 +57,10 @@ def together(files: Sequence[ParquetFile]) -> Relation:
         sql, row = f"read_parquet({paths})", "file_row_number"
     else:
         starts = ", ".join(map(str, offsets(files)))
-        sql, row = f"read_parquet([{paths}], union_by_name=true)", f"([{starts}][file_index + 1] + file_row_number)"
+        sql, row = (
+            f"read_parquet([{paths}], union_by_name=true)",
+            f"([{starts}][(file_index + 1)::BIGINT] + file_row_number)",
+        )
     names = list(dict.fromkeys(name for one in files for name in one.types))
     columns = [_column(name, files) for name in names]
     return Relation(sql, row, columns, sum(one.length for one in files))

@@ -145,16 +145,26 @@ class TableSource:
                 parts.append(self.duck.arrays(parquet_files.part_of(file, columns, begin - first, end - first)))
         return {one.name: joined([plain_column(part[one.name], one) for part in parts]) for one in columns}
 
-    def drop_damaged(self) -> None:
-        """Leave out Parquet files that have a good footer and pages that cannot be read; a BadFile if none is left."""
+    def in_footers(self) -> frozenset[str]:
+        """The fields of which counts, least and largest values cost nothing."""
+        return parquet_files.with_statistics(self.duck, self._parquet) if self._parquet else frozenset()
+
+    def drop_damaged(self) -> bool:
+        """Leave out Parquet files that have a good footer and pages that cannot be read; whether there were such.
+
+        A BadFile where none is left.
+        """
         good = [one for one in self._parquet if parquet_files.can_be_read(self.duck, one)]
         for one in self._parquet:
             if one not in good:
                 self.skipped.add("describe.damaged_parquet", one.path.name)
-        if not good or len(good) == len(self._parquet):
-            raise self._nothing()
+        if len(good) == len(self._parquet):
+            return False
         self._parquet = good
+        if not good:
+            raise self._nothing()
         self.relation = parquet_files.together(good)
+        return True
 
     def _nothing(self) -> BadFile:
         """What is wrong where there are no samples: the first thing that was stepped over."""

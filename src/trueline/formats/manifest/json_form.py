@@ -33,6 +33,8 @@ SCHEMA: Final = "trueline/manifest/1"
 _PIECE: Final = 4096
 _MOST: Final = 4 << 30
 _NO_DIGEST: Final = bytes(DIGEST)
+_HEX: Final = 2 * DIGEST
+_NO_HEX: Final = _NO_DIGEST.hex()
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
@@ -56,35 +58,40 @@ def _pieces(manifest: Manifest) -> Iterator[bytes]:
     lines = [f"{quoted(name)}: {json.dumps(value)}" for name, value in head.items()]
     yield ("{" + ",\n".join(lines) + ',\n"files": [').encode()
     for begin in range(0, len(manifest.paths), _PIECE):
-        end = min(begin + _PIECE, len(manifest.paths))
-        yield ((",\n" if begin else "\n") + ",\n".join(_line(manifest, at) for at in range(begin, end))).encode()
+        yield ((",\n" if begin else "\n") + ",\n".join(_lines(manifest, begin, begin + _PIECE))).encode()
     yield b"\n]}\n"
 
 
-def _line(manifest: Manifest, place: int) -> str:
-    path = manifest.paths[place]
-    line = f'{{"path":{quoted(escaped(path))}'
-    if manifest.sizes[place] != UNKNOWN:
-        line += f',"size":{manifest.sizes[place]}'
-    for kind, held in manifest.hashes.items():
-        digest = held[place]
-        if digest is not None:
-            line += f',"{kind}":"{digest.hex()}"'
-    if manifest.times is not None:
-        line += f',"mtime_ns":{manifest.times[place]}'
-    if path in manifest.named:
-        line += ',"named":true'
-    return line + "}"
+def _lines(manifest: Manifest, begin: int, end: int) -> Iterator[str]:
+    """A line for each of these files; all of their digests become text at once."""
+    hashes = [
+        (f',"{kind}":"', held.content[begin * DIGEST : end * DIGEST].hex()) for kind, held in manifest.hashes.items()
+    ]
+    named, times = manifest.named, manifest.times
+    for at, path in enumerate(manifest.paths[begin:end]):
+        line = f'{{"path":{quoted(escaped(path))}'
+        size = manifest.sizes[begin + at]
+        if size != UNKNOWN:
+            line += f',"size":{size}'
+        for field, text in hashes:
+            digest = text[at * _HEX : at * _HEX + _HEX]
+            if digest != _NO_HEX:
+                line += f'{field}{digest}"'
+        if times is not None:
+            line += f',"mtime_ns":{times[begin + at]}'
+        if path in named:
+            line += ',"named":true'
+        yield line + "}"
 
 
-def read_manifest(path: Path) -> Manifest:
-    """A manifest, whoever wrote it."""
+def read_manifest(path: Path, root: Path | None = None) -> Manifest:
+    """A manifest, whoever wrote it; with ``root`` one that must lie in that folder."""
     # Decoding brings msgspec, which writing does not need.
     from trueline.formats.manifest.json_shape import decoder
     from trueline.formats.run_folder.guard import decode_typed, read_file
 
-    found = path.resolve()
-    page = decode_typed(path, read_file(found.parent, found, _MOST), decoder())
+    place = path if root is not None else path.resolve()
+    page = decode_typed(path, read_file(root or place.parent, place, _MOST), decoder())
     if page.schema != SCHEMA:
         raise BadFile(path, message("manifest.other_schema", found=page.schema[:80], known=SCHEMA).text())
     return _manifest(path, page)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.pipeline import Operator
+from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.changes import Changes
 from trueline.data.pipeline.child.fields import FieldSeen, Reader
 from trueline.data.pipeline.journal import Journal
 from trueline.model.run import Line
 
 _KEPT: Final = "trueline_operator"
+# Of so many samples it is looked at what an operator leaves of the generators of random numbers.
+_CHANCES: Final = 6
+_SURE: Final = 4
 
 
 class _Seen:
@@ -29,6 +33,8 @@ class _Seen:
         self.slowest: tuple[int, float] | None = None
         self.fields: dict[str, FieldSeen] = {}
         self.changes = Changes()
+        self.chances: dict[int, tuple[int, ...]] = {}
+        self.marks: dict[int, list[int]] = {}
 
     def timed(self, sample: int, seconds: float, busy: float) -> None:
         self.calls += 1
@@ -52,15 +58,23 @@ class _Seen:
             "waited": self.waited,
             "slowest": self.slowest,
             "fields": [one.told() for one in self.fields.values()],
-            "changes": self.changes.told(),
+            "changes": [*self.changes.told(), *self._reseeds()],
         }
+
+    def _reseeds(self) -> list[dict[str, Any]]:
+        """Whether it leaves a generator in the same state after every sample."""
+        states = list(self.chances.values())
+        if len(states) < _SURE:
+            return []
+        kept = [one for one, *rest in zip(*states, strict=True) if all(one == other for other in rest)]
+        return [{"kind": "reseeded", "sample": min(self.chances), "numbers": {}}] if kept else []
 
 
 class Meter:
     """A pipelines' Meter. Off, calls are called and nothing else."""
 
-    def __init__(self, reader: Reader, journal: Journal) -> None:
-        self._reader, self._journal = reader, journal
+    def __init__(self, reader: Reader, journal: Journal, chance: Chance) -> None:
+        self._reader, self._journal, self._chance = reader, journal, chance
         self._seen: list[_Seen] = []
         self._order: list[int] = []
         self._sample = 0
@@ -68,6 +82,8 @@ class Meter:
         self._inside: list[list[float]] = []
         self.on = False
         self.states: list[tuple[int, Any]] | None = None
+        self._traced: tuple[int, int, Callable[[], AbstractContextManager[None]]] | None = None
+        self._given: Any = None
 
     def operator(self, operator: Operator) -> int:
         """Its place."""
@@ -79,6 +95,26 @@ class Meter:
         self._sample = index
         self._inside.clear()
         self._journal.alive()
+        if self.on and index < _CHANCES:
+            # An operator that seeds a generator leaves the same state, whatever it was before.
+            self._chance.stir()
+
+    def stir(self) -> None:
+        """The random generators go on by a step."""
+        self._chance.stir()
+
+    def chance(self) -> tuple[int, ...]:
+        """The state of each random generator, as a number."""
+        return self._chance.state()
+
+    def trace(self, place: int, sample: int, tracing: Callable[[], AbstractContextManager[None]]) -> None:
+        """From now on an operator's call on a sample goes through ``tracing``, and nothing is measured."""
+        self._traced, self._given = (place, sample, tracing), None
+
+    def untrace(self) -> Any:
+        """No more; what the traced call gave."""
+        self._traced = None
+        return self._given
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -91,6 +127,10 @@ class Meter:
 
     def run(self, place: int, call: Callable[[], Any], given: Any) -> Any:
         """What the call returns or raises."""
+        if self._traced is not None and self._traced[:2] == (place, self._sample):
+            with self._traced[2]():
+                self._given = call()
+            return self._given
         if not self.on:
             return call()
         seen = self._seen[place]
@@ -117,7 +157,11 @@ class Meter:
             self._order.append(place)
         seen.timed(self._sample, seconds - inner[0], busy - inner[1])
         self._look(seen, result)
-        seen.changes.after(self._reader, self._sample, before, result)
+        seen.changes.after(self._reader, self._sample, before, given, result)
+        if seen.operator.channels_last and before:
+            seen.changes.shaped(self._sample, before[0], self._reader.arrays(result))
+        if self._sample < _CHANCES:
+            seen.chances[self._sample] = self._chance.state()
         if self.states is not None:
             self.states.append((place, result))
         if self._inside:

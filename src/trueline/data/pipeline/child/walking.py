@@ -35,12 +35,11 @@ def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
         for row in host.opened.rows(host.meter, content["wanted"]):
             walk.row(row)
         walk.end()
-    host.opened.restore()
     changed = sorted(name for name, mark in fingerprints(host).items() if stored.get(name, mark) != mark)
     host.kept["marks"], host.kept["good"] = walk.marks, walk.good
     told = {
         "operators": host.meter.told(),
-        "sample": [one.told() for one in walk.fields.values()],
+        "sample": [{**one.told(), "lacking": one.lacking(walk.good)} for one in walk.fields.values()],
         "looked": walk.looked,
         "failures": [*walk.failures.values(), *walk.batch_failures],
         "nothing": walk.nothing,

@@ -1,0 +1,1 @@
+"""The number of epochs: what a validation curve says of it."""
