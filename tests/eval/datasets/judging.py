@@ -129,7 +129,7 @@ def _mismatch(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[st
 def _odd_pictures(what: str) -> Callable[..., bool]:
     def judge(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[str, Any]) -> bool:
         told = next(each["pictures"] for each in answer["fields"] if each.get("pictures"))
-        return len(told[what]) > 1 and {answer["names"].index(each) for each in fault["indexes"]} <= set(told["odd"])
+        return len(told[what]) > 1 and {answer["names"].index(each) for each in fault["indexes"]} <= {*told["odd"], *told["odd_sizes"]}
 
     return judge
 

@@ -31,7 +31,7 @@ _FACTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One sample: a picture, a series or a text, or why there is none; ``facts`` are its other fields, ``file`` its own.
+    """One sample: a picture, a series or a text, or why there is none; ``facts`` are its other fields.
 
     One that is a row of a table has facts only.
     """
