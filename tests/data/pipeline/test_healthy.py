@@ -12,6 +12,8 @@ from trueline.data.pipeline.judged import judged
 from trueline.data.pipeline.looking import Wish, look_at_several
 from trueline.model.finding import Conclusion
 
+pytestmark = pytest.mark.usefixtures("warm_guests")
+
 HERE = Path(__file__).parent
 HELPERS = ("to_tensor", "pad", "split_in_two", "gather", "numbers", "noise")
 

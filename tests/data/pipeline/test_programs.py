@@ -18,6 +18,8 @@ from trueline.data.pipeline.judged import judged
 from trueline.data.pipeline.looking import Wish, look_at_several
 from trueline.data.pipeline.report import debug_result
 
+pytestmark = pytest.mark.usefixtures("warm_guests")
+
 # One after the other, faulty and healthy: whatever part is taken has something of each.
 PART = 1 if os.environ.get("TRUELINE_WHOLE") else 5
 # Each takes seconds of its own: workers that are spawned, or many of them.

@@ -29,14 +29,19 @@ class Passed:
 class Passing:
     """The process of one pipeline, until it is closed."""
 
-    def __init__(self, entry: Entry, wish: Wish) -> None:
+    def __init__(self, entry: Entry, wish: Wish, *, folder: Path | None = None) -> None:
         self.entry, self._wish = entry, wish
         self._stack = ExitStack()
-        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-"))
-        given = {"journal": str(Path(folder)), "limit": wish.limit}
-        self._pipeline = self._stack.enter_context(Pipeline.start(entry, python=wish.python, kwargs=given))
+        journal = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-"))
+        self._given = {"journal": journal, "limit": wish.limit}
+        started = Pipeline.start(entry, python=wish.python, folder=folder, kwargs=self._given)
+        self._pipeline = self._stack.enter_context(started)
         self._facts: Mapping[str, Any] | None = None
-        self.framework = ""
+
+    def again(self, entry: Entry, *, folder: Path | None = None) -> None:
+        """Another pipeline in the same process."""
+        self._pipeline.again(entry, folder=folder, kwargs=self._given)
+        self.entry, self._facts = entry, None
 
     def __enter__(self) -> Self:
         return self
@@ -54,7 +59,7 @@ class Passing:
                 place = f"{failed.line.file}:{failed.line.line}" if failed.line is not None else "-"
                 raised = {"kind": failed.kind, "error": failed.error, "place": place}
                 raise SideTrouble("data_pair.not_built", side=str(self.entry), **raised)
-            self._facts, self.framework = content["facts"], content["framework"]
+            self._facts = content["facts"]
             self._pipeline.ask({"do": "operators"})
         return self._facts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ _KEPT: Final = "trueline_operator"
 # Of so many samples it is looked at what an operator leaves of the generators of random numbers.
 _CHANCES: Final = 6
 _SURE: Final = 4
+_TIMES: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class _Seen:
         self.operator = operator
         self.called: Line | None = None
         self.calls = 0
-        self.seconds = self.waited = 0.0
+        self.seconds = 0.0
+        self._times: list[tuple[float, float]] = []
         self.slowest: tuple[int, float] | None = None
         self.fields: dict[str, FieldSeen] = {}
         self.changes = Changes()
@@ -54,7 +57,8 @@ class _Seen:
     def timed(self, sample: int, seconds: float, busy: float) -> None:
         self.calls += 1
         self.seconds += seconds
-        self.waited += max(0.0, seconds - busy)
+        if len(self._times) < _TIMES:
+            self._times.append((seconds, max(0.0, seconds - busy)))
         if self.slowest is None or seconds > self.slowest[1]:
             self.slowest = (sample, seconds)
 
@@ -70,7 +74,8 @@ class _Seen:
             "called": self.called.to_json() if self.called is not None else None,
             "calls": self.calls,
             "seconds": self.seconds,
-            "waited": self.waited,
+            "typical": statistics.median(one for one, _ in self._times) if self._times else 0.0,
+            "waited": statistics.median(one for _, one in self._times) if self._times else 0.0,
             "slowest": self.slowest,
             "fields": [one.told() for one in self.fields.values()],
             "changes": [*self.changes.told(), *self._reseeds()],
@@ -152,6 +157,7 @@ class Meter:
             return self._given
         if not self.on:
             return call()
+        entered = time.perf_counter()
         seen = self._seen[place]
         if place not in self._order:
             seen.called = _users_line()
@@ -188,7 +194,7 @@ class Meter:
             self.states.append(State(place, given, taken, made, len(self.states) - earlier))
         if self._inside:
             # What looking took is nobody's time.
-            self._inside[-1][0] += time.perf_counter() - began
+            self._inside[-1][0] += time.perf_counter() - entered
             self._inside[-1][1] += busy
         return result
 
