@@ -82,6 +82,10 @@ class Opened(Protocol):
         """The indexes of one epoch, in order; None where nothing decides it."""
         ...
 
+    def order_told(self, epoch: int) -> list[int] | None:
+        """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
+        ...
+
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
         """For each of two epochs what each of ``count`` workers, really started, makes of the same samples.
 
@@ -111,6 +115,10 @@ class Opened(Protocol):
 
     def length_method(self) -> Any:
         """The method that says how many samples there are."""
+        ...
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place by itself, to be called with other values; None where it cannot be."""
         ...
 
     def starting(self) -> Any:

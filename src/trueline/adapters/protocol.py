@@ -363,6 +363,10 @@ class Pipelines(Protocol):
         """The framework's own generator of random numbers goes on by a step."""
         ...
 
+    def fix(self) -> None:
+        """That generator begins anew."""
+        ...
+
     def chance(self) -> bytes:
         """The state of that generator; empty where pipelines do not draw from it."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from enum import Enum
 from types import ModuleType
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ def name_of(step: Any) -> str:
 def settings_of(step: Any) -> dict[str, Any]:
     """The plain values that a step holds; a function has none."""
     held = {} if hasattr(step, "__code__") else getattr(step, "__dict__", {})
-    return {name: plain(one) for name, one in held.items() if _shown(name, one)}
+    return {name: one.name if isinstance(one, Enum) else plain(one) for name, one in held.items() if _shown(name, one)}
 
 
 def objects_in(value: Any, depth: int = 0) -> Iterator[Any]:
@@ -66,12 +67,12 @@ def defined(step: Any, package: str) -> Line | None:
 
 def _shown(name: str, value: Any) -> bool:
     empty = isinstance(value, list) and not value
-    return not name.startswith("_") and name not in _INTERNAL and not empty and _is_plain(value)
+    return not name.startswith(("_", "py_")) and name not in _INTERNAL and not empty and _is_plain(value)
 
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return len(value) < 16 and all(map(_is_plain, value))
-    if isinstance(value, np.ndarray):
-        return value.size < 16
+    if isinstance(value, np.ndarray) or (hasattr(value, "numel") and hasattr(value, "tolist")):
+        return int(np.prod(tuple(value.shape))) < 16
     return isinstance(value, _PLAIN) or value is None or type(value).__module__.startswith(("mindspore", "torchvision"))

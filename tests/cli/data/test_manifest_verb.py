@@ -149,6 +149,14 @@ def test_both_languages_tell_it() -> None:
     assert "发现问题" in shown
 
 
+def test_two_files_are_compared_as_files_whatever_they_are_called() -> None:
+    for name, text in (("a.csv", "id,x\n1,2\n"), ("b.csv", "id,x\n2,1\n"), ("c.csv", "id,x\n1,2\n")):
+        Path(name).write_text(text, "utf-8")
+    assert call("data", "diff", "a.csv", "c.csv").exit_code == 0
+    assert call("data", "diff", "a.csv", "b.csv").exit_code == 1
+    assert call("data", "diff", "set", "a.csv").exit_code == 2
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -67,6 +67,7 @@ def labels(answer: dict[str, Any]) -> dict[Any, int]:
 def test_images_by_folder(tmp_path: Path) -> None:
     answer = answered("images", "-o", str(tmp_path / "sheet.png"))
     assert labels(answer) == {str(digit): 5 for digit in range(10)}
+    assert all(one["file"].startswith(f"{one['label']}/") for one in answer["sampled"])
     with Image.open(tmp_path / "sheet.png") as picture:
         assert picture.width == 1260
         assert len(set(picture.convert("L").tobytes())) > 20

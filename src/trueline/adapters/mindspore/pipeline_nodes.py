@@ -54,6 +54,11 @@ class Nodes:
             self.tell(child)
         self._places[id(node)] = [(call, self._meter.operator(one)) for call, one in self._operators(node)]
 
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place, by itself."""
+        calls = (call for calls in self._places.values() for call, at in calls if at == place)
+        return next((call for call in calls if callable(call)), None)
+
     def rows(self, node: Any, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
         """What comes out of a node: of the samples ``wanted``, where its leaf has them by index, else the first."""
         if not node.children:
@@ -208,7 +213,9 @@ class Nodes:
             made = self._called(place, call, given)
             if made is None:
                 raise Nothing(place)
-            given = _tuple(made)
+            # Consecutive functions hand on what they like: images too.
+            given = made if isinstance(made, tuple) else (made,)
+        given = tuple(_array(one) for one in given)
         wanted = list(node.output_columns or ()) or names
         if len(given) != len(wanted):
             raise Unfit(wanted=wanted, given=len(given))

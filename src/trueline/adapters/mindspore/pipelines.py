@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -40,6 +40,10 @@ def is_pipeline(value: Any) -> bool:
 
 def stir() -> None:
     """No operator of a dataset draws from MindSpore's own generator."""
+
+
+def fix() -> None:
+    """Nothing to fix: a seed would make datasets draw the same order again and again."""
 
 
 def chance() -> bytes:
@@ -129,6 +133,9 @@ class Opened:
     def _length(self) -> int | None:
         if self.indexed:
             return len(self._leaf.source)
+        if any(isinstance(one, datasets.RepeatDataset) for one in self._chain):
+            # Each sample is looked at once.
+            return None
         return data._length(self._below)
 
     def _batch_size(self) -> int | None:
@@ -195,6 +202,10 @@ class Opened:
         iterator = made.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
         return [[int(row[0]) for row in islice(iterator, _MOST_INDEXES)] for _ in range(epochs)]
 
+    def order_told(self, _: int) -> list[int] | None:
+        """No sampler of MindSpore's wants to be told of an epoch."""
+        return None
+
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
         nodes = list(reversed(self._chain))
@@ -244,6 +255,10 @@ class Opened:
     def length_method(self) -> Any:
         """The method that says how many samples there are."""
         return getattr(type(source_of(self._leaf)), "__len__", None)
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place, by itself."""
+        return self.nodes.call(place)
 
     def starting(self) -> Any:
         """Workers of MindSpore call nothing first."""

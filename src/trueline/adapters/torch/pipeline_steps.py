@@ -31,6 +31,7 @@ class Steps:
         self._meter, self._built = meter, built
         self._done: set[int] = set()
         self._undo: list[Callable[[], None]] = []
+        self.calls: dict[int, Callable[..., Any]] = {}
 
     @staticmethod
     def datasets(dataset: Any, depth: int = 0) -> Iterator[Any]:
@@ -105,20 +106,22 @@ class Steps:
         found = False
         held = getattr(owner, "__dict__", {})
         for name, value in [*_of_class(owner), *held.items()]:
-            made = self._wrapped(value, depth) if not name.startswith("_") else value
-            if made is not value or (made is not None and id(made) in self._done):
-                found = True
-            if made is not value:
+            if name.startswith("_"):
+                continue
+            made = self._wrapped(value, depth)
+            found = found or made is not None
+            if made is not None and made is not value:
                 self._put(held, name, made)
         return found
 
     def _wrapped(self, value: Any, depth: int) -> Any:
+        """What is to stand in a value's place, maybe itself; None where there is nothing to call in it."""
         if _is_step(value) and not isinstance(value, type):
             return self._step(value, depth + 1)
         if isinstance(value, list | tuple) and value and all(map(_is_step, value)) and not hasattr(value, "_fields"):
             made = [self._step(one, depth + 1) for one in value]
             return value if all(a is b for a, b in zip(made, value, strict=True)) else type(value)(made)
-        return value
+        return None
 
     def _line(self, step: Any) -> Line | None:
         return self._built(step) or defined(step, package())
@@ -127,6 +130,7 @@ class Steps:
         function = step.func if isinstance(step, functools.partial) else step
         operator = Operator(name_of(function), "step", settings_of(step), defined(function, package()))
         place, meter = self._meter.operator(operator), self._meter
+        self.calls[place] = step
 
         def call(*args: Any, **kwargs: Any) -> Any:
             return meter.run(place, lambda: step(*args, **kwargs), args)
@@ -151,6 +155,7 @@ class Steps:
         except TypeError:
             return False
         place.append(meter.operator(operator))
+        self.calls[place[0]] = functools.partial(original, value)
         self._undo.append(lambda: setattr(value, "__class__", kind))
         return True
 

@@ -40,6 +40,11 @@ def stir() -> None:
     torch.rand(())
 
 
+def fix() -> None:
+    """Torch's own generator begins anew."""
+    torch.manual_seed(0)
+
+
 def chance() -> bytes:
     """The state of torch's own generator."""
     found: bytes = torch.random.get_rng_state().numpy().tobytes()
@@ -180,6 +185,14 @@ class Opened:
                 break
         return [int(one) for one in found]
 
+    def order_told(self, epoch: int) -> list[int] | None:
+        """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
+        samplers = (self.loader.sampler, getattr(self.loader.batch_sampler, "sampler", None), self.loader.batch_sampler)
+        told = [one for one in samplers if one is not None and hasattr(one, "set_epoch")]
+        for one in told:
+            one.set_epoch(epoch)
+        return self.order(epoch) if told else None
+
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
         settings: dict[str, Any] = {"num_workers": count, "collate_fn": _as_it_is}
@@ -235,6 +248,10 @@ class Opened:
     def length_method(self) -> Any:
         """The method that says how many samples there are."""
         return getattr(type(self.dataset), "__len__", None)
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The transform at a place, by itself."""
+        return self._steps.calls.get(place) if self._steps is not None else None
 
     def starting(self) -> Any:
         """The user's function that every worker calls first."""

@@ -68,7 +68,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator with all that came out of it; ``seconds`` are its own, without those of operators inside it."""
+    """One operator with all that came out of it; ``seconds`` are its own, without those of operators inside it.
+
+    ``typical`` is the median of a call, ``waited`` that of the time in which the processor did nothing for it.
+    """
 
     place: int
     name: str
@@ -79,15 +82,11 @@ class Operator:
     columns: Sequence[str]
     calls: int
     seconds: float
+    typical: float
     waited: float
     slowest: tuple[int, float] | None
     fields: Sequence[Field]
     changes: Sequence[Change]
-
-    @property
-    def per_call(self) -> float:
-        """Its seconds for one call."""
-        return self.seconds / self.calls if self.calls else 0.0
 
     @classmethod
     def from_json(cls, found: Found) -> Self:
@@ -102,6 +101,7 @@ class Operator:
             found["columns"],
             found["calls"],
             found["seconds"],
+            found["typical"],
             found["waited"],
             (found["slowest"][0], found["slowest"][1]) if found["slowest"] else None,
             [Field.from_json(one) for one in found["fields"]],

@@ -30,7 +30,7 @@ TRACED: Final = {
     "nonfinite": "nonfinite",
     "dtype": "origin",
     "cannot_batch": "origin",
-    "labels": "origin",
+    "labels": "kept",
     "wrapped": "origin",
     "apart": "returned",
     "structure": "returned",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,6 +42,25 @@ class Wish:
     workers: int | None = None
     limit: float = 30.0
     python: str = sys.executable
+
+
+def look_at_several(entries: Sequence[tuple[Entry, Path]], wish: Wish) -> Iterator[Evidence]:
+    """Pipelines of one framework, each in its folder, in one process as long as that lives: for tables of them."""
+    with ExitStack() as stack:
+        pipeline: Pipeline | None = None
+        for place, (entry, home) in enumerate(entries):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-")))
+            given = {"journal": str(folder), "limit": wish.limit}
+            if pipeline is None:
+                started = Pipeline.start(entry, python=wish.python, folder=home, kwargs=given)
+                pipeline = stack.enter_context(started)
+            else:
+                pipeline.again(entry, folder=home, kwargs=given)
+            evidence = _Look(pipeline, wish, folder, lambda _: None).all()
+            yield evidence
+            if evidence.ended is not None and place + 1 < len(entries):
+                pipeline.close()
+                pipeline = None
 
 
 def look(entry: Entry, wish: Wish, tell: Callable[[str], None] = lambda _: None) -> Evidence:

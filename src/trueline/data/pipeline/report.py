@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from trueline.data.pipeline.evidence import Evidence, Field, Operator
@@ -12,6 +13,8 @@ from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
 
 _MILLI: Final = 1000.0
+# What a finding tells of a pipeline beside the common fields.
+_TOLD: Final = ("kind", "operator", "samples", "field")
 _MOST_SHAPES: Final = 3
 
 
@@ -31,7 +34,8 @@ def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) ->
         "fields": [_field_json(one) for one in evidence.sample],
     }
     code = Exit.PROBLEM if roots(findings) else Exit.FINE
-    return Result("data debug", _conclusion(entry, evidence, findings), code, findings, fields)
+    told = [replace(one, extra={name: one.extra[name] for name in _TOLD}) for one in findings]
+    return Result("data debug", _conclusion(entry, evidence, findings), code, told, fields)
 
 
 def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
@@ -62,7 +66,7 @@ def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
         [
             one.name + (f" ({', '.join(one.columns)})" if one.columns else ""),
             message(f"data_debug.kind_{one.kind}"),
-            one.per_call * _MILLI if one.calls else None,
+            one.typical * _MILLI if one.calls else None,
             f"{one.seconds / total:.0%}" if one.calls else None,
             *_first(one),
             f"{_file(one)}" or None,
@@ -130,6 +134,7 @@ def _operator_json(one: Operator) -> dict[str, Any]:
         "columns": list(one.columns),
         "calls": one.calls,
         "seconds": one.seconds,
+        "typical": one.typical,
         "file": line.file if line is not None else None,
         "line": line.line if line is not None else None,
         "fields": [_field_json(each) for each in one.fields],

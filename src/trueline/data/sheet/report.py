@@ -161,5 +161,6 @@ def _json(card: Card) -> dict[str, Any]:
         "position": card.position,
         "rank": card.rank,
         "sample": card.sample,
+        "file": card.file,
         "broken": card.broken.text() if card.broken is not None else None,
     }

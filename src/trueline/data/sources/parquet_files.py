@@ -22,9 +22,9 @@ class ParquetFile:
 def read_footer(duck: Duck, path: Path) -> ParquetFile | None:
     """What a file's footer says; None where it cannot be read."""
     try:
-        ((length,),) = duck.rows("SELECT num_rows FROM parquet_file_metadata(?)", [str(path)])
+        (length,) = duck.row(f"SELECT sum(num_rows) FROM parquet_file_metadata({quoted(str(path))})")
         columns = duck.rows(f"DESCRIBE SELECT * FROM read_parquet({quoted(str(path))})")
-    except (*duck.errors, ValueError):
+    except duck.errors:
         return None
     return ParquetFile(path, int(length), {column[0]: column[1] for column in columns})
 
@@ -57,7 +57,10 @@ def together(files: Sequence[ParquetFile]) -> Relation:
         sql, row = f"read_parquet({paths})", "file_row_number"
     else:
         starts = ", ".join(map(str, offsets(files)))
-        sql, row = f"read_parquet([{paths}], union_by_name=true)", f"([{starts}][(file_index + 1)::BIGINT] + file_row_number)"
+        sql, row = (
+            f"read_parquet([{paths}], union_by_name=true)",
+            f"([{starts}][(file_index + 1)::BIGINT] + file_row_number)",
+        )
     names = list(dict.fromkeys(name for one in files for name in one.types))
     columns = [_column(name, files) for name in names]
     return Relation(sql, row, columns, sum(one.length for one in files))

@@ -23,6 +23,12 @@ class Chance:
         np.random.random()
         self._own.stir()
 
+    def fix(self) -> None:
+        """Each begins anew."""
+        random.seed(0)
+        np.random.seed(0)
+        self._own.fix()
+
     def state(self) -> tuple[int, ...]:
         """The state of each."""
         state: tuple[Any, ...] = tuple(np.random.get_state())

@@ -32,6 +32,8 @@ _ROOMS: Final = {
     "repeat": "repeating",
     "workers": "workers",
     "run": "running",
+    "passage": "passage",
+    "onward": "passage",
 }
 
 
@@ -90,6 +92,7 @@ class Host:
     def _build(self, content: Content) -> Answer:
         kwargs = content["kwargs"]
         self._journal = Journal(Path(kwargs["journal"]), kwargs["limit"])
+        self.kept.clear()
         births = Births()
         try:
             given, self._adapter = build(Asked.arrived({**content, "kwargs": {}}), self._journal, births)

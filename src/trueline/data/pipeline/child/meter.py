@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.pipeline import Operator
 from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.changes import Changes
-from trueline.data.pipeline.child.fields import FieldSeen, Reader
+from trueline.data.pipeline.child.fields import Array, FieldSeen, Reader
 from trueline.data.pipeline.journal import Journal
 from trueline.model.run import Line
 
@@ -20,6 +22,21 @@ _KEPT: Final = "trueline_operator"
 # Of so many samples it is looked at what an operator leaves of the generators of random numbers.
 _CHANCES: Final = 6
 _SURE: Final = 4
+_TIMES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One call: the operator's place, what it was given, and copies of the arrays before and after.
+
+    ``inside`` calls that came before it in the list were made by it.
+    """
+
+    place: int
+    given: Any
+    before: Sequence[Array]
+    after: Sequence[Array]
+    inside: int
 
 
 class _Seen:
@@ -29,7 +46,8 @@ class _Seen:
         self.operator = operator
         self.called: Line | None = None
         self.calls = 0
-        self.seconds = self.waited = 0.0
+        self.seconds = 0.0
+        self._times: list[tuple[float, float]] = []
         self.slowest: tuple[int, float] | None = None
         self.fields: dict[str, FieldSeen] = {}
         self.changes = Changes()
@@ -39,7 +57,8 @@ class _Seen:
     def timed(self, sample: int, seconds: float, busy: float) -> None:
         self.calls += 1
         self.seconds += seconds
-        self.waited += max(0.0, seconds - busy)
+        if len(self._times) < _TIMES:
+            self._times.append((seconds, max(0.0, seconds - busy)))
         if self.slowest is None or seconds > self.slowest[1]:
             self.slowest = (sample, seconds)
 
@@ -55,7 +74,8 @@ class _Seen:
             "called": self.called.to_json() if self.called is not None else None,
             "calls": self.calls,
             "seconds": self.seconds,
-            "waited": self.waited,
+            "typical": statistics.median(one for one, _ in self._times) if self._times else 0.0,
+            "waited": statistics.median(one for _, one in self._times) if self._times else 0.0,
             "slowest": self.slowest,
             "fields": [one.told() for one in self.fields.values()],
             "changes": [*self.changes.told(), *self._reseeds()],
@@ -81,7 +101,7 @@ class Meter:
         # For each operator under way the seconds, and the processor's, that operators inside it have taken.
         self._inside: list[list[float]] = []
         self.on = False
-        self.states: list[tuple[int, Any]] | None = None
+        self.states: list[State] | None = None
         self._traced: tuple[int, int, Callable[[], AbstractContextManager[None]]] | None = None
         self._given: Any = None
 
@@ -102,6 +122,10 @@ class Meter:
     def stir(self) -> None:
         """The random generators go on by a step."""
         self._chance.stir()
+
+    def fix(self) -> None:
+        """The random generators begin anew, at the same place each time."""
+        self._chance.fix()
 
     def chance(self) -> tuple[int, ...]:
         """The state of each random generator, as a number."""
@@ -133,12 +157,14 @@ class Meter:
             return self._given
         if not self.on:
             return call()
+        entered = time.perf_counter()
         seen = self._seen[place]
         if place not in self._order:
             seen.called = _users_line()
         self._journal.at(self._sample, place)
         before = seen.changes.before(self._reader, given)
         self._inside.append([0.0, 0.0])
+        earlier = len(self.states) if self.states is not None else 0
         began, busy = time.perf_counter(), time.process_time()
         try:
             result = call()
@@ -163,10 +189,12 @@ class Meter:
         if self._sample < _CHANCES:
             seen.chances[self._sample] = self._chance.state()
         if self.states is not None:
-            self.states.append((place, result))
+            taken = before if before is not None else self._reader.arrays(given, copy=True) if given is not None else ()
+            made = self._reader.arrays(result, copy=True)
+            self.states.append(State(place, given, taken, made, len(self.states) - earlier))
         if self._inside:
             # What looking took is nobody's time.
-            self._inside[-1][0] += time.perf_counter() - began
+            self._inside[-1][0] += time.perf_counter() - entered
             self._inside[-1][1] += busy
         return result
 
@@ -175,6 +203,10 @@ class Meter:
             if name not in seen.fields:
                 seen.fields[name] = FieldSeen(name)
             seen.fields[name].see(self._sample, value, self._reader.array(value))
+
+    def of(self, place: int) -> Operator:
+        """The operator at a place."""
+        return self._seen[place].operator
 
     def told(self) -> list[dict[str, Any]]:
         """The operators in the order in which they first gave something, those that never did at the end."""

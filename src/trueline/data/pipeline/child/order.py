@@ -49,6 +49,8 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
         "first": first[:8],
         **_decided(host),
     }
+    if found_in_order["same"] and not found_in_order["sorted"]:
+        found_in_order["told"] = host.opened.order_told(1) not in (None, first)
     if outside and (line := _handing_out(host, outside[0])) is not None:
         found_in_order["outside_line"] = line.to_json()
     return found_in_order, []

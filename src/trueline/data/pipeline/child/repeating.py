@@ -48,7 +48,7 @@ def _rows(host: Host, chosen: Any) -> Any:
     try:
         with host.meter.listening():
             for row in host.opened.rows(host.meter, chosen):
-                states = [(place, mark(host, value)) for place, value in host.meter.states]
+                states = [(one.place, mark(host, list(one.after))) for one in host.meter.states]
                 host.meter.states.clear()
                 yield row, states
     finally:

@@ -17,6 +17,7 @@ from trueline.adapters.guest.faults import is_users
 from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import fingerprints
+from trueline.data.pipeline.child.written import held, last_write
 from trueline.model.run import Line
 
 _MOST_EVENTS: Final = 20_000
@@ -28,8 +29,10 @@ def answer_trace(host: Host, content: Content, _: list[Array]) -> Answer:
     """``line``: the user's line for ``what`` (nonfinite, origin, slow, stored, seeds), None where none is found."""
     host.journal.doing("walking")
     place, sample, what = content["operator"], content["sample"], content["what"]
-    way = _TRACES.get(what)
-    found = way(host, place, sample) if way is not None else _origin(host, place, sample, content["field"])
+    if what in _BY_FIELD:
+        found = _BY_FIELD[what](host, place, sample, content["field"])
+    else:
+        found = _TRACES[what](host, place, sample)
     return {"line": found.to_json() if found is not None else None}, []
 
 
@@ -52,6 +55,24 @@ def _nonfinite(host: Host, place: int, sample: int) -> Line | None:
     tracer = _Tracer(not_finite)
     _run(host, place, sample, tracer)
     return tracer.found
+
+
+def _kept(host: Host, place: int, sample: int, field: str | None) -> Line | None:
+    """Where what an operator gives was written, if it is kept for the sample; else where it was first there."""
+    values = dict(host.reader.values(_run(host, place, sample, _Tracer(lambda _: False))))
+    # A source's values have no names yet: its last one is the label.
+    value = values.get(field or "", next(reversed(values.values()), None))
+    wanted = _number(host, value)
+    for owner, name, kept in held(host.opened.objects()) if wanted is not None else ():
+        several = isinstance(kept, list | tuple | np.ndarray) and len(kept) > sample
+        if several and _number(host, kept[sample]) == wanted and (line := last_write(owner, name)) is not None:
+            return line
+    return _origin(host, place, sample, field)
+
+
+def _number(host: Host, value: Any) -> float | None:
+    array = host.reader.array(value)
+    return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind in "biuf" else None
 
 
 def _origin(host: Host, place: int, sample: int, field: str | None) -> Line | None:
@@ -121,6 +142,7 @@ def _noting(host: Host, states: list[tuple[Line, Any]]) -> Callable[[Line], None
     return lambda line: states.append((line, host.meter.chance()))
 
 
+_BY_FIELD: Final[dict[str, Callable[[Host, int, int, str | None], Line | None]]] = {"origin": _origin, "kept": _kept}
 _TRACES: Final[dict[str, Callable[[Host, int, int], Line | None]]] = {
     "nonfinite": _nonfinite,
     "returned": _returned,

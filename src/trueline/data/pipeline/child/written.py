@@ -23,14 +23,26 @@ def is_generator(value: Any) -> bool:
 
 def attribute_line(owner: Any, name: str) -> Line | None:
     """The line of a class that sets an attribute of its objects."""
+    return next((line for line, whole in _writing(owner, name) if whole), None)
+
+
+def last_write(owner: Any, name: str) -> Line | None:
+    """The last line of a class that sets an attribute of its objects, or a part of it."""
+    return next((line for line, _ in reversed(list(_writing(owner, name)))), None)
+
+
+def _writing(owner: Any, name: str) -> Iterator[tuple[Line, bool]]:
+    """The lines that write an attribute, and whether they write all of it."""
     for kind in type(owner).__mro__:
         for node, line in _nodes(kind):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 for one in target.elts if isinstance(target, ast.Tuple) else [target]:
-                    if isinstance(one, ast.Attribute) and one.attr == name and isinstance(one.ctx, ast.Store):
-                        return line
-    return None
+                    part = one.value if isinstance(one, ast.Subscript) else one
+                    if isinstance(part, ast.Attribute) and part.attr == name:
+                        yield line, part is one
 
 
 def seeding_line(function: Any, *, last: bool = False) -> Line | None:

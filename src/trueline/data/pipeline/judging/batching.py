@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator, Some, read_line
 from trueline.data.pipeline.judging.fault import fault, listed
-from trueline.model.finding import Finding
+from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import message
 
 # Where more samples than these are unlike the rest, it is no sample's fault.
@@ -128,7 +128,9 @@ def _cannot(evidence: Evidence, failed: Failure) -> Finding:
     if failed.line is None and samples and operator is not None and operator.kind == "collate":
         # Not even alone can it be put into a batch: what the dataset gives is no value that the framework knows.
         operator = _dataset(evidence)
-    return fault("cannot_batch", text, operator=operator, samples=samples, line=failed.line)
+    # Without a loader nobody knows how samples are put together.
+    sure = Conclusion.FOUND if evidence.facts.get("batches") else Conclusion.SUSPECT
+    return fault("cannot_batch", text, operator=operator, samples=samples, line=failed.line, conclusion=sure)
 
 
 def unfit(evidence: Evidence, one: Failure, samples: Sequence[int]) -> Finding:

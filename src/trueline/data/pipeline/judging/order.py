@@ -29,7 +29,10 @@ def _indexes(evidence: Evidence) -> Iterator[Finding]:
         yield fault("order", text, line=read_line(told.get("outside_line")) or line, samples=told["outside"])
     if not told.get("known") or told["count"][0] < 2:
         return
-    if told["same"] and not told["sorted"]:
+    if told["same"] and told.get("told"):
+        text = message("data_debug.set_epoch", sampler=facts["sampler"])
+        yield fault("same_order", text, line=line, conclusion=Conclusion.SUSPECT)
+    elif told["same"] and not told["sorted"]:
         text = message("data_debug.same_order", sampler=facts["sampler"], first=listed(told["first"], 99))
         yield fault("same_order", text, line=line, advice=message("data_debug.advice_same_order"))
     elif told["same"] and facts["shuffles"] is not True:

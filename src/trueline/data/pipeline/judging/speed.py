@@ -22,16 +22,16 @@ _CALLS: Final = 3
 def speed(evidence: Evidence) -> Iterator[Finding]:
     """A note: whether that hurts depends on how long the network takes."""
     timed = [one for one in evidence.operators if one.calls >= _CALLS and one.kind != "group"]
-    total = sum(one.seconds for one in timed)
+    total = sum(one.typical * one.calls for one in timed)
     if not timed or not total:
         return
-    slow = max(timed, key=lambda one: one.seconds)
-    share = slow.seconds / total
-    waits = slow.waited > _WAITING * slow.seconds
+    slow = max(timed, key=lambda one: one.typical * one.calls)
+    share = slow.typical * slow.calls / total
+    waits = slow.waited > _WAITING * slow.typical
     limit = _SLOW_WAITING if waits else _SLOW
-    if share < _SHARE or slow.per_call < limit:
+    if share < _SHARE or slow.typical < limit:
         return
-    numbers = {"operator": slow.name, "share": f"{share:.0%}", "time": f"{1000 * slow.per_call:.3g} ms"}
+    numbers = {"operator": slow.name, "share": f"{share:.0%}", "time": f"{1000 * slow.typical:.3g} ms"}
     text = message("data_debug.slow_waits", **numbers) if waits else message("data_debug.slow", **numbers)
     yield fault(
         "slow",
@@ -39,6 +39,6 @@ def speed(evidence: Evidence) -> Iterator[Finding]:
         operator=slow,
         samples=[slow.slowest[0]] if slow.slowest is not None else [],
         conclusion=Conclusion.SUSPECT,
-        measured=slow.per_call,
+        measured=slow.typical,
         limit=limit,
     )
