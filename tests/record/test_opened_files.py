@@ -261,37 +261,6 @@ def test_ranks_inside_a_launcher_each_write_their_list(tmp_path: Path) -> None:
     assert opened(tmp_path / "run") == [f"data/{place}.npy" for place in range(6)]
 
 
-TORCH = """
-import numpy as np, torch
-from pathlib import Path
-from torch.utils.data import DataLoader, Dataset
-
-class Numbers(Dataset):
-    def __init__(self): self.files = sorted(Path("data").glob("*.npy"))
-    def __len__(self): return len(self.files)
-    def __getitem__(self, place): return np.load(self.files[place]), place % 2
-
-net = torch.nn.Linear(4, 2)
-optimizer = torch.optim.SGD(net.parameters(), 0.1)
-for _ in range(2):
-    for x, y in DataLoader(Numbers(), 3, num_workers=2):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(net(x), y).backward()
-        optimizer.step()
-torch.save(net.state_dict(), "net.pth")
-torch.load("net.pth")
-"""
-
-
-def test_a_training_with_workers_lists_its_data_and_not_its_weights(tmp_path: Path) -> None:
-    numbers(tmp_path / "data")
-    (tmp_path / "data" / "readme.txt").write_text("not read")
-    said = run(tmp_path, TORCH)
-    assert opened(tmp_path / "run") == [f"data/{place}.npy" for place in range(6)]
-    assert "left out, as written by the run itself or changed while it went on: net.pth" in said
-    assert "4 training steps recorded" in said
-
-
 MINDSPORE = """
 import mindspore as ms, mindspore.dataset as ds
 from mindspore import nn
