@@ -1,4 +1,4 @@
-"""``trueline data describe`` of a Parquet table beside a plain DuckDB scan that counts nulls; memory with ten times the data."""
+"""Describing a Parquet table beside a DuckDB scan that counts nulls; memory with ten times the data."""
 
 from __future__ import annotations
 

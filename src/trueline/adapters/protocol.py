@@ -359,6 +359,10 @@ class Pipelines(Protocol):
 
     def is_pipeline(self, value: Any) -> bool: ...
 
+    def is_own(self, value: Any) -> bool:
+        """Whether this is a pipeline by its class, not only something that samples can be had of."""
+        ...
+
     def stir(self) -> None:
         """The framework's own generator of random numbers goes on by a step."""
         ...

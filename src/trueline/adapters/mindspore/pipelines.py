@@ -11,7 +11,6 @@ import numpy as np
 from mindspore.dataset.engine import datasets, samplers
 from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
 
-from trueline.adapters.guest.faults import is_users
 from trueline.adapters.mindspore import data
 from trueline.adapters.mindspore.build import package
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, batched
@@ -36,6 +35,9 @@ _CHANGING: Final = (
 def is_pipeline(value: Any) -> bool:
     """Whether this is a dataset of MindSpore's."""
     return isinstance(value, datasets.Dataset)
+
+
+is_own = is_pipeline
 
 
 def stir() -> None:
@@ -107,7 +109,6 @@ class Opened:
             "classes": _classes(source),
             "columns": list(getattr(self._leaf, "column_names", None) or ()),
             "line": _json(self._built(self._leaf) or self._built(self.given)),
-            "stirs": _stirs(source),
             "asked_to_shuffle": bool(self._asked("shuffle"))
             and source is not None
             and not has_indexes(self._leaf)
@@ -317,15 +318,6 @@ def _classes(source: Any) -> int | None:
         if isinstance(found, list | tuple | Mapping) and found:
             return len(found)
     return None
-
-
-def _stirs(source: Any) -> bool:
-    """Whether the user's code that gives samples one after another speaks of shuffling."""
-    method: Any = source if hasattr(source, "__code__") else getattr(type(source), "__iter__", None)
-    code = getattr(method, "__code__", None)
-    if code is None or not is_users(code.co_filename):
-        return False
-    return any(word in name for name in code.co_names for word in ("shuffle", "permutation", "sample"))
 
 
 def _json(line: Line | None) -> dict[str, Any] | None:

@@ -11,7 +11,6 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 from torch.utils.data._utils.collate import default_convert
 
-from trueline.adapters.guest.faults import is_users
 from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Operator, Row
 from trueline.adapters.steps import defined, name_of, objects_in, settings_of
@@ -28,11 +27,16 @@ Built = Callable[[Any], Line | None]
 
 def is_pipeline(value: Any) -> bool:
     """Whether samples can be had of this: a loader, a dataset, or what looks like one."""
-    if isinstance(value, DataLoader | Dataset):
+    if is_own(value):
         return True
     if isinstance(value, (*_CONTAINERS, type)) or callable(value):
         return False
     return _indexed(value) or hasattr(value, "__iter__")
+
+
+def is_own(value: Any) -> bool:
+    """Whether this is a loader or a dataset of torch's."""
+    return isinstance(value, DataLoader | Dataset)
 
 
 def stir() -> None:
@@ -110,7 +114,6 @@ class Opened:
             "classes": _classes(self.dataset),
             "columns": None,
             "line": _json(self._line()),
-            "stirs": _stirs(self.dataset),
             "asked_to_shuffle": False,
             "batch_line": _json(self._built(self.loader)) if self.loader is not None else None,
             "zipped": None,
@@ -311,15 +314,6 @@ def _classes(dataset: Any) -> int | None:
             if isinstance(found, list | tuple | Mapping) and found:
                 return len(found)
     return None
-
-
-def _stirs(dataset: Any) -> bool:
-    """Whether the user's code that gives samples one after another speaks of shuffling."""
-    method = getattr(type(dataset), "__iter__", None)
-    code = getattr(method, "__code__", None)
-    if code is None or not is_users(code.co_filename):
-        return False
-    return any(word in name for name in code.co_names for word in ("shuffle", "permutation", "randperm", "sample"))
 
 
 def _json(line: Line | None) -> dict[str, Any] | None:

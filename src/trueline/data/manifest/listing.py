@@ -43,6 +43,15 @@ class Listing:
             sorted(self.unread, key=lambda one: one.path),
         )
 
+    def without(self, file: Path) -> Listing:
+        """All but this file, where it is one of them: a list does not speak of itself."""
+        name = os.path.relpath(file, self.root or ".")
+        if name not in self.names:
+            return self
+        places = [place for place, one in enumerate(self.names) if one != name]
+        kept = array("q", map(self.sizes.__getitem__, places))
+        return Listing(self.root, [self.names[place] for place in places], kept, self.unread)
+
 
 def list_paths(paths: Sequence[Path], *, sizes: bool = True) -> Listing:
     """The files of one folder, named within it; or of several files and folders, named as they were given.

@@ -40,7 +40,11 @@ def open_sides(texts: Sequence[str]) -> list[Side]:
         return [_one_file(text, Path(texts[0]).name) for text in texts]
     if any(plain):
         raise BadFile(texts[plain.index(True)], message("manifest.not_a_list").text())
-    return [one for text in texts for one in _open_side(text)]
+    lists = [Path(text) for text in texts if Path(text).is_file()]
+    opened = [one for text in texts for one in _open_side(text, lists)]
+    if not opened[0].manifest.paths:
+        raise BadFile(texts[0], message("manifest.empty_reference").text())
+    return opened
 
 
 def _is_plain(path: Path) -> bool:
@@ -60,7 +64,7 @@ def _one_file(text: str, name: str) -> Side:
     return Side(text, replace(found, paths=[name]), False)
 
 
-def _open_side(text: str) -> list[Side]:
+def _open_side(text: str, lists: Sequence[Path]) -> list[Side]:
     path = Path(text)
     try:
         path.stat()
@@ -73,7 +77,10 @@ def _open_side(text: str) -> list[Side]:
             return [
                 Side(f"{text} ({one.host})" if several else text, one, not one.hashes, opened=True) for one in found
             ]
-        return [Side(text, _bare(list_paths([path])), True)]
+        listing = list_paths([path])
+        for one in lists:
+            listing = listing.without(one)
+        return [Side(text, _bare(listing), True)]
     return [Side(text, read_manifest(path) if _is_manifest(path) else read_list(path), False)]
 
 

@@ -16,7 +16,7 @@ from trueline.adapters.guest.faults import nearest
 from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator
-from trueline.data.pipeline.journal import Left
+from trueline.data.pipeline.journal import PATIENCE, Left
 from trueline.data.pipeline.judged import TRACED, judged, traced_as
 from trueline.model.run import Line
 
@@ -170,6 +170,7 @@ class _Look:
         place = nearest([(one.file, one.line) for one in left.frames])
         line = Line(*place) if place is not None else None
         kind = "hangs" if left.timed_out else "dies"
-        text = str(self.wish.limit) if left.timed_out else str(trouble.message.params.get("said", ""))
+        patience = max(self.wish.limit, PATIENCE) if left.doing in ("importing", "building") else self.wish.limit
+        text = str(patience) if left.timed_out else str(trouble.message.params.get("said", ""))
         code = linecache.getline(line.file, line.line).strip() if line is not None else ""
         return Failure(kind, text, line, code, left.doing, left.sample, left.operator)

@@ -42,6 +42,9 @@ def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]
         found = _called(asked, found, births)
     with said_for(asked.side, "importing"):
         adapter = _framework(found, adapters_present())
+    several = isinstance(found, list | tuple) and len(found) > 1
+    if several and all(any(pipelines_of(each.name).is_own(one) for each in adapters_present()) for one in found):
+        raise SideTrouble("data_debug.several", side=asked.side, count=len(found))
     if adapter is None:
         raise SideTrouble("data_debug.no_pipeline", side=asked.side, type=type_name(found))
     return found, adapter

@@ -44,7 +44,9 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
         # A generator may not end in the middle of another; where it did is what matters.
         places = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(inside.__traceback__)]
     place = nearest(places)
-    line = Line(*place) if place is not None and (is_users(place[0]) or operator is None) else None
+    # Where nothing else is known, a line of a package is better than none; of a batch the samples are known.
+    nothing_else = operator is None and doing != "batching"
+    line = Line(*place) if place is not None and (is_users(place[0]) or nothing_else) else None
     columns = None
     if isinstance(error, Nothing):
         operator, line = error.place, None

@@ -11,7 +11,7 @@ from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
-from trueline.data.pipeline.child.written import attribute_line, body_line, held, seeding_line
+from trueline.data.pipeline.child.written import attribute_line, body_line, held, seeding_line, speaks_of_chance
 from trueline.model.run import Line
 
 _MOST: Final = 200_000
@@ -60,7 +60,7 @@ def _decided(host: Host) -> dict[str, Any]:
     """Where the order is decided: the user's line that seeds a generator for it, else what set it up."""
     function, built = host.opened.deciding()
     line = (seeding_line(function) if function is not None else None) or built
-    return {"line": line.to_json() if line is not None else None}
+    return {"line": line.to_json() if line is not None else None, "stirs": speaks_of_chance(function)}
 
 
 def _handing_out(host: Host, index: int) -> Line | None:

@@ -14,6 +14,8 @@ from trueline.model.run import Line
 _GENERATORS: Final = ("Generator", "RandomState", "Random")
 _SEEDING: Final = ("seed", "manual_seed", "set_seed", "default_rng", "RandomState", "Random", "Generator")
 
+_CHANCE: Final = ("shuffle", "perm", "rand", "sample", "choice")
+
 
 def is_generator(value: Any) -> bool:
     """Whether this draws random numbers: NumPy's, torch's or Python's own."""
@@ -53,6 +55,14 @@ def seeding_line(function: Any, *, last: bool = False) -> Line | None:
         if isinstance(node, ast.Call) and _called(node) in _SEEDING and (node.args or node.keywords)
     ]
     return (found[-1] if last else found[0]) if found else None
+
+
+def speaks_of_chance(function: Any) -> bool:
+    """Whether a function of the user's shuffles or draws."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return False
+    return any(word in name.lower() for name in (*code.co_names, *code.co_freevars) for word in _CHANCE)
 
 
 def body_line(function: Any) -> Line | None:

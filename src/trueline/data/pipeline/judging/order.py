@@ -34,7 +34,10 @@ def _indexes(evidence: Evidence) -> Iterator[Finding]:
         yield fault("same_order", text, line=line, conclusion=Conclusion.SUSPECT)
     elif told["same"] and not told["sorted"]:
         text = message("data_debug.same_order", sampler=facts["sampler"], first=listed(told["first"], 99))
-        yield fault("same_order", text, line=line, advice=message("data_debug.advice_same_order"))
+        # An order of the user's own may be meant to be the same: windows, lengths, pairs.
+        sure = Conclusion.FOUND if told["stirs"] or facts["shuffles"] else Conclusion.SUSPECT
+        advice = message("data_debug.advice_same_order")
+        yield fault("same_order", text, line=line, advice=advice, conclusion=sure)
     elif told["same"] and facts["shuffles"] is not True:
         text = message("data_debug.sequential", sampler=facts["sampler"])
         yield fault("not_shuffled", text, line=_line(facts), conclusion=Conclusion.SUSPECT)
@@ -55,7 +58,7 @@ def _stream(evidence: Evidence) -> Iterator[Finding]:
         advice = message("data_debug.advice_iterable")
         yield fault("cannot_shuffle", message("data_debug.cannot_shuffle"), line=_line(evidence.facts), advice=advice)
     elif told.get("same"):
-        if evidence.facts.get("stirs"):
+        if told.get("stirs"):
             text = message("data_debug.same_order_stream")
             line = read_line(told.get("line")) or line
             yield fault("same_order", text, line=line, advice=message("data_debug.advice_same_order"))
