@@ -1,4 +1,4 @@
-"""``trueline data describe`` of a Parquet table beside a plain DuckDB scan that counts nulls; memory with ten times the data."""
+"""``trueline data describe`` of Parquet beside a DuckDB scan that counts nulls; memory with ten times the data."""
 
 from __future__ import annotations
 
@@ -65,7 +65,6 @@ def main(folder: Path) -> None:
             "data describe": lambda: run(describe(clean)),
             "scan of a faulty table": lambda: run([str(SCAN), str(faulty)]),
             "data describe of it": lambda: run(describe(faulty)),
-            "data describe --exact": lambda: run(describe(clean, "--exact")),
         },
         repeat=5,
         clock=children_seconds,
