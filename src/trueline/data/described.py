@@ -46,13 +46,14 @@ class Padding:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """The images of a field: how many of which size and mode, the first that are unlike most, and broken ones."""
+    """The images of a field: how many of which size and mode, first ones unlike most, and broken ones."""
 
     sizes: Mapping[str, int]
     modes: Mapping[str, int]
     odd: Sequence[int] = ()
     broken: int = 0
     broken_first: Sequence[str] = ()
+    odd_sizes: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +98,16 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A label that no class of the set is likely to have; ``like`` is the one it may have been meant for."""
+    """A label that no class of the set has; ``like`` is the one it may have been meant for.
+
+    It is ``certain`` where the number of classes was given, or the set has names for them.
+    """
 
     label: Any
     count: int
     first: int
     like: Any = None
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

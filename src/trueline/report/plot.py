@@ -217,4 +217,4 @@ def bar_text(share: float, width: int, *, ascii: bool = False) -> str:
     if ascii:
         return "#" * max(1, round(min(1.0, share) * width))
     eighths = max(1, round(min(1.0, share) * width * 8))
-    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

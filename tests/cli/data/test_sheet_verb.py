@@ -67,6 +67,7 @@ def labels(answer: dict[str, Any]) -> dict[Any, int]:
 def test_images_by_folder(tmp_path: Path) -> None:
     answer = answered("images", "-o", str(tmp_path / "sheet.png"))
     assert labels(answer) == {str(digit): 5 for digit in range(10)}
+    assert all(one["file"].startswith(f"{one['label']}/") for one in answer["sampled"])
     with Image.open(tmp_path / "sheet.png") as picture:
         assert picture.width == 1260
         assert len(set(picture.convert("L").tobytes())) > 20
@@ -210,6 +211,8 @@ for step, (image, label) in enumerate(loader):
     optimizer.zero_grad()
     torch.nn.functional.cross_entropy(net(image), label).backward()
     optimizer.step()
+torch.save(net.state_dict(), "net.pth")
+torch.load("net.pth")
 """
 
 
@@ -217,10 +220,18 @@ for step, (image, label) in enumerate(loader):
 def run(room: Path) -> str:
     """A training that turns around every second batch, on its way to the network."""
     (room / "train.py").write_text(TRAIN)
-    command = [sys.executable, "-m", "trueline", "run", "--batches", "6", "-o", "run", "train.py"]
+    command = [sys.executable, "-m", "trueline", "run", "--batches", "6", "--manifest", "-o", "run", "train.py"]
     done = subprocess.run(command, cwd=room, env=environment(OMP_NUM_THREADS="1"), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert "left out, as written by the run itself or changed while it went on: net.pth" in done.stderr
     return "run"
+
+
+def test_the_list_of_a_training_has_its_data_and_not_its_weights(run: str) -> None:
+    answer = json.loads(call("data", "diff", run, run, "--json").stdout)
+    assert (answer["exit"], answer["sides"][0]["files"]) == (0, 1)
+    page = json.loads(Path(run, "manifest.json").read_text("utf-8"))
+    assert [one["path"] for one in page["files"]] == ["arrays.npz"]
 
 
 def test_a_run_shows_what_was_fed_with_its_step_and_its_sample(run: str, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_chunks_do_not_matter(chunk: int) -> None:
     assert drawn(as_list, chunk=chunk) == drawn(labels)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", None, 1, 2, "猫"]), max_size=60), st.integers(1, 30), st.integers(0, 5))
 def test_laws_of_drawing(labels: list[Any], count: int, seed: int) -> None:
     found = drawn(labels, count=count, seed=seed, chunk=5)

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueline.data.described import Classes, Described
 from trueline.data.describing import fingerprints, labels
-from trueline.data.describing.contents import content_hashes
+from trueline.data.describing.contents import content_hashes, there
 from trueline.data.describing.fingerprints import Fingerprints
 from trueline.data.describing.gathering import FieldGatherer
 from trueline.data.describing.identities import left_out
@@ -25,6 +25,7 @@ def describe_by_chunks(source: Source, wanted: Wanted) -> Described:
     guessed = wanted.label is None and source.label is None
     gatherers = {name: FieldGatherer(name, wanted, is_label=name == label) for name in source.fields}
     label_gatherer = LabelGatherer(wanted) if label is not None else None
+    of_label = [label] if label is not None else []
     prints = Fingerprints(None if wanted.exact else fingerprints.MOST)
     apart = left_out(source, label)
     contents = [name for name in source.fields if name != label and name not in apart]
@@ -33,14 +34,16 @@ def describe_by_chunks(source: Source, wanted: Wanted) -> Described:
         samples += chunk.size
         for name, column in chunk.columns.items():
             gatherers[name].add(chunk.start, column)
-        if label_gatherer is not None and label in chunk.columns:
-            label_gatherer.add(chunk.start, chunk.columns[label])
+        if label_gatherer is not None:
+            label_gatherer.add(chunk.start, chunk.columns[of_label[0]])
         if contents:
-            content = content_hashes([chunk.columns[name] for name in contents], chunk.size)
-            of_label = content_hashes([chunk.columns[label]] if label is not None else [], chunk.size)
-            prints.add(content, of_label, np.arange(chunk.start, chunk.start + chunk.size))
+            columns = [chunk.columns[name] for name in contents]
+            labelled = content_hashes([chunk.columns[name] for name in of_label], chunk.size)
+            some = there(columns, chunk.size)
+            index = np.arange(chunk.start, chunk.start + chunk.size)
+            prints.add(content_hashes(columns, chunk.size)[some], labelled[some], index[some])
     fields = [gatherers[name].told() for name in source.fields]
-    classes, why = _classes(label_gatherer, label, guessed, wanted)
+    classes, why = _classes(label_gatherer, label, guessed)
     duplicates = None
     if contents:
         chance = by_chance([one for one in fields if one.name in contents], samples)
@@ -53,9 +56,7 @@ def describe_by_chunks(source: Source, wanted: Wanted) -> Described:
     return Described(source.name, source.kind, samples, fields, classes, why, duplicates, source.skipped)
 
 
-def _classes(
-    gatherer: LabelGatherer | None, label: str | None, guessed: bool, wanted: Wanted
-) -> tuple[Classes | None, str | None]:
+def _classes(gatherer: LabelGatherer | None, label: str | None, guessed: bool) -> tuple[Classes | None, str | None]:
     if gatherer is None or label is None:
         return None, "describe.no_label"
     return gatherer.classes(label, guessed=guessed)

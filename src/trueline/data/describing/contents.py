@@ -7,11 +7,26 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from trueline.data.describing.sampling import Hashes, combined, hash_bytes, hash_numbers
 from trueline.data.source import Column, Picture
 
 _NOTHING: Final = 0x5BD1E995
+
+
+def there(columns: Sequence[Column], size: int) -> npt.NDArray[np.bool_]:
+    """Which samples have something in at least one of these columns."""
+    found = np.zeros(size, np.bool_)
+    for column in columns:
+        if isinstance(column, np.ndarray):
+            return np.ones(size, np.bool_)
+        found |= np.fromiter((not _is_nothing(one) for one in column), np.bool_, size)
+    return found
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or (isinstance(value, Picture) and value.broken is not None)
 
 
 def content_hashes(columns: Sequence[Column], size: int) -> Hashes:
@@ -31,15 +46,17 @@ def _of_column(column: Column) -> Hashes:
     return np.fromiter((_of_value(one) for one in column), np.uint64, len(column))
 
 
+def _of_number(value: Any) -> int:
+    if abs(value) < 2**53 or value != value:
+        return int(hash_numbers(np.asarray([value]))[0])
+    return hash_bytes(str(value).encode())
+
+
 def _of_value(value: Any) -> int:
     if value is None:
         return _NOTHING
     if isinstance(value, bool | int | float | np.number | np.bool_):
-        return (
-            int(hash_numbers(np.asarray([value]))[0])
-            if abs(value) < 2**53 or value != value
-            else hash_bytes(str(value).encode())
-        )
+        return _of_number(value)
     if isinstance(value, str):
         return hash_bytes(value.encode("utf-8", "surrogatepass"))
     if isinstance(value, bytes):

@@ -59,17 +59,20 @@ class Fingerprints:
 
     def _halve(self) -> None:
         self.bound //= 2
-        content, label, index = (np.concatenate(one) for one in (self._content, self._label, self._index))
+        content, label, index = self._whole()
         kept = content < np.uint64(self.bound)
         self._content, self._label, self._index = [content[kept]], [label[kept]], [index[kept]]
         self._count = int(kept.sum())
+
+    def _whole(self) -> tuple[Hashes, Hashes, Indexes]:
+        return np.concatenate(self._content), np.concatenate(self._label), np.concatenate(self._index)
 
     def repeated(self) -> Repeated:
         """All samples that repeat one before them."""
         if not self._count:
             none = np.empty(0, np.int64)
             return Repeated(none, none, np.empty(0, np.bool_))
-        content, label, index = (np.concatenate(one) for one in (self._content, self._label, self._index))
+        content, label, index = self._whole()
         order = np.lexsort((index, content))
         content, label, index = content[order], label[order], index[order]
         new = np.concatenate([[True], content[1:] != content[:-1]])

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from trueline.data.described import Drift, Lengths, Missing, Told
+from trueline.data.described import Drift, Lengths, Missing, Padding, Told
 from trueline.data.describing import markers
 from trueline.data.describing.numbers import Indexes, NumberGatherer, Places
 from trueline.data.describing.padding import PaddingGatherer
@@ -152,6 +152,9 @@ class FieldGatherer:
         distinct = self._text_distinct if texts else numbers.distinct
         sampled = numbers.reservoir.sampled if numeric else None
         has_numbers = numeric and bool(numbers.moments.count)
+        padding = None
+        if usual == "sequence" and not self._is_label and not numbers.is_mask:
+            padding = self._padding.told()
         count, least, most, total = self._lengths
         lengths = Lengths(int(least), int(most), total / count) if count and (texts or usual == "sequence") else None
         return Told(
@@ -159,8 +162,9 @@ class FieldGatherer:
             kind=kind,
             type=self._type(usual),
             count=self._count,
-            missing=self._missing(usual),
-            drift=[*self._drift(usual), *_unlike(self._dtypes), *_unlike(self._shapes)],
+            missing=self._missing(usual, padding),
+            # Labels of another type are told as wrong labels.
+            drift=[] if self._is_label else [*self._drift(usual), *_unlike(self._dtypes), *_unlike(self._shapes)],
             distinct=distinct.count if texts or usual in ("number", "boolean") else None,
             sampled=sampled if sampled is not None or not distinct.estimated else self._count,
             low=_end(numbers.low, kind) if has_numbers else None,
@@ -170,7 +174,7 @@ class FieldGatherer:
             quantiles=numbers.quantiles() if has_numbers else {},
             shapes=dict(Counter({shape: one.count for shape, one in self._shapes.items()}).most_common()),
             lengths=lengths,
-            padding=self._padding.told() if usual == "sequence" and not self._is_label else None,
+            padding=padding,
             pictures=self._pictures.told(),
         )
 
@@ -179,13 +183,14 @@ class FieldGatherer:
             return max(self._dtypes, key=lambda word: self._dtypes[word].count)
         return usual
 
-    def _missing(self, usual: str) -> list[Missing]:
+    def _missing(self, usual: str, padding: Padding | None) -> list[Missing]:
         found = [
             Missing(kind, one.count, one.first)
             for kind, one in (("null", self._null), ("empty", self._empty))
             if one.count
         ]
-        found += self._numbers.missing(guess=not self._is_label and usual == "number")
+        guess = not self._is_label and usual in ("number", "sequence", "array")
+        found += self._numbers.missing(guess=guess, but=padding.value if padding is not None else None)
         found += [Missing("marker", one.count, one.first, text) for text, one in self._given.items() if one.count]
         marked = [] if self._is_label and usual == "text" else list(self._marked.items())
         return found + [Missing("marker", one.count, one.first, text, guessed=True) for text, one in marked]

@@ -17,6 +17,8 @@ _FEW: Final = 20
 # A stray label is at most so frequent beside a usual one, and all of them together in the whole set.
 _RARE, _RARE_IN_ALL = 0.05, 0.02
 _USUAL: Final = 10
+# Numbers are at most so frequent beside names.
+_UNNAMED: Final = 0.25
 
 Counted = Mapping[Any, tuple[int, int]]
 
@@ -75,11 +77,22 @@ def _outside(labels: Counted, classes: int) -> list[Stray]:
         wrong = [label for label in labels if not _is_class(label, classes)]
     else:
         wrong = sorted(labels, key=lambda label: -labels[label][0])[classes:]
-    return [Stray(label, *labels[label]) for label in wrong]
+    return [Stray(label, *labels[label], certain=True) for label in wrong]
+
+
+def _unnamed(labels: Counted) -> list[Stray]:
+    """Numbers where all other labels are names."""
+    names = sum(times for label, (times, _) in labels.items() if isinstance(label, str))
+    numbers = [label for label in labels if not isinstance(label, str)]
+    if sum(labels[label][0] for label in numbers) > _UNNAMED * names:
+        return []
+    return [Stray(label, *labels[label], certain=True) for label in numbers]
 
 
 def _unlikely(labels: Counted) -> list[Stray]:
     """Rare labels beside usual ones: no small integers where nearly all are, or another spelling of a usual one."""
+    if unnamed := _unnamed(labels):
+        return unnamed
     if len(labels) < 2:
         return []
     typical = (

@@ -91,7 +91,7 @@ class NumberGatherer:
         self.reservoir.add(values if values.size <= _THINNED else values[:: values.size // _THINNED + 1])
         if self.scalars:
             self.distinct.add(hash_numbers(values))
-            self._look_for_markers(values, flat_index)
+        self._look_for_markers(values, flat_index)
 
     def _without_odd(self, values: Array, index: Indexes) -> tuple[Array, Indexes]:
         """Flat and finite, with the sample of each."""
@@ -107,23 +107,28 @@ class NumberGatherer:
         return flat[finite], spread[finite]
 
     def _look_for_markers(self, values: Array, index: Indexes) -> None:
-        others = np.ones(len(values), bool)
-        for value, places in self._candidates.items():
+        """Take away what may be a marker from both ends: inside of the others' range nothing can be one."""
+        low, high = float(values.min()), float(values.max())
+        while len(values) and (low in self._candidates or high in self._candidates):
+            value = low if low in self._candidates else high
             same = values == value
-            if same.any():
-                places.add(int(same.sum()), index[same])
-                others &= ~same
-        if others.any():
-            low, high = float(values[others].min()), float(values[others].max())
+            self._candidates[value].add(int(same.sum()), np.unique(index[same]))
+            values, index = values[~same], index[~same]
+            if len(values):
+                low, high = float(values.min()), float(values.max())
+        if len(values):
             known = self._others or (low, high)
             self._others = min(known[0], low), max(known[1], high)
 
-    def missing(self, *, guess: bool) -> list[Missing]:
-        """What is not finite, given markers, and where it may be guessed, numbers that look like markers."""
+    def missing(self, *, guess: bool, but: float | None = None) -> list[Missing]:
+        """What is not finite, given markers, and where it may be guessed, numbers that look like markers.
+
+        ``but`` is a number that is none, because it fills sequences up.
+        """
         found = [Missing(kind, one.count, one.first) for kind, one in self._odd.items() if one.count]
         found += [Missing("marker", one.count, one.first, text) for text, (_, one) in self._given.items() if one.count]
-        if guess and self.scalars:
-            counts = {value: one.count for value, one in self._candidates.items()}
+        if guess:
+            counts = {value: one.count for value, one in self._candidates.items() if value != but}
             for value in markers.guess(counts, self._spread()):
                 one = self._candidates[value]
                 found.append(Missing("marker", one.count, one.first, _short(value), guessed=True))
@@ -132,7 +137,13 @@ class NumberGatherer:
     def _spread(self) -> markers.Spread | None:
         if self._others is None:
             return None
-        return markers.Spread(*self._others, self.distinct.count, self.fractions)
+        different = self.distinct.count if self.scalars else len(np.unique(self.reservoir.values))
+        return markers.Spread(*self._others, different, self.fractions)
+
+    @property
+    def is_mask(self) -> bool:
+        """Whether there are only one or two different numbers."""
+        return len(np.unique(self.reservoir.values)) <= 2
 
     def quantiles(self) -> dict[str, float]:
         """Of finite numbers, without given markers."""

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from trueline.data.described import Classes, Described, Missing, Told
 from trueline.data.describing.answer import conclusion_of
-from trueline.data.describing.findings import ENOUGH, findings_of, reason_message
+from trueline.data.describing.findings import ENOUGH, findings_of
+from trueline.data.source import reason_message
 from trueline.model.message import Message, message
 from trueline.model.report import Bars, Block, Folded, Report, Table, Text
 

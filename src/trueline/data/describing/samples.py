@@ -1,4 +1,4 @@
-"""A few thousand rows of a table, from all over it: what columns are like, and estimates where all rows are too many."""
+"""A few thousand rows of a table, from all over it: what columns are like, and estimates where rows are too many."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class TableSample:
 
     def __init__(self, source: TableSource, wanted: Wanted) -> None:
         length = source.relation.length
-        self.exact = wanted.exact or length <= SMALL
+        self.small = length <= SMALL
+        self.exact = wanted.exact or self.small
         self.length = length
         self._wanted = wanted
         self._columns: dict[str, Column] = {}

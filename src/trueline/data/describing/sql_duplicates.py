@@ -83,12 +83,15 @@ def _repeated(
 ) -> Repeated:
     relation = source.relation
     content = f"hash({', '.join(one.raw for one in keys)})"
-    where = f"WHERE {content} < {bound}::UBIGINT" if bound < WHOLE else ""
+    # Rows of which nothing is there are no copies of each other.
+    where = f"WHERE ({' OR '.join(f'{one.raw} IS NOT NULL' for one in keys)})"
+    if bound < WHOLE:
+        where += f" AND {content} < {bound}::UBIGINT"
     if rows is not None:
-        where = f"WHERE {relation.row} IN ({', '.join(map(str, rows.tolist()))})"
+        where += f" AND {relation.row} IN ({', '.join(map(str, rows.tolist()))})"
     found = source.duck.arrays(
         f"SELECT {content} AS content, hash({label}) AS label, {relation.row} AS row FROM {relation.sql} {where}"
     )
     prints = Fingerprints(None)
-    prints.add(*(np.ma.getdata(found[name]) for name in ("content", "label", "row")))
+    prints.add(found["content"].values, found["label"].values, found["row"].values)
     return prints.repeated()

@@ -40,6 +40,10 @@ def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> lis
         answers += [
             {**one, **more} for one, more in zip(_answers(source, footed), _answers(source, scanned), strict=True)
         ]
+    if sample.exact and not sample.small:
+        # One column at a time, because all values of it are held.
+        source.duck.use_all_memory()
+        answers = [{**one, **_answers(source, [_exactly(each)])[0]} for one, each in zip(answers, terms, strict=True)]
     return answers
 
 
@@ -75,8 +79,22 @@ def _questions(terms: Terms, sample: TableSample) -> dict[str, str]:
         asked["empty"] = f"count_if(octet_length({raw}) = 0)"
     for place, marker in enumerate(terms.given):
         asked[f"given{place}"] = f"count_if({terms.is_one(marker)})"
-    if sample.exact and terms.kind not in ("bytes", "other"):
-        asked["distinct"] = f"count(DISTINCT {raw})"
+    return {**asked, **_exactly(terms)} if sample.small else asked
+
+
+def _exactly(terms: Terms) -> dict[str, str]:
+    """What costs much of large tables."""
+    asked = {}
+    if terms.kind not in ("bytes", "other"):
+        asked["distinct"] = f"count(DISTINCT {terms.raw})"
+    if terms.kind in _NUMERIC:
+        asked["quantiles"] = f"quantile_cont({terms.finite}, {list(QUANTILES)})"
+    if terms.kind in ("text", "mixed"):
+        asked |= {
+            "shortest": f"min(length({terms.text}))",
+            "longest": f"max(length({terms.text}))",
+            "length": f"avg(length({terms.text}))",
+        }
     return asked
 
 
@@ -107,8 +125,6 @@ def _of_numbers(terms: Terms, sample: TableSample) -> dict[str, str]:
             }
     elif terms.given_numbers and terms.is_float:
         asked["odd"] = f"count_if(NOT isfinite({terms.raw}))"
-    if sample.exact:
-        asked["quantiles"] = f"quantile_cont({terms.finite}, {list(QUANTILES)})"
     return asked
 
 
@@ -118,18 +134,12 @@ def _sums(number: str, pivot: float) -> dict[str, str]:
 
 
 def _of_texts(terms: Terms, sample: TableSample) -> dict[str, str]:
-    if terms.kind == "text" and not sample.exact:
+    if terms.kind == "text" and not sample.small:
         # A quick look: what begins with a blank or is short is looked at again, as far as there is such.
         return {"short": f"count_if({_is_short(terms)})"}
     asked = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
     if terms.kind == "mixed":
         asked["texts"] = f"count_if({terms.is_text})"
-    if sample.exact:
-        asked |= {
-            "shortest": f"min(length({terms.text}))",
-            "longest": f"max(length({terms.text}))",
-            "length": f"avg(length({terms.text}))",
-        }
     return asked
 
 
@@ -168,7 +178,7 @@ def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample,
         type=terms.column.type if terms.column.form is Form.TYPED else kind,
         count=source.relation.length,
         missing=missing,
-        drift=drift,
+        drift=[] if is_label else drift,
         distinct=(answer["distinct"] if sample.exact else sample.distinct(name)) if counted else None,
         sampled=None if sample.exact or not counted else sample.rows,
         lengths=lengths,

@@ -17,9 +17,9 @@ def label_line(label: Label) -> Line:
 
 
 def place_lines(card: Card) -> list[Line]:
-    """Which sample it is: of a run the step and the place in it, and where known the sample of the dataset."""
+    """Which sample it is: its file where it has one; of a run the step, the place in it, and the sample."""
     if card.step is None:
-        return [f"#{card.index}"]
+        return [f"#{card.index}", *([card.file] if card.file is not None else [])]
     found: list[Line] = [message("sheet.fed", step=card.step, position=card.position)]
     if card.rank is not None:
         found.append(message("sheet.rank", rank=card.rank))

@@ -47,6 +47,7 @@ class Card:
     position: int | None = None
     sample: int | None = None
     rank: int | None = None
+    file: str | None = None
 
     @property
     def drawn(self) -> bool:
@@ -165,7 +166,9 @@ def _card(showing: _Showing, index: int, sample: Mapping[str, Any], group: Group
     if not showing.main:
         return Card(index, label, facts=facts, **places)
     known = [one for one in facts if _says_something(sample.get(one[0]))][:_FACTS]
-    return Card(index, label, facts=known, **_shown(showing.value(sample)), **places)
+    value = showing.value(sample)
+    file = value.place if isinstance(value, Picture) and value.place else None
+    return Card(index, label, facts=known, file=file, **_shown(value), **places)
 
 
 def _says_something(value: Any) -> bool:

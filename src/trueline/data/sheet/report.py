@@ -49,14 +49,18 @@ def conclusion(sheet: Sheet) -> Message:
         return message("sheet.empty", name=sheet.source.name)
     if sheet.drawn.labels is None:
         return message("sheet.drawn", **params)
-    return message("sheet.drawn_by_label", labels=len(sheet.groups), **params)
+    return message("sheet.drawn_by_label", labels=_shown_labels(sheet), **params)
+
+
+def _shown_labels(sheet: Sheet) -> int:
+    return sum(group.label is not None for group in sheet.groups)
 
 
 def notes(sheet: Sheet) -> list[Message]:
     """What is to be known of how it was drawn."""
     found = []
-    if sheet.drawn.labels is not None and sheet.drawn.labels > len(sheet.groups):
-        found.append(message("sheet.many_labels", labels=sheet.drawn.labels, shown=len(sheet.groups)))
+    if sheet.drawn.labels is not None and sheet.drawn.labels > _shown_labels(sheet):
+        found.append(message("sheet.many_labels", labels=sheet.drawn.labels, shown=_shown_labels(sheet)))
     if sheet.drawn.continuous:
         found.append(message("sheet.continuous", field=sheet.label))
     if sheet.label is None:
@@ -161,5 +165,6 @@ def _json(card: Card) -> dict[str, Any]:
         "position": card.position,
         "rank": card.rank,
         "sample": card.sample,
+        "file": card.file,
         "broken": card.broken.text() if card.broken is not None else None,
     }

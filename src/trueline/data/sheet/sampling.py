@@ -152,7 +152,8 @@ class _Pools:
 
     @property
     def distinct(self) -> int:
-        return len(self._numbers)
+        """How many labels there are; to have none is no label."""
+        return len(self._numbers) - (None in self._numbers)
 
     def take(self, chunk: Chunk, label: str) -> None:
         indexes = np.arange(chunk.start, chunk.start + chunk.size, dtype=np.uint64)

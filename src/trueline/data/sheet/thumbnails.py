@@ -73,5 +73,5 @@ def series_image(values: Sequence[float], side: tuple[int, int]) -> Any:
 def png(image: Any) -> bytes:
     """An image as a file."""
     held = io.BytesIO()
-    image.save(held, "PNG", optimize=True)
+    image.save(held, "PNG")
     return held.getvalue()

@@ -1,4 +1,4 @@
-"""Cells of a table as plain values: numbers where a column holds numbers, text where not, None where there is nothing."""
+"""Cells of a table as plain values: numbers where a column holds numbers, else text, None where there is nothing."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from trueline.data.source import Array, Column
+from trueline.data.source import Column
 from trueline.data.sources.delimited import is_number
+from trueline.data.sources.duck import Fetched
 from trueline.data.sources.relation import Form, TableColumn
 
 
-def plain_column(found: Array, column: TableColumn) -> Column:
+def plain_column(found: Fetched, column: TableColumn) -> Column:
     """A column as DuckDB gives it, as a Source gives it: an array of numbers, or a list."""
-    masked = np.ma.getmaskarray(found) if isinstance(found, np.ma.MaskedArray) else None
-    holes = masked is not None and bool(masked.any())
     if column.form is Form.TYPED:
-        values = np.ma.getdata(found)
-        if holes or values.dtype == object or values.dtype.kind in "mM":
-            return [_plain(one) for one in found.tolist()] if values.dtype.kind not in "mM" else _times(found)
-        return values
-    cells = [None if one is None else str(one) for one in found.tolist()]
+        if found.null is None and found.values.dtype.kind in "biuf":
+            return found.values
+        return _listed(found)
+    cells = [None if one is None else str(one) for one in _listed(found)]
     if column.form is Form.JSON:
         return _numbers_or([None if one is None else json.loads(one) for one in cells])
     numbers = [one for one in cells if one is not None and is_number(one)]
@@ -30,6 +28,23 @@ def plain_column(found: Array, column: TableColumn) -> Column:
     if len(numbers) * 2 < len(filled) or not filled:
         return cells
     return _numbers_or([_number(one) if one is not None and is_number(one) else one for one in cells])
+
+
+def _listed(found: Fetched) -> list[Any]:
+    """Values one by one; times are texts, as nothing is computed with them."""
+    kind = found.values.dtype.kind
+    values = found.values.astype(str).tolist() if kind in "mM" else found.values.tolist()
+    if found.null is None:
+        return [_plain(one) for one in values]
+    return [None if gone else _plain(one) for one, gone in zip(values, found.null.tolist(), strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    """A list with holes has its nulls as None."""
+    if getattr(value, "mask", None) is None:
+        return value
+    plain: Any = value.tolist()
+    return plain
 
 
 def _number(text: str) -> int | float:
@@ -47,15 +62,3 @@ def _numbers_or(values: Sequence[Any]) -> Column:
     if kinds and kinds <= {int, float}:
         return np.asarray(values, np.float64)
     return list(values)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
-        return value
-    if isinstance(value, np.ma.MaskedArray):
-        return value.tolist()
-    return value
-
-
-def _times(found: Array) -> list[Any]:
-    return [None if one is None else str(one) for one in np.ma.asarray(found).astype(object).tolist()]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import csv
 import gzip
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, BinaryIO, Final
-
-import numpy as np
+from typing import Final
 
 from trueline.data.source import Skipped
 from trueline.data.sources.duck import Duck, quoted
+from trueline.data.sources.lines import lines_at
 from trueline.model.trouble import BadFile
 
 _HEAD: Final = 1 << 18
-_PIECE: Final = 1 << 20
 _SEPARATORS: Final = ",;\t|"
 _REASONS: Final = {
     "MISSING COLUMNS": "describe.short_row",
@@ -57,11 +54,16 @@ def look(path: Path) -> Dialect:
 def read_head(path: Path) -> bytes:
     """The first bytes of a file, unpacked where it is packed."""
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if is_packed(path) else path.open("rb") as file:
             found: bytes = file.read(_HEAD)
             return found
     except (OSError, EOFError) as error:
         raise BadFile(path, getattr(error, "strerror", None) or type(error).__name__) from None
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is compressed."""
+    return path.suffix.lower() == ".gz"
 
 
 def _outside(line: str, separator: str) -> int:
@@ -110,12 +112,13 @@ def read_rows(duck: Duck, path: Path, dialect: Dialect, *, into: str, values: st
     )
     if not rejected:
         return []
-    lines = Lines(path) if dialect.encoding == "utf-8" and path.suffix.lower() != ".gz" else None
-    for line, byte, kind in rejected:
-        at = lines.number(byte) if lines is not None else line
-        skipped.add(_REASONS.get(kind, "describe.bad_row"), f"{path.name}:{at}")
-    empty = [lines.empty_before(byte) if lines is not None else 0 for _, byte, _ in rejected]
-    return [int(line) - 1 - dialect.header - gone for (line, _, _), gone in zip(rejected, empty, strict=True)]
+    at = [(int(line), 0) for line, _, _ in rejected]
+    if dialect.encoding == "utf-8" and not is_packed(path):
+        at = lines_at(path, [int(byte) for _, byte, _ in rejected])
+    for (_, _, kind), (number, _) in zip(rejected, at, strict=True):
+        skipped.add(_REASONS.get(kind, "describe.bad_row"), f"{path.name}:{number}")
+    # DuckDB counts empty lines, which are no rows.
+    return [int(line) - 1 - dialect.header - empty for (line, _, _), (_, empty) in zip(rejected, at, strict=True)]
 
 
 def _read(duck: Duck, path: Path, dialect: Dialect, into: str, values: str, *, strict: bool) -> None:
@@ -124,49 +127,10 @@ def _read(duck: Duck, path: Path, dialect: Dialect, into: str, values: str, *, s
     quote = "'\"'" if dialect.separator != "\x01" else "''"
     types = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(dialect.names)))
     duck.run(
-        f"INSERT INTO {into} SELECT {values} FROM read_csv({quoted(str(path))}, auto_detect=false, columns={{{types}}}, "
-        f"header={str(dialect.header).lower()}, delim={quoted(dialect.separator)}, quote={quote}, escape={quote}, "
+        f"INSERT INTO {into} SELECT {values} FROM read_csv({quoted(str(path))}, auto_detect=false, "
+        f"columns={{{types}}}, header={str(dialect.header).lower()}, delim={quoted(dialect.separator)}, "
+        f"quote={quote}, escape={quote}, "
         # Nothing a file can hold: an empty cell is an empty text, not a null.
         f"nullstr='\x02\x03', encoding='{dialect.encoding}', strict_mode={str(strict).lower()}, "
         "store_rejects=true, rejects_limit=0)"
     )
-
-
-class Lines:
-    """Where the lines of a file begin, and which of them are empty: DuckDB counts rows, which may have several lines."""
-
-    def __init__(self, path: Path) -> None:
-        starts: list[np.ndarray[Any, np.dtype[np.int64]]] = [np.zeros(1, np.int64)]
-        at = 0
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                starts.append(np.flatnonzero(np.frombuffer(piece, np.uint8) == ord("\n")) + at + 1)
-                at += len(piece)
-        self._starts = np.concatenate(starts)
-        lengths = np.diff(self._starts)
-        candidates = np.flatnonzero(lengths <= 2)
-        with path.open("rb") as file:
-            self._empty = [int(self._starts[one]) for one in candidates if _is_empty(file, int(self._starts[one]))]
-
-    def number(self, byte: int) -> int:
-        """The line in which the row stands that begins at a byte, both counted from 1."""
-        # Where lines end in two characters, the second of them is told as the beginning.
-        return int(np.searchsorted(self._starts, byte, side="right"))
-
-    def empty_before(self, byte: int) -> int:
-        """How many empty lines come before a byte."""
-        return bisect_left(self._empty, byte - 1)
-
-    def of_row(self, place: int) -> int:
-        """The line of a row, counted from 0, of a file whose rows are the lines that are not empty."""
-        at = place
-        for one in self._empty:
-            if int(np.searchsorted(self._starts, one)) > at:
-                break
-            at += 1
-        return at + 1
-
-
-def _is_empty(file: BinaryIO, start: int) -> bool:
-    file.seek(start)
-    return file.read(2).startswith((b"\n", b"\r\n"))

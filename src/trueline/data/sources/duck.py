@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from trueline.data.source import Array
 from trueline.model.trouble import Missing
 
 # What DuckDB may hold at once; what does not fit goes through a temporary folder.
 _MEMORY: Final = "512MB"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A column of an answer; ``null`` says where there is nothing, None where there is no such place."""
+
+    values: Array
+    null: Array | None
+
+
+def _fetched(column: Any) -> Fetched:
+    mask = getattr(column, "mask", None)
+    if mask is None:
+        return Fetched(column, None)
+    mask = np.broadcast_to(mask, column.shape)
+    return Fetched(column.data, mask if mask.any() else None)
 
 
 class Duck:
@@ -39,10 +58,10 @@ class Duck:
         """The only row of an answer."""
         return self.rows(sql, values)[0]
 
-    def arrays(self, sql: str) -> Mapping[str, Array]:
-        """An answer column by column; what is null is masked."""
-        found: Mapping[str, Array] = self._connection.execute(sql).fetchnumpy()
-        return found
+    def arrays(self, sql: str) -> dict[str, Fetched]:
+        """An answer column by column."""
+        found = self._connection.execute(sql).fetchnumpy()
+        return {name: _fetched(column) for name, column in found.items()}
 
     def unordered(self, sql: str) -> list[tuple[Any, ...]]:
         """The same as rows, for questions to which the order of the table does not matter, which is quicker."""
@@ -51,6 +70,10 @@ class Duck:
             return self.rows(sql)
         finally:
             self.run("SET preserve_insertion_order = true")
+
+    def use_all_memory(self) -> None:
+        """No longer keep to little memory."""
+        self.run("RESET memory_limit")
 
     def close(self) -> None:
         """Forget all of it."""

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from trueline.data.source import Skipped
-from trueline.data.sources.delimited import Dialect, Lines, read_rows
+from trueline.data.sources.delimited import Dialect, is_packed, read_rows
 from trueline.data.sources.duck import Duck, quoted
+from trueline.data.sources.lines import lines_of_rows
 
 # No line of JSON can hold it: a line is one cell.
 _NONE: Final = "\x01"
@@ -27,9 +28,8 @@ def read_lines(duck: Duck, path: Path, skipped: Skipped) -> list[int]:
     duck.run("DROP TABLE raw_lines")
     # Rows that the reader refused are not among those it numbered.
     places = [_shifted(n, lost) for n, _ in bad]
-    lines = Lines(path) if bad and path.suffix.lower() != ".gz" else None
-    for place, (_, valid) in zip(places, bad, strict=True):
-        at = lines.of_row(place) if lines is not None else place + 1
+    numbers = [place + 1 for place in places] if is_packed(path) or not bad else lines_of_rows(path, places)
+    for at, (_, valid) in zip(numbers, bad, strict=True):
         skipped.add("describe.no_object" if valid else "describe.bad_json", f"{path.name}:{at}")
     return sorted([*lost, *places])
 

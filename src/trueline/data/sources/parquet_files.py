@@ -22,9 +22,9 @@ class ParquetFile:
 def read_footer(duck: Duck, path: Path) -> ParquetFile | None:
     """What a file's footer says; None where it cannot be read."""
     try:
-        ((length,),) = duck.rows("SELECT num_rows FROM parquet_file_metadata(?)", [str(path)])
+        (length,) = duck.row(f"SELECT sum(num_rows) FROM parquet_file_metadata({quoted(str(path))})")
         columns = duck.rows(f"DESCRIBE SELECT * FROM read_parquet({quoted(str(path))})")
-    except (*duck.errors, ValueError):
+    except duck.errors:
         return None
     return ParquetFile(path, int(length), {column[0]: column[1] for column in columns})
 

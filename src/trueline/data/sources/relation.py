@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -77,5 +77,4 @@ class Gaps:
     def stretches(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Rows from start to stop, cut where a sample is missing between them."""
         cuts = sorted({one for one in self._before if start < one < stop})
-        edges: list[Any] = [start, *cuts, stop]
-        return list(zip(edges, edges[1:], strict=False))
+        return list(pairwise([start, *cuts, stop]))

@@ -90,6 +90,9 @@ def find_bounds(
         memory = min(_half_life(momentum), math.ceil(_LONGEST_MEMORY * len(values)))
         limit = _grows_above([one for one in shown if one[0] >= rates[last]])
         upper = min(one for one in (float(rates[max(last - memory, first)]), limit, most) if one is not None)
+    if lower is not None and upper is not None and lower >= upper:
+        # So few rates lie between the two that the curve does not tell them apart.
+        lower = None
     return Bounds(lower, upper, _suggest(lower, steepest, upper), steepest, start, best, smoothed.tolist())
 
 
