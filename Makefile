@@ -58,6 +58,8 @@ eval: $(STAMP)
 	TRUELINE_WHOLE=1 OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(JOBS) --dist worksteal tests/pair tests/migrate tests/cli tests/record tests/examples tests/formats/run_folder
 	$(PY) tests/eval/ports.py
 	$(PY) tests/eval/watch.py
+	$(PY) tests/eval/datasets.py
+	$(PY) tests/eval/pipelines.py
 
 tables: $(STAMP)
 	@$(PY) tests/eval/tables.py

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from trueline.formats.manifest.json_form import read_manifest, write_manifest
 from trueline.formats.manifest.listed import FAST, MD5, UNKNOWN, Digests, Manifest, Unread, escaped, unescaped
+from trueline.formats.manifest.opened_log import gather
 from trueline.formats.manifest.text_form import read_list
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
@@ -129,3 +130,36 @@ def test_what_is_no_list_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "list").write_bytes(content)
     with pytest.raises(BadFile, match="list"):
         read_list(tmp_path / "list")
+
+
+def test_a_list_that_leads_out_of_a_run_folder_is_refused(tmp_path: Path) -> None:
+    write_manifest(tmp_path / "outside.json", made())
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "manifest.json").symlink_to("../outside.json")
+    assert read_manifest(tmp_path / "run" / "manifest.json").paths
+    with pytest.raises(BadFile, match=r"manifest\.json"):
+        read_manifest(tmp_path / "run" / "manifest.json", tmp_path / "run")
+
+
+def test_a_log_of_anything_gives_a_list_or_none(tmp_path: Path) -> None:
+    log = tmp_path / ".opened-x-0-1.log"
+    head = b'h{"host": "x", "folder": "/", "started_ns": 9223372036854775807, "rank": 0, "roots": []}\0'
+    (tmp_path / "data").write_text("1")
+    read = b"r" + os.fsencode(tmp_path / "elsewhere" / ".." / "data")
+    for content in (b"", b"\0\0\0", b"h{}\0", b"h[]\0", b"h\xff\0", b"r/x\0", b"z" * 100, b'h{"roots": 5}\0'):
+        log.write_bytes(content)
+        assert gather([log]) is None
+    for content in (head, head + b"r", head + b"r/no/such/file", head + b"?what\0", head + b"r\xff\xfe\0"):
+        log.write_bytes(content)
+        found = gather([log])
+        assert found is not None
+        assert found.paths == []
+    (tmp_path / "run").mkdir()
+    log = log.rename(tmp_path / "run" / log.name)
+    # The last record was being written when the process was killed.
+    log.write_bytes(head + read + b"\0" + read[:-2])
+    found = gather([log])
+    assert found is not None
+    assert [os.fspath(tmp_path / "data").lstrip("/")] == found.paths
+    os.mkfifo(tmp_path / "pipe")
+    assert gather([tmp_path / "pipe"]) is None

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from trueline.model.curve import Curve
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
 from trueline.model.message import message
-from trueline.model.report import Band, Block, Curves, Folded, Report, Source, Strip, Table, Text
+from trueline.model.report import Axis, Band, Block, Curves, Folded, Mark, Report, Source, Strip, Table, Text
 from trueline.report.html.page import render_html
 
 VOID = {"meta", "input", "path", "line", "circle", "rect"}
@@ -262,3 +262,14 @@ def test_a_source_line_stands_out_and_keeps_its_number() -> None:
     text = page(Source("net.py", 11, ["a = 1", "b = a < 2", "c"], 10))
     assert re.search(r'class="no">11</span><mark>.*?b = a &lt; 2</span></mark>', text)
     assert text.count("<mark>") == 1
+
+
+def test_other_numbers_stand_for_steps_and_marks_say_what_is_there() -> None:
+    rates = {step: 10.0 ** (step / 10 - 5) for step in range(41)}
+    curve = Curve("loss", list(rates), [50.0 - step for step in rates])
+    marks = [Mark(20, message("tune_lr.mark_lower", rate=0.001)), Mark(38, message("tune_lr.mark_upper", rate=0.06))]
+    block = Curves(message("show.loss"), [curve], axis=Axis("tune_lr.at_rate", rates), marks=marks)
+    page = render_html(Report(message("show.loss"), message("show.loss"), blocks=[block]))
+    words = Outline(page).words
+    assert {"0.0001", "0.001", "0.01", "lower 0.001", "upper 0.06"} <= set(words)
+    assert "learning rate {step}" in html.unescape(page)

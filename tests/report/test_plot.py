@@ -80,3 +80,12 @@ def test_a_wide_range_of_positive_values_is_logarithmic() -> None:
 def test_the_smallest_numbers_there_are_can_be_drawn() -> None:
     assert text(plot([curve([0.0, 5e-324])], width=40))
     assert sparkline(curve([0.0, 5e-324]), 8)
+
+
+def test_other_numbers_stand_for_steps_and_marks_say_what_is_there() -> None:
+    values = [float(value) for value in range(50, 0, -1)]
+    axis = {step: 10.0 ** (step / 10 - 5) for step in range(50)}
+    rows = text(plot([curve(values)], width=60, marks={20: "lower 0.001", 48: "upper 0.6"}, axis=axis, ascii=True))
+    assert rows[-3].split() == ["1e-05", "0.79433"]
+    assert rows[-2].strip() == "^ lower 0.001"
+    assert rows[-1].strip() == "upper 0.6 ^"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
+
+from launching import IN_ORDER
 
 from trueline.record.again import Ended
 from trueline.record.launch import ScriptEnded
@@ -42,7 +44,7 @@ class Here:
             Wanted(self.folder / name, source=False), lambda said: _fail(said.text()), perturbed=adapters
         )
         recording.begin()
-        with redirect_stdout(sys.stdout), redirect_stderr(sys.stderr), patch(_END, _end):
+        with in_order(), redirect_stdout(sys.stdout), redirect_stderr(sys.stderr), patch(_END, _end):
             adapters.begin()
             with suppress(ScriptEnded):
                 self.train(*(args or ()))
@@ -52,6 +54,22 @@ class Here:
             heard(word)
         self.trials[name] = Trial(experiment, self.folder / name, words, Ended(0, ""))
         return self.trials[name]
+
+
+@contextmanager
+def in_order() -> Iterator[None]:
+    """MindSpore's operators one after the other, as IN_ORDER has it for processes."""
+    if "mindspore" not in sys.modules or not IN_ORDER:
+        yield
+        return
+    import mindspore as ms
+
+    before = ms.get_context("pynative_synchronize")
+    ms.set_context(pynative_synchronize=True)
+    try:
+        yield
+    finally:
+        ms.set_context(pynative_synchronize=before)
 
 
 def _end(teller: Teller) -> None:

@@ -64,7 +64,7 @@ def test_a_name_that_the_script_does_not_print_is_none() -> None:
         (LOSS, [0.4], [0.5, 0.4], 0.02, "usual"),
         # What still rises steadily does not stray.
         (ACCURACY, [0.9], [0.5, 0.6, 0.7, 0.8, 0.9], 0.01, "usual"),
-        (ACCURACY, [0.9], [0.9, 0.8, 0.9, 0.8, 0.9], 2 * 1.4826 * 0.2 / 6**0.5, "course"),
+        (ACCURACY, [0.9], [0.5, 0.6, 0.7, 0.8, *[0.9, 0.8] * 3], 2 * 1.4826 * 0.2 / 6**0.5, "course"),
         (ACCURACY, [0.90, 0.80], [0.9], 2 * 0.0707107, "repeats"),
         (ACCURACY, [0.901, 0.900], [0.9], 0.01, "usual"),
     ],
@@ -72,7 +72,7 @@ def test_a_name_that_the_script_does_not_print_is_none() -> None:
 def test_the_margin_is_as_wide_as_results_stray(
     metric: Metric, values: list[float], course: list[float], width: float, why: str
 ) -> None:
-    found = margin_of(metric, values[0], values, Curve("x", list(range(len(course))), course))
+    found = margin_of(metric, values, Curve("x", list(range(len(course))), course))
     assert found.width == pytest.approx(width, rel=1e-4)
     assert found.why == why
 
@@ -97,3 +97,23 @@ def test_a_loader_whose_batches_are_followed_by_backward_passes_feeds_training()
             feeding.fetched(other, Batch(64))
     assert feeding.surely(id(training))
     assert not feeding.surely(id(other))
+
+
+def test_few_samples_in_the_evaluation_make_the_margin_wide() -> None:
+    assert margin_of(ACCURACY, [0.8], None, 100).width == pytest.approx(0.08)
+    assert margin_of(ACCURACY, [80.0], None, 100).width == pytest.approx(8)
+    assert margin_of(ACCURACY, [0.8], None, 100_000).why == "usual"
+    assert margin_of(Metric("acc", higher=True), [0.8], None, 100).why == "usual"
+
+
+def test_samples_of_an_evaluation_are_counted_and_those_of_training_are_not() -> None:
+    training, other = object(), object()
+    feeding = Feeding()
+    for _ in range(2):
+        for _ in range(4):
+            feeding.fetched(training, Batch(8))
+            assert list(feeding.trained())
+        assert feeding.ended(training) == 0
+        for _ in range(3):
+            feeding.fetched(other, Batch(64))
+        assert feeding.ended(other) == 192

@@ -223,3 +223,19 @@ def test_gradients_summed_up_over_several_batches_are_one_update(tmp_path: Path)
     found, _ = climb(tmp_path, train, [32])
     assert (found.probed.size, found.probed.passes) == (64, 2)
     assert [(one.updates, one.came, one.samples) for one in found.rungs] == [(8, 32, ROWS), (4, 64, ROWS)]
+
+
+def test_two_networks_trained_on_one_batch_make_one_update_of_it(tmp_path: Path) -> None:
+    def train(*_args: str) -> None:
+        loader = data.DataLoader(data.TensorDataset(torch.from_numpy(INPUTS)), batch_size=64)
+        makes, judges = torch.nn.Linear(1, 1), torch.nn.Linear(1, 1)
+        optimizers = [torch.optim.SGD(one.parameters(), 0.1) for one in (judges, makes)]
+        for (inputs,) in loader:
+            for optimizer, fake in zip(optimizers, (makes(inputs).detach(), makes(inputs)), strict=True):
+                optimizer.zero_grad()
+                (judges(fake) ** 2).mean().backward()
+                optimizer.step()
+
+    found, _ = climb(tmp_path, train, [32])
+    assert (found.probed.size, found.probed.passes) == (64, 1)
+    assert [(one.updates, one.came, one.samples) for one in found.rungs] == [(16, 32, ROWS), (8, 64, ROWS)]

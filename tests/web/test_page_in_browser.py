@@ -237,3 +237,43 @@ def test_without_a_browser_the_tests_say_how_to_get_one(monkeypatch: pytest.Monk
     with pytest.raises(BrowserError, match=r"run tests/web/install_browser\.sh"):
         Browser()
     assert (Path(__file__).parent / "install_browser.sh").is_file()
+
+
+def test_samples_are_pictures_that_the_page_allows_itself(browser: Browser, tmp_path: Path) -> None:
+    from trueline.model.report import Tile, Tiles
+
+    def png(size: int) -> bytes:
+        import struct
+        import zlib
+
+        def part(kind: bytes, data: bytes) -> bytes:
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+        head = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
+        rows = (b"\0" + bytes([200, 30, 90]) * size) * size
+        return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
+
+    tiles = [
+        Tile(["cat", "#1"], picture=png(8)),
+        Tile([EVIL, "#2"], picture=png(400)),
+        Tile(["dog " * 40, "#3"], text=EVIL, marked=True),
+        Tile(["fish", "#4"], curve=Curve("", range(20), [math.sin(one) for one in range(20)])),
+        Tile(["text", "#5"], text="a sentence of some words " * 20),
+    ]
+    page = write(
+        Report(
+            message("conclusion.none"), message("conclusion.none"), blocks=[Tiles(message("conclusion.found"), tiles)]
+        ),
+        tmp_path,
+    )
+    for width in (360, 1200):
+        browser.open(page, width=width)
+        assert browser.complaints() == []
+        assert browser.ask(OVERFLOW) <= 0
+        shown = browser.ask("[...document.images].map(i => [i.naturalWidth, i.getBoundingClientRect().width])")
+        assert [one[0] for one in shown] == [8, 400]
+        # The small one is enlarged, the large one is made to fit.
+        assert shown[0][1] == pytest.approx(shown[1][1], abs=3)
+        assert browser.ask("window.hacked") is None
+    assert browser.ask("document.images[0].alt") == "cat, #1"
+    assert browser.texts(".tile figcaption span:nth-child(2)") == ["#1", "#2", "#3", "#4", "#5"]

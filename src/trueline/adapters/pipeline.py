@@ -13,7 +13,8 @@ from trueline.model.run import Line
 class Operator:
     """One operator of a pipeline. ``kind``: dataset, step, group, map, filter, batch, collate, sampler, source, other.
 
-    ``line`` is the user's line that speaks of it: where it was built, else where it is defined.
+    ``line`` is the user's line that speaks of it: where it was built, else where it is defined. With ``channels_last``
+    it takes images as height, width, channels, and nothing else.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Operator:
     settings: Mapping[str, Any] = field(default_factory=dict)
     line: Line | None = None
     columns: Sequence[str] = ()
+    channels_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,10 @@ class Opened(Protocol):
         """The indexes of one epoch, in order; None where nothing decides it."""
         ...
 
+    def order_told(self, epoch: int) -> list[int] | None:
+        """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
+        ...
+
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
         """For each of two epochs what each of ``count`` workers, really started, makes of the same samples.
 
@@ -99,15 +105,49 @@ class Opened(Protocol):
         """The arrays that the pipeline holds, by name."""
         ...
 
+    def objects(self) -> Iterator[Any]:
+        """The objects of the user's that take part: datasets or sources, and what they hold; steps, samplers."""
+        ...
+
+    def deciding(self) -> tuple[Any, Line | None]:
+        """What decides the order (a function or method), and the line that set it up."""
+        ...
+
+    def length_method(self) -> Any:
+        """The method that says how many samples there are."""
+        ...
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place by itself, to be called with other values; None where it cannot be."""
+        ...
+
+    def starting(self) -> Any:
+        """The user's function that every worker calls first; None where there is none."""
+        ...
+
+    def alone(self, index: int) -> Any:
+        """One sample the way the pipeline itself would run it: in its threads or processes."""
+        ...
+
+
+class Nothing(Exception):  # noqa: N818
+    """None where a value is needed; ``place`` is the operator that gave it."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
 
 class Unfit(Exception):  # noqa: N818
-    """Columns that do not match: so many ``given`` where others are ``wanted``, or one that is ``missing``.
+    """Columns that do not match: so many ``given`` where others are ``wanted``, one ``missing`` or there ``twice``.
 
     ``place`` is the operator that it is about, ``line`` the user's line that set it up.
     """
 
-    def __init__(self, *, wanted: Sequence[str] = (), given: int = 0, missing: str | None = None) -> None:
-        super().__init__(missing or given)
-        self.told = {"wanted": list(wanted), "given": given, "missing": missing}
+    def __init__(
+        self, *, wanted: Sequence[str] = (), given: int = 0, missing: str | None = None, twice: str | None = None
+    ) -> None:
+        super().__init__(missing or twice or given)
+        self.told = {"wanted": list(wanted), "given": given, "missing": missing, "twice": twice}
         self.place: int | None = None
         self.line: Line | None = None

@@ -359,6 +359,22 @@ class Pipelines(Protocol):
 
     def is_pipeline(self, value: Any) -> bool: ...
 
+    def is_own(self, value: Any) -> bool:
+        """Whether this is a pipeline by its class, not only something that samples can be had of."""
+        ...
+
+    def stir(self) -> None:
+        """The framework's own generator of random numbers goes on by a step."""
+        ...
+
+    def fix(self) -> None:
+        """That generator begins anew."""
+        ...
+
+    def chance(self) -> bytes:
+        """The state of that generator; empty where pipelines do not draw from it."""
+        ...
+
     def opened(self, value: Any, built: Callable[[Any], Line | None]) -> Any:
         """The pipeline as an ``adapters.pipeline.Opened``; ``built`` knows the user's line that built an object."""
         ...

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from enum import Enum
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -13,18 +16,35 @@ from trueline.model.run import Line
 # What MindSpore's transforms hold of themselves that no user has set.
 _INTERNAL: Final = ("implementation", "device_target", "random", "callable_op_", "transform_mode")
 _PLAIN: Final = (bool, int, float, str)
+_DEEPEST: Final = 6
+_MANY: Final = 64
 
 
 def name_of(step: Any) -> str:
     """The name of a function, else of the class."""
-    kind: Any = step if hasattr(step, "__code__") else type(step)
+    kind: Any = step if hasattr(step, "__qualname__") else type(step)
     return str(kind.__qualname__).replace("<locals>.", "")
 
 
 def settings_of(step: Any) -> dict[str, Any]:
     """The plain values that a step holds; a function has none."""
     held = {} if hasattr(step, "__code__") else getattr(step, "__dict__", {})
-    return {name: plain(one) for name, one in held.items() if _shown(name, one)}
+    return {name: one.name if isinstance(one, Enum) else plain(one) for name, one in held.items() if _shown(name, one)}
+
+
+def objects_in(value: Any, depth: int = 0) -> Iterator[Any]:
+    """An object of the user's and those that it holds."""
+    if depth > _DEEPEST or value is None:
+        return
+    if isinstance(value, list | tuple):
+        for one in value[:_MANY]:
+            yield from objects_in(one, depth + 1)
+        return
+    if not hasattr(value, "__dict__") or isinstance(value, type | ModuleType) or hasattr(value, "__code__"):
+        return
+    yield value
+    for one in list(vars(value).values()):
+        yield from objects_in(one, depth + 1)
 
 
 def line_of(value: Any) -> Line | None:
@@ -47,12 +67,12 @@ def defined(step: Any, package: str) -> Line | None:
 
 def _shown(name: str, value: Any) -> bool:
     empty = isinstance(value, list) and not value
-    return not name.startswith("_") and name not in _INTERNAL and not empty and _is_plain(value)
+    return not name.startswith(("_", "py_")) and name not in _INTERNAL and not empty and _is_plain(value)
 
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return len(value) < 16 and all(map(_is_plain, value))
-    if isinstance(value, np.ndarray):
-        return value.size < 16
+    if isinstance(value, np.ndarray) or (hasattr(value, "numel") and hasattr(value, "tolist")):
+        return int(np.prod(tuple(value.shape))) < 16
     return isinstance(value, _PLAIN) or value is None or type(value).__module__.startswith(("mindspore", "torchvision"))

@@ -46,13 +46,14 @@ class Padding:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """The images of a field: how many of which size and mode, the first that are unlike most, and broken ones."""
+    """The images of a field: how many of which size and mode, first ones unlike most, and broken ones."""
 
     sizes: Mapping[str, int]
     modes: Mapping[str, int]
     odd: Sequence[int] = ()
     broken: int = 0
     broken_first: Sequence[str] = ()
+    odd_sizes: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,25 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
+class Tile:
+    """One sample to look at: a picture (PNG), a curve or a text, and lines under it; ``marked`` ones stand out."""
+
+    lines: Sequence[Message | str]
+    picture: bytes | None = None
+    curve: Curve | None = None
+    text: Message | str | None = None
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Samples side by side."""
+
+    title: Message
+    tiles: Sequence[Tile]
+
+
+@dataclass(frozen=True, slots=True)
 class Folded:
     """Blocks that a reader may open: a page folds them away, the terminal leaves them out and says how many rows."""
 
@@ -111,7 +130,7 @@ class Folded:
     blocks: Sequence[Text | Table | Bars | Curves | Strip | Source]
 
 
-Block = Text | Table | Bars | Curves | Strip | Source | Folded
+Block = Text | Table | Bars | Curves | Strip | Source | Tiles | Folded
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from rich.text import Text as Styled
 
 from trueline.model.curve import Curve
 from trueline.model.message import message
-from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text
+from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text, Tile, Tiles
 from trueline.report.findings import finding_lines
 from trueline.report.folded import row_count
 from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, bar_text, plot, scale_of, sparkline
@@ -26,6 +26,7 @@ from trueline.report.shown import number, say, shown, visible
 _COLOURS = ("cyan", "magenta", "yellow", "green")
 _SPARK, _WIDE_SPARK, _WIDE = 12, 24, 100
 _WORD, _NAME = 12, 16
+_LONG_TEXT = 300
 _BAR = 50
 _SHADES, _ASCII_SHADES = "·░▒▓█", ".:+*#"
 
@@ -84,6 +85,8 @@ class _Page:
                 self._strip(block)
             case Source():
                 self._source(block)
+            case Tiles():
+                self._tiles(block)
             case Folded():
                 self._folded(block)
 
@@ -184,6 +187,20 @@ class _Page:
             marked = at == block.line
             line = f"{'>' if marked else ' '} {at:>{digits}} | {visible(text).expandtabs(4)}"
             self.console.print(Styled(line, "bold red" if marked else ""), soft_wrap=True)
+
+    def _tiles(self, block: Tiles) -> None:
+        """A line for each: a terminal has no pictures, but it can say which they are."""
+        self.line(say(block.title, self.lang), "bold")
+        for tile in block.tiles:
+            under = "  ".join(shown(one, self.lang) for one in tile.lines)
+            content = self._content(tile)
+            self.line(under + (f"  {content}" if content else ""), "red" if tile.marked else "", 2)
+
+    def _content(self, tile: Tile) -> str:
+        if tile.curve is not None:
+            return self._cell(tile.curve)
+        text = " ".join(shown(tile.text, self.lang).split())
+        return text if len(text) <= _LONG_TEXT else text[:_LONG_TEXT] + "…"
 
     def _folded(self, block: Folded) -> None:
         title, rows = say(block.title, self.lang), row_count(block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,8 @@ from trueline.tune.experiment import Experiment
 from trueline.tune.told import Listener, Update, Word, updates
 
 _EVERY: Final = 0.05
+# How long a script may take to end after nothing more is heard of it.
+_PATIENCE: Final = 20.0
 _TOLD: Final = ".told.jsonl"
 
 
@@ -63,11 +67,13 @@ def run_trial(
     stopped = interrupted = False
     with command.started(Wanted(folder, source=False), experiment.environment(str(told))) as running:
         try:
-            over = False
-            while not (over or stopped):
+            over, until = False, math.inf
+            while not (over or stopped or time.monotonic() > until):
                 over = running.is_over(_EVERY)
                 for word in listener.more():
                     words.append(word)
+                    if word["told"] == "unheard":
+                        until = time.monotonic() + _PATIENCE
                     if heard(word):
                         stopped = True
                         break

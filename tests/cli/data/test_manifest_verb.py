@@ -87,7 +87,6 @@ def test_what_is_stepped_over_is_told() -> None:
 def test_an_empty_folder_is_said_to_be_empty() -> None:
     Path("empty").mkdir()
     assert call("data", "manifest", "empty").stdout.strip() == "There is no file in empty."
-    assert answered("diff", "empty", "empty")["exit"] == 0
 
 
 def md5sum_list() -> str:
@@ -147,6 +146,25 @@ def test_both_languages_tell_it() -> None:
     shown = call("--lang", "zh", "data", "diff", "set", "wrong").stdout
     assert "改动 1 个" in shown
     assert "发现问题" in shown
+
+
+def test_a_list_beside_the_files_does_not_speak_of_itself() -> None:
+    for _ in range(2):
+        assert call("data", "manifest", "set", "-o", "set/list.json", "--force").exit_code == 0
+        assert call("data", "diff", "set/list.json", "set").exit_code == 0
+
+
+def test_an_empty_reference_proves_nothing() -> None:
+    Path("nothing").mkdir()
+    is_one_line(call("data", "diff", "nothing", "nothing"))
+
+
+def test_two_files_are_compared_as_files_whatever_they_are_called() -> None:
+    for name, text in (("a.csv", "id,x\n1,2\n"), ("b.csv", "id,x\n2,1\n"), ("c.csv", "id,x\n1,2\n")):
+        Path(name).write_text(text, "utf-8")
+    assert call("data", "diff", "a.csv", "c.csv").exit_code == 0
+    assert call("data", "diff", "a.csv", "b.csv").exit_code == 1
+    assert call("data", "diff", "set", "a.csv").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,23 @@ def test_a_file_that_is_not_there_has_no_hash(tmp_path: Path) -> None:
 
 def test_large_files_come_first_and_every_file_once() -> None:
     sizes = array("q", [5, 100 << 20, 7, 300 << 20, *[10] * 500, 20 << 20])
-    batches = hashing._batches(sizes)
-    assert [list(one) for one in batches[:3]] == [[3], [1], [504]]
-    assert sorted(place for batch in batches for place in batch) == list(range(len(sizes)))
+    work = hashing._Work("", ["x"] * len(sizes), sizes, [])
+    taken = []
+    while (batch := work.take()) is not None:
+        work.ended(batch, [])
+        taken.append(list(batch))
+    assert taken[:3] == [[3], [1], [504]]
+    assert sorted(place for batch in taken for place in batch) == list(range(len(sizes)))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_sizes_need_not_be_known(files: Path, workers: int) -> None:
+    names, sizes = names_and_sizes(files)
+    known = hash_files(str(files), names, sizes, [MD5, FAST])
+    told: list[int] = []
+    unknown = hash_files(str(files), names, array("q", [UNKNOWN] * len(names)), [MD5, FAST], told.append, workers)
+    assert unknown == known
+    assert sum(told) == sum(sizes)
 
 
 INTERRUPTED = """

@@ -23,9 +23,15 @@ def described(one: Mapping[str, Any], root: Path) -> dict[str, Any]:
         label = LABELS.get(label, label)
     try:
         source = open_source(str(root / one["path"]), label=label)
-        return result_of(describe(source, Wanted(label))).to_json("en")
+        return result_of(describe(source, Wanted(label))).to_json("en") | {"names": _names(root / one["path"])}
     except Trouble as trouble:
         return {"exit": 2, "said": str(trouble), "findings": [], "fields": [], "skipped": [], "classes": None}
+
+
+def _names(folder: Path) -> list[str]:
+    """The files of a folder of images in the order of their samples."""
+    files = (path for path in folder.glob("*/*") if path.is_file())
+    return sorted(path.relative_to(folder).as_posix() for path in files) if folder.is_dir() else []
 
 
 def wrong(one: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
@@ -40,7 +46,7 @@ def _told(fault: Mapping[str, Any], answer: Mapping[str, Any], one: Mapping[str,
     if answer["exit"] == 2:
         # There is nothing else in it.
         return fault["kind"] in ("empty-set", "broken-file", "short-file") and fault["indexes"][0] in answer["said"]
-    return JUDGES[fault["kind"]](fault, answer, one) and any(f["conclusion"] in SPOKEN for f in answer["findings"])
+    return JUDGES[fault["kind"]](fault, answer, one)
 
 
 def _fields(fault: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -69,7 +75,8 @@ def float_or_text(value: Any) -> Any:
 
 def _drift(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[str, Any]) -> bool:
     first = {index for field in _fields(fault, answer) for each in field["drift"] for index in each["first"]}
-    return set(fault["indexes"]) <= first or _places(fault["indexes"], answer)
+    # A whole file of another type: its first sample is told.
+    return bool(first) if isinstance(fault["indexes"][0], str) else set(fault["indexes"]) <= first
 
 
 def _found(code: str) -> Callable[..., bool]:
@@ -79,23 +86,21 @@ def _found(code: str) -> Callable[..., bool]:
     return judge
 
 
-def _duplicates(fault: Mapping[str, Any], answer: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
+def _duplicates(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[str, Any]) -> bool:
     pairs = zip(fault["indexes"], fault["of"], strict=True)
     told = answer["duplicates"]["first"]
-    return all(_pair(a, b, told, one) for a, b in pairs)
+    return all(_pair(a, b, told, answer) for a, b in pairs)
 
 
-def _conflicts(fault: Mapping[str, Any], answer: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
+def _conflicts(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[str, Any]) -> bool:
     told = answer["duplicates"]["conflicting"]
     spoken = any(each["code"] == "ds.02" and each["conclusion"] in SPOKEN for each in answer["findings"])
-    return spoken and all(_pair(later, first, told, one) for first, later in fault["groups"])
+    return spoken and all(_pair(later, first, told, answer) for first, later in fault["groups"])
 
 
-def _pair(later: Any, first: Any, told: Sequence[Mapping[str, Any]], one: Mapping[str, Any]) -> bool:
-    if isinstance(later, str):
-        # Files of a folder are numbered in their order.
-        return any({each.get("place"), each.get("earlier_place")} == {later, first} for each in told)
-    return any((each["sample"], each["earlier"]) == (later, first) for each in told)
+def _pair(later: Any, first: Any, told: Sequence[Mapping[str, Any]], answer: Mapping[str, Any]) -> bool:
+    wanted = tuple(answer["names"].index(each) if isinstance(each, str) else each for each in (later, first))
+    return any((each["sample"], each["earlier"]) == wanted for each in told)
 
 
 def _strays(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[str, Any]) -> bool:
@@ -125,15 +130,17 @@ def _mismatch(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[st
 def _odd_pictures(what: str) -> Callable[..., bool]:
     def judge(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[str, Any]) -> bool:
         told = next(each["pictures"] for each in answer["fields"] if each.get("pictures"))
-        places = set(told[f"odd_{what}_first"])
-        return len(told[f"{what}s"]) > 1 and set(fault["indexes"]) <= places
+        return len(told[what]) > 1 and {answer["names"].index(each) for each in fault["indexes"]} <= {
+            *told["odd"],
+            *told["odd_sizes"],
+        }
 
     return judge
 
 
 def _padding(fault: Mapping[str, Any], answer: Mapping[str, Any], _: Mapping[str, Any]) -> bool:
     told = next(each["padding"] for each in _fields(fault, answer))
-    return set(told["other_side"]) == set(fault["indexes"]) and _found("dp.04")(fault, answer, _)
+    return told is not None and set(told["other_side"]) == set(fault["indexes"]) and _found("dp.04")(fault, answer, _)
 
 
 JUDGES: Mapping[str, Callable[..., bool]] = {
@@ -162,7 +169,7 @@ JUDGES: Mapping[str, Callable[..., bool]] = {
     "broken-symlink": _stepped_over,
     "count-mismatch": _stepped_over,
     "length-mismatch": _mismatch,
-    "odd-image-size": _odd_pictures("size"),
-    "odd-image-mode": _odd_pictures("mode"),
+    "odd-image-size": _odd_pictures("sizes"),
+    "odd-image-mode": _odd_pictures("modes"),
     "padding-side-mixed": _padding,
 }

@@ -16,6 +16,11 @@ EIGENVALUES = np.array([8.0, 5.0, 3.0, 2.0, 1.5, 1.0, 0.8, 0.5, 0.4, 0.2])
 """Of the Hessian of the least squares: plain gradient descent diverges above 2 / 8 = 0.25."""
 
 
+PENALTY = 1e-3
+"""Of the logistic regression. Without one it has no upper bound to speak of: at any rate the loss leaps up at first, to
+forty, and comes down again, since a line parts the digits."""
+
+
 def least_squares() -> tuple[Array, Array]:
     """Inputs and targets of a linear model whose mean squared error over two has these eigenvalues."""
     random = np.random.default_rng(3)

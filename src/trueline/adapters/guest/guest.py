@@ -68,16 +68,26 @@ class Guest:
                 "side.no_python", side=name or str(entry), python=os.fspath(python), reason=reason
             ) from None
         guest = cls(entry, process, os.fspath(python), timeout, name)
-        asked: Content = {"side": guest.name, "folder": str(home), "module": entry.module, "name": entry.name}
-        asked |= {"args": list(args), "kwargs": dict(kwargs)}
         with ExitStack() as undoing:
             undoing.callback(guest.close)
-            try:
-                guest._send({"do": "build", "is_file": entry.is_file, **asked})
-            except Trouble as trouble:
-                guest._broken = trouble
+            guest._build(home, args, kwargs)
             undoing.pop_all()
         return guest
+
+    def again(self, entry: Entry, *, folder: Path | None = None, kwargs: Mapping[str, Any]) -> None:
+        """Begin to build something else in the same process, which has imported its framework already."""
+        self.ready()
+        self.entry, self.name, self._building = entry, str(entry), True
+        self._build((folder or Path.cwd()).absolute(), (), kwargs)
+
+    def _build(self, home: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        entry = self.entry
+        asked: Content = {"side": self.name, "folder": str(home), "module": entry.module, "name": entry.name}
+        asked |= {"args": list(args), "kwargs": dict(kwargs)}
+        try:
+            self._send({"do": "build", "is_file": entry.is_file, **asked})
+        except Trouble as trouble:
+            self._broken = trouble
 
     def __enter__(self) -> Self:
         return self

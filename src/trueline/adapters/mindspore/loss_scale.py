@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import amp, nn
+import mindspore as ms
+from mindspore import amp, context, nn
 from mindspore.ops.composite import base
 
 from trueline.adapters.mindspore import values
@@ -62,5 +63,6 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
 
 def on_parameter_gradient(parameter: Any, change: Callable[[Any], Any]) -> None:
     """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
-    if parameter.requires_grad:
+    # A graph does not call hooks, and is not compiled with them.
+    if parameter.requires_grad and context.get_context("mode") != ms.GRAPH_MODE:
         parameter.register_hook(change)

@@ -77,7 +77,7 @@ def _stacked(name: str, values: Sequence[Any]) -> Any:
 def _padded(values: Sequence[Any], info: Any) -> list[Any]:
     """Each value filled up to the shape that is wished for, else to the largest."""
     arrays = [np.asarray(one) for one in values]
-    if len({one.ndim for one in arrays}) > 1:
+    if len({one.ndim for one in arrays}) > 1 or not arrays[0].ndim:
         return arrays
     shape, value = info if info is not None else (None, 0)
     largest = [max(one.shape[axis] for one in arrays) for axis in range(arrays[0].ndim)]

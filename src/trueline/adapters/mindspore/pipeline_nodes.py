@@ -12,17 +12,21 @@ import numpy as np
 from mindspore.dataset.engine import datasets, samplers
 from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
 from mindspore.dataset.transforms import Compose
+from mindspore.dataset.transforms.py_transforms_util import FuncWrapper
+from mindspore.dataset.vision import transforms as vision
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.mindspore.build import package
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, Values, batched, column, listed
 from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.pipeline import Meter, Operator, Row, Unfit
+from trueline.adapters.pipeline import Meter, Nothing, Operator, Row, Unfit
 from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.model.run import Line
 
 Built = Callable[[Any], Line | None]
 # Nodes that change the order or the number of rows, and no row.
+# Operators that look at an image as height, width, channels.
+_ON_IMAGES: Final = ("Resize", "Crop", "Flip", "Rotat", "Affine", "Perspective", "HWC2CHW")
 _PASSING: Final = (datasets.ShuffleDataset, datasets.RepeatDataset, datasets.SyncWaitDataset)
 
 
@@ -49,6 +53,11 @@ class Nodes:
         for child in node.children:
             self.tell(child)
         self._places[id(node)] = [(call, self._meter.operator(one)) for call, one in self._operators(node)]
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place, by itself."""
+        calls = (call for calls in self._places.values() for call, at in calls if at == place)
+        return next((call for call in calls if callable(call)), None)
 
     def rows(self, node: Any, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
         """What comes out of a node: of the samples ``wanted``, where its leaf has them by index, else the first."""
@@ -97,7 +106,8 @@ class Nodes:
     def _placed(self, node: Any, row: Row) -> Row:
         """Columns that do not match are the fault of a node, not of a call."""
         if isinstance(row.error, Unfit) and row.error.place is None:
-            row.error.place, row.error.line = self._places[id(node)][0][1], self._built(node)
+            places = self._places[id(node)]
+            row.error.place, row.error.line = places[0][1] if places else None, self._built(node)
         return row
 
     def _operators(self, node: Any) -> Iterator[tuple[Any, Operator]]:
@@ -105,8 +115,9 @@ class Nodes:
         if isinstance(node, datasets.MapDataset):
             for call in _steps(node.operations):
                 own = defined(call, package()) or self._built(call) or line
-                settings = settings_of(call)
-                yield call, Operator(name_of(call), "map", settings, own, list(node.input_columns or ()))
+                columns = list(node.input_columns or ())
+                last = type(call).__module__ == vision.__name__ and any(word in name_of(call) for word in _ON_IMAGES)
+                yield call, Operator(name_of(call), "map", settings_of(call), own, columns, last)
         elif isinstance(node, datasets.FilterDataset):
             call = _inside(node.predicate)
             yield (
@@ -145,7 +156,7 @@ class Nodes:
             yield from self._stream(leaf, place, count)
 
     def _one(self, leaf: Any, place: int, index: int) -> Row:
-        row = attempt(index, lambda: _named(leaf, self._meter.run(place, lambda: leaf.source[index], None)))
+        row = attempt(index, lambda: _named(leaf, place, self._meter.run(place, lambda: leaf.source[index], None)))
         return self._placed(leaf, row)
 
     def _stream(self, leaf: Any, place: int, count: int) -> Iterator[Row]:
@@ -163,7 +174,7 @@ class Nodes:
             if row.error is not None:
                 yield row
                 return
-            yield self._placed(leaf, attempt(index, lambda row=row: _named(leaf, row.value)))  # type: ignore[misc]
+            yield self._placed(leaf, attempt(index, lambda row=row: _named(leaf, place, row.value)))  # type: ignore[misc]
 
     def _engine(self, leaf: Any, place: int, count: int) -> Iterator[Row]:
         """The rows of a leaf that MindSpore reads by itself, in the order of its files."""
@@ -193,14 +204,18 @@ class Nodes:
     def _zip(self, node: Any, count: int) -> Iterator[Row]:
         for rows in zip(*(self.rows(child, None, count) for child in node.children), strict=False):
             failed = next((row for row in rows if row.error is not None), None)
-            merged = {name: value for row in rows if row.value for name, value in row.value.items()}
-            yield failed or Row(rows[0].index, merged)
+            yield failed or self._placed(node, attempt(rows[0].index, lambda rows=rows: _merged(rows)))  # type: ignore[misc]
 
     def _map(self, node: Any, row: Values) -> Values:
         names = list(node.input_columns or ()) or list(row)[:1]
         given: tuple[Any, ...] = tuple(column(row, name) for name in names)
         for call, place in self._places[id(node)]:
-            given = _tuple(self._called(place, call, given))
+            made = self._called(place, call, given)
+            if made is None:
+                raise Nothing(place)
+            # Consecutive functions hand on what they like: images too.
+            given = made if isinstance(made, tuple) else (made,)
+        given = tuple(_array(one) for one in given)
         wanted = list(node.output_columns or ()) or names
         if len(given) != len(wanted):
             raise Unfit(wanted=wanted, given=len(given))
@@ -246,11 +261,23 @@ def in_order(leaf: Any) -> Any:
     return own
 
 
+def _merged(rows: Sequence[Row]) -> dict[str, Any]:
+    """The columns of rows that lie side by side."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        twice = next((name for name in row.value if name in found), None)
+        if twice is not None:
+            raise Unfit(wanted=list(found), twice=twice)
+        found |= row.value
+    return found
+
+
 def _steps(operations: Any) -> list[Any]:
     """The operators of a map, composed ones one by one."""
     found: list[Any] = []
     for one in operations if isinstance(operations, list | tuple) else [operations]:
-        found += _steps(one.transforms) if type(one) is Compose else [one]
+        inside = one.transform if type(one) is FuncWrapper else one
+        found += _steps(inside.transforms) if type(inside) is Compose else [inside]
     return found
 
 
@@ -262,10 +289,10 @@ def _inside(predicate: Any) -> Any:
     return inner if inner is not None and code is not None and not is_users(code.co_filename) else predicate
 
 
-def _named(leaf: Any, value: Any) -> dict[str, Any] | None:
+def _named(leaf: Any, place: int, value: Any) -> dict[str, Any]:
     """What a source gives, by the names of its columns."""
     if value is None:
-        return None
+        raise Nothing(place)
     names = list(leaf.column_names or ())
     values = _tuple(value)
     if len(values) != len(names):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
-from mindspore.dataset.engine import datasets
+from mindspore.dataset.engine import datasets, samplers
 from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
 
-from trueline.adapters.guest.faults import is_users
 from trueline.adapters.mindspore import data
 from trueline.adapters.mindspore.build import package
-from trueline.adapters.mindspore.pipeline_batches import BATCHES
+from trueline.adapters.mindspore.pipeline_batches import BATCHES, batched
 from trueline.adapters.mindspore.pipeline_nodes import Built, Nodes, has_indexes, source_of
 from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Row
+from trueline.adapters.steps import objects_in
 from trueline.model.run import Line
 
 _CLASSES: Final = ("num_classes", "n_classes", "classes", "class_names", "class_to_idx")
@@ -34,6 +35,22 @@ _CHANGING: Final = (
 def is_pipeline(value: Any) -> bool:
     """Whether this is a dataset of MindSpore's."""
     return isinstance(value, datasets.Dataset)
+
+
+is_own = is_pipeline
+
+
+def stir() -> None:
+    """No operator of a dataset draws from MindSpore's own generator."""
+
+
+def fix() -> None:
+    """Nothing to fix: a seed would make datasets draw the same order again and again."""
+
+
+def chance() -> bytes:
+    """Nothing to tell of a generator that takes no part."""
+    return b""
 
 
 def opened(value: Any, built: Built) -> Opened:
@@ -92,10 +109,23 @@ class Opened:
             "classes": _classes(source),
             "columns": list(getattr(self._leaf, "column_names", None) or ()),
             "line": _json(self._built(self._leaf) or self._built(self.given)),
-            "length_line": _json(line_of_users_function(getattr(type(source), "__len__", None), package())),
-            "stirs": _stirs(source),
-            "asked_to_shuffle": bool(self._asked("shuffle")) and not has_indexes(self._leaf) and not shuffles,
+            "asked_to_shuffle": bool(self._asked("shuffle"))
+            and source is not None
+            and not has_indexes(self._leaf)
+            and not shuffles,
+            "batch_line": _json(self._built(self._above[0])) if self._above else None,
+            "zipped": self._zipped(),
         }
+
+    def _zipped(self) -> dict[str, Any] | None:
+        """Datasets side by side that are not of the same length: what is left of the longer ones is lost."""
+        for node in data._chain(self.given):
+            if isinstance(node, datasets.ZipDataset):
+                lengths = [data._length(one) for one in node.children]
+                known = [one for one in lengths if one is not None]
+                if len(known) == len(lengths) and len(set(known)) > 1:
+                    return {"lengths": known, "line": _json(self._built(node))}
+        return None
 
     def _asked(self, name: str) -> Any:
         arguments = getattr(self._built, "__self__", None)
@@ -104,6 +134,9 @@ class Opened:
     def _length(self) -> int | None:
         if self.indexed:
             return len(self._leaf.source)
+        if any(isinstance(one, datasets.RepeatDataset) for one in self._chain):
+            # Each sample is looked at once.
+            return None
         return data._length(self._below)
 
     def _batch_size(self) -> int | None:
@@ -138,8 +171,10 @@ class Opened:
 
     def batch(self, _: Meter, samples: Sequence[Any]) -> Any:
         """Samples put together as the first batch node does, and through all that comes after it."""
-        if not self._above or not all(isinstance(one, Mapping) for one in samples):
+        if not all(isinstance(one, Mapping) for one in samples):
             return list(samples)
+        if not self._above:
+            return batched(None, samples)
         if isinstance(self._above[0], datasets.BucketBatchByLengthDataset):
             return list(samples)
         row: Any = self.nodes.batch(self._above[0], samples)
@@ -168,6 +203,10 @@ class Opened:
         iterator = made.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
         return [[int(row[0]) for row in islice(iterator, _MOST_INDEXES)] for _ in range(epochs)]
 
+    def order_told(self, _: int) -> list[int] | None:
+        """No sampler of MindSpore's wants to be told of an epoch."""
+        return None
+
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
         nodes = list(reversed(self._chain))
@@ -195,6 +234,44 @@ class Opened:
     def run(self, most: int) -> Iterator[Any]:
         """Its own batches, made the way it is set up."""
         yield from islice(self.given.create_tuple_iterator(num_epochs=1, output_numpy=True), most)
+
+    def objects(self) -> Iterator[Any]:
+        """The source, what the operators are, and the sampler."""
+        yield from objects_in(source_of(self._leaf))
+        for node in self._chain:
+            yield from objects_in(getattr(node, "operations", None))
+        yield from objects_in(getattr(self._leaf, "sampler", None))
+
+    def deciding(self) -> tuple[Any, Line | None]:
+        """The method that decides the order, and the line that set it up."""
+        source, line = source_of(self._leaf), self._built(self._leaf)
+        if not has_indexes(self._leaf):
+            return source if hasattr(source, "__code__") else getattr(type(source), "__iter__", None), line
+        sampler = getattr(self._leaf, "sampler", None)
+        function = getattr(type(sampler), "__iter__", None)
+        if line_of_users_function(function, package()) is not None:
+            return function, self._built(sampler) or line
+        return None, self._built(sampler) or line
+
+    def length_method(self) -> Any:
+        """The method that says how many samples there are."""
+        return getattr(type(source_of(self._leaf)), "__len__", None)
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The operator at a place, by itself."""
+        return self.nodes.call(place)
+
+    def starting(self) -> Any:
+        """Workers of MindSpore call nothing first."""
+        return None
+
+    def alone(self, index: int) -> Any:
+        """One sample by the engine itself."""
+        below = copy.deepcopy(self._below)
+        below.parent = []
+        leaf = list(data._chain(below))[-1]
+        leaf.sampler = samplers.SubsetSampler([index])
+        return next(iter(below.create_tuple_iterator(num_epochs=1, output_numpy=True)))
 
     def stored(self) -> dict[str, Any]:
         """The arrays that the source holds, by name."""
@@ -241,15 +318,6 @@ def _classes(source: Any) -> int | None:
         if isinstance(found, list | tuple | Mapping) and found:
             return len(found)
     return None
-
-
-def _stirs(source: Any) -> bool:
-    """Whether the user's code that gives samples one after another speaks of shuffling."""
-    method: Any = source if hasattr(source, "__code__") else getattr(type(source), "__iter__", None)
-    code = getattr(method, "__code__", None)
-    if code is None or not is_users(code.co_filename):
-        return False
-    return any(word in name for name in code.co_names for word in ("shuffle", "permutation", "sample"))
 
 
 def _json(line: Line | None) -> dict[str, Any] | None:

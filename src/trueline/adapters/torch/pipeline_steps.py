@@ -19,18 +19,6 @@ from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.torch.build import package
 from trueline.model.run import Line
 
-# Attributes of a transform that hold others.
-_HOLDING: Final = (
-    "transforms",
-    "transform",
-    "target_transform",
-    "ops",
-    "steps",
-    "operations",
-    "augmentations",
-    "functions",
-    "pipeline",
-)
 # Those that do nothing but call the others.
 _GROUPS: Final = ("compose", "sequential", "standardtransform", "modulelist", "pipeline")
 _DEEPEST: Final = 8
@@ -43,6 +31,7 @@ class Steps:
         self._meter, self._built = meter, built
         self._done: set[int] = set()
         self._undo: list[Callable[[], None]] = []
+        self.calls: dict[int, Callable[..., Any]] = {}
 
     @staticmethod
     def datasets(dataset: Any, depth: int = 0) -> Iterator[Any]:
@@ -66,11 +55,7 @@ class Steps:
                 if _is_dataset(one):
                     self.inside(one)
                     self._swap(one, "__getitem__", self.dataset_operator(one, "__getitem__"))
-        for name, value in list(held.items()):
-            if _is_step(value):
-                self._put(held, name, self._step(value))
-            elif isinstance(value, list | tuple) and value and all(map(_is_step, value)):
-                self._put(held, name, type(value)([self._step(one) for one in value]))
+        self._attributes(dataset, 0)
 
     def dataset_operator(self, dataset: Any, method: str) -> Operator:
         """The operator that a dataset itself is."""
@@ -85,17 +70,20 @@ class Steps:
         self._undo.clear()
 
     def _put(self, held: dict[str, Any], name: str, value: Any) -> None:
-        before = held[name]
-        if before is value:
-            return
+        if name in held:
+            before = held[name]
+            self._undo.append(lambda: held.__setitem__(name, before))
+        else:
+            # It is the class's own.
+            self._undo.append(lambda: held.pop(name, None))
         held[name] = value
-        self._undo.append(lambda: held.__setitem__(name, before))
 
     def _step(self, step: Any, depth: int = 0) -> Any:
         """The step with a meter around it: the same object where its class can be changed, else one in its place."""
         if id(step) in self._done or depth > _DEEPEST:
             return step
-        if isinstance(step, FunctionType | MethodType | functools.partial) or not hasattr(step, "__dict__"):
+        plain = isinstance(step, FunctionType | MethodType | functools.partial | type)
+        if plain or not hasattr(step, "__dict__") or type(step).__module__ == "builtins":
             return self._around(step)
         self._done.add(id(step))
         holds = self._held_by(step, depth)
@@ -105,22 +93,35 @@ class Steps:
 
     def _held_by(self, step: Any, depth: int) -> bool:
         """Whether a step holds others, which are wrapped too."""
-        found = False
-        held = vars(step)
-        children = held.get("_modules") if isinstance(step, nn.Module) else None
-        for name in _HOLDING:
-            value = held.get(name)
-            if isinstance(value, list | tuple) and value and all(map(_is_step, value)):
-                self._put(held, name, type(value)([self._step(one, depth + 1) for one in value]))
-                found = True
-            elif value is not None and _is_step(value):
-                self._put(held, name, self._step(value, depth + 1))
-                found = True
+        found = self._attributes(step, depth)
+        children = vars(step).get("_modules") if isinstance(step, nn.Module) else None
         for name, child in list((children or {}).items()):
             if child is not None:
                 self._put(children or {}, name, self._step(child, depth + 1))
                 found = True
         return found
+
+    def _attributes(self, owner: Any, depth: int) -> bool:
+        """Wrap what can be called, or is a list of it, among the attributes of an object and of its class."""
+        found = False
+        held = getattr(owner, "__dict__", {})
+        for name, value in [*_of_class(owner), *held.items()]:
+            if name.startswith("_"):
+                continue
+            made = self._wrapped(value, depth)
+            found = found or made is not None
+            if made is not None and made is not value:
+                self._put(held, name, made)
+        return found
+
+    def _wrapped(self, value: Any, depth: int) -> Any:
+        """What is to stand in a value's place, maybe itself; None where there is nothing to call in it."""
+        if _is_step(value) and not isinstance(value, type):
+            return self._step(value, depth + 1)
+        if isinstance(value, list | tuple) and value and all(map(_is_step, value)) and not hasattr(value, "_fields"):
+            made = [self._step(one, depth + 1) for one in value]
+            return value if all(a is b for a, b in zip(made, value, strict=True)) else type(value)(made)
+        return None
 
     def _line(self, step: Any) -> Line | None:
         return self._built(step) or defined(step, package())
@@ -129,8 +130,8 @@ class Steps:
         function = step.func if isinstance(step, functools.partial) else step
         operator = Operator(name_of(function), "step", settings_of(step), defined(function, package()))
         place, meter = self._meter.operator(operator), self._meter
+        self.calls[place] = step
 
-        @functools.wraps(step, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
             return meter.run(place, lambda: step(*args, **kwargs), args)
 
@@ -154,6 +155,7 @@ class Steps:
         except TypeError:
             return False
         place.append(meter.operator(operator))
+        self.calls[place[0]] = functools.partial(original, value)
         self._undo.append(lambda: setattr(value, "__class__", kind))
         return True
 
@@ -168,9 +170,24 @@ def _is_dataset(value: Any) -> bool:
 
 def _is_step(value: Any) -> bool:
     """Whether this is something that samples may be given to."""
-    if not callable(value) or isinstance(value, type | ModuleType) or inspect.isbuiltin(value):
+    if not callable(value) or isinstance(value, ModuleType):
         return False
     return not _is_dataset(value) and not isinstance(value, torch.Generator | np.random.Generator)
+
+
+def _of_class(owner: Any) -> list[tuple[str, Any]]:
+    """What a class of the user's holds for its objects: lists of steps, and steps that are objects."""
+    found: dict[str, Any] = {}
+    for kind in reversed(type(owner).__mro__):
+        if kind.__module__.partition(".")[0] in ("builtins", "torch", "typing"):
+            continue
+        for name, value in vars(kind).items():
+            several = isinstance(value, list | tuple)
+            if name in vars(owner) or name.startswith("_") or inspect.isroutine(value) or isinstance(value, type):
+                continue
+            if several or (callable(value) and not isinstance(value, property | staticmethod | classmethod)):
+                found[name] = value
+    return list(found.items())
 
 
 def _groups(step: Any) -> bool:

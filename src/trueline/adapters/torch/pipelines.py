@@ -11,10 +11,9 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 from torch.utils.data._utils.collate import default_convert
 
-from trueline.adapters.guest.faults import is_users
 from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Operator, Row
-from trueline.adapters.steps import defined, name_of, settings_of
+from trueline.adapters.steps import defined, name_of, objects_in, settings_of
 from trueline.adapters.torch import data
 from trueline.adapters.torch.build import package
 from trueline.adapters.torch.pipeline_steps import Steps
@@ -28,11 +27,32 @@ Built = Callable[[Any], Line | None]
 
 def is_pipeline(value: Any) -> bool:
     """Whether samples can be had of this: a loader, a dataset, or what looks like one."""
-    if isinstance(value, DataLoader | Dataset):
+    if is_own(value):
         return True
     if isinstance(value, (*_CONTAINERS, type)) or callable(value):
         return False
     return _indexed(value) or hasattr(value, "__iter__")
+
+
+def is_own(value: Any) -> bool:
+    """Whether this is a loader or a dataset of torch's."""
+    return isinstance(value, DataLoader | Dataset)
+
+
+def stir() -> None:
+    """Torch's own generator goes on by a step."""
+    torch.rand(())
+
+
+def fix() -> None:
+    """Torch's own generator begins anew."""
+    torch.manual_seed(0)
+
+
+def chance() -> bytes:
+    """The state of torch's own generator."""
+    found: bytes = torch.random.get_rng_state().numpy().tobytes()
+    return found
 
 
 def opened(value: Any, built: Built) -> Opened:
@@ -94,8 +114,9 @@ class Opened:
             "classes": _classes(self.dataset),
             "columns": None,
             "line": _json(self._line()),
-            "length_line": _json(line_of_users_function(getattr(type(self.dataset), "__len__", None), package())),
-            "stirs": _stirs(self.dataset),
+            "asked_to_shuffle": False,
+            "batch_line": _json(self._built(self.loader)) if self.loader is not None else None,
+            "zipped": None,
         }
 
     def _line(self) -> Line | None:
@@ -167,6 +188,14 @@ class Opened:
                 break
         return [int(one) for one in found]
 
+    def order_told(self, epoch: int) -> list[int] | None:
+        """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
+        samplers = (self.loader.sampler, getattr(self.loader.batch_sampler, "sampler", None), self.loader.batch_sampler)
+        told = [one for one in samplers if one is not None and hasattr(one, "set_epoch")]
+        for one in told:
+            one.set_epoch(epoch)
+        return self.order(epoch) if told else None
+
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
         settings: dict[str, Any] = {"num_workers": count, "collate_fn": _as_it_is}
@@ -196,6 +225,52 @@ class Opened:
         """Its own batches, made the way it is set up."""
         if self.loader is not None:
             yield from islice(self.loader, most)
+
+    def objects(self) -> Iterator[Any]:
+        """The datasets, all that they hold, and the sampler."""
+        for dataset in Steps.datasets(self.dataset):
+            yield from objects_in(dataset)
+        if self.loader is not None:
+            yield from objects_in(self.loader.sampler)
+            yield from objects_in(self.loader.batch_sampler)
+
+    def deciding(self) -> tuple[Any, Line | None]:
+        """The method that decides the order, and the line that set it up."""
+        if not self.indexed:
+            return getattr(type(self.dataset), "__iter__", None), self._line()
+        if self.loader is None:
+            return None, self._line()
+        inner = getattr(self.loader.batch_sampler, "sampler", None)
+        own = [one for one in (inner, self.loader.sampler, self.loader.batch_sampler) if one is not None]
+        for one in own:
+            function = getattr(type(one), "__iter__", None)
+            if line_of_users_function(function, package()) is not None:
+                return function, self._built(one)
+        return None, next((line for one in own if (line := self._built(one)) is not None), self._line())
+
+    def length_method(self) -> Any:
+        """The method that says how many samples there are."""
+        return getattr(type(self.dataset), "__len__", None)
+
+    def call(self, place: int) -> Callable[..., Any] | None:
+        """The transform at a place, by itself."""
+        return self._steps.calls.get(place) if self._steps is not None else None
+
+    def starting(self) -> Any:
+        """The user's function that every worker calls first."""
+        return self.loader.worker_init_fn if self.loader is not None else None
+
+    def alone(self, index: int) -> Any:
+        """One sample by a worker of its own."""
+        made = DataLoader(
+            self.dataset,
+            batch_sampler=[[index]],
+            num_workers=self.loader.num_workers,
+            multiprocessing_context=self.loader.multiprocessing_context,
+            worker_init_fn=self.loader.worker_init_fn,
+            collate_fn=_as_it_is,
+        )
+        return next(iter(made))
 
     def stored(self) -> dict[str, Any]:
         """The arrays and tensors that the datasets hold, by name."""
@@ -239,15 +314,6 @@ def _classes(dataset: Any) -> int | None:
             if isinstance(found, list | tuple | Mapping) and found:
                 return len(found)
     return None
-
-
-def _stirs(dataset: Any) -> bool:
-    """Whether the user's code that gives samples one after another speaks of shuffling."""
-    method = getattr(type(dataset), "__iter__", None)
-    code = getattr(method, "__code__", None)
-    if code is None or not is_users(code.co_filename):
-        return False
-    return any(word in name for name in code.co_names for word in ("shuffle", "permutation", "randperm", "sample"))
 
 
 def _json(line: Line | None) -> dict[str, Any] | None:

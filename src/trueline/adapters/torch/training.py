@@ -14,13 +14,9 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.torch import values
+from trueline.adapters.torch import loss_functions, values
 
 _NODES_TO_SCALE = 16
-_LOSS_FUNCTIONS = (
-    *("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"),
-    *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"),
-)
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
@@ -34,7 +30,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
     _watch_scaler(observer, speaks, patches, scaled)
     _watch_optimizers(observer, speaks, patches)
     _watch_clipping(observer, speaks, patches)
-    _watch_loss_functions(observer, speaks, patches)
+    loss_functions.watch(observer, speaks, patches)
     patches.wrap(
         sys.modules["torch.multiprocessing.spawn"],
         "start_processes",
@@ -206,14 +202,3 @@ def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Pat
         wrapped = outermost(original, speaks, after=after)
         for owner in (nn.utils, nn.utils.clip_grad):
             patches.wrap(owner, name, lambda _original, wrapped=wrapped: wrapped)  # type: ignore[misc]
-
-
-def _watch_loss_functions(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Without gradients no backward shows which number is the loss: what such a function gives is one."""
-
-    def told(result: Any, *_args: Any, **_kwargs: Any) -> None:
-        if not torch.is_grad_enabled() and values.is_tensor(result) and result.numel() == 1:
-            observer.loss(result, "output")
-
-    for name in _LOSS_FUNCTIONS:
-        patches.wrap(nn.functional, name, lambda original: outermost(original, speaks, after=told))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,10 +16,20 @@ from trueline.cli.page import check_page, write_page
 from trueline.cli.verb import Verb
 from trueline.model.message import message
 
+if TYPE_CHECKING:
+    from trueline.adapters.guest.entry import Entry
+    from trueline.data.pipeline.looking import Wish
+
+# So many samples of a pipeline are looked at, unless others are asked for; of two of them fewer, since all that each
+# operator makes of them is kept.
+_ALONE: Final = 1000
+_SIDE_BY_SIDE: Final = 32
+
 
 @click.command("debug", cls=Verb, help="data_debug.help")
 @click.argument("pipeline", metavar="MODULE:FACTORY")
-@click.option("--samples", default=1000, type=click.IntRange(1), metavar="N", help="data_debug.option_samples")
+@click.argument("port", metavar="[PORT:FACTORY]", required=False)
+@click.option("--samples", type=click.IntRange(1), metavar="N", help="data_debug.option_samples")
 @click.option("--epochs", default=2, type=click.IntRange(1, 100), metavar="N", help="data_debug.option_epochs")
 @click.option("--workers", type=click.IntRange(0, 64), metavar="N", help="data_debug.option_workers")
 @click.option("--timeout", default=30.0, type=Seconds(), metavar="SECONDS", help="data_debug.option_timeout")
@@ -27,7 +38,8 @@ from trueline.model.message import message
 @json_flag
 def command(
     pipeline: str,
-    samples: int,
+    port: str | None,
+    samples: int | None,
     epochs: int,
     workers: int | None,
     timeout: float,
@@ -43,13 +55,35 @@ def command(
     from trueline.data.pipeline.report import debug_report, debug_result
 
     entry = Entry.parse(pipeline)
+    if samples is None:
+        samples = _ALONE if port is None else _SIDE_BY_SIDE
+    wish = Wish(samples, epochs, workers, timeout)
+    if port is not None:
+        return _beside(entry, Entry.parse(port), wish, output, as_json=as_json)
     with ended_cleanly(), _progress() as tell:
-        evidence = look(entry, Wish(samples, epochs, workers, timeout), tell)
+        evidence = look(entry, wish, tell)
     findings = judged(evidence)
     if output is not None:
         write_page(output, debug_report(str(entry), evidence, findings))
     result = debug_result(str(entry), evidence, findings)
     return answer(result, lambda: debug_report(str(entry), evidence, findings), as_json=as_json)
+
+
+def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_json: bool) -> int:
+    """Two pipelines side by side."""
+    from trueline.data.pipeline.passing import Passing
+    from trueline.pair.data.pipelines import put_beside
+    from trueline.pair.data.pipelines_report import beside_report, beside_result
+
+    names = str(bench), str(port)
+    with ended_cleanly(), _progress() as tell, ExitStack() as stack:
+        tell("building")
+        sides = [stack.enter_context(Passing(entry, wish)) for entry in (bench, port)]
+        tell("passage")
+        found = put_beside(sides[0], sides[1], wish.samples)
+    if output is not None:
+        write_page(output, beside_report(*names, found))
+    return answer(beside_result(*names, found), lambda: beside_report(*names, found), as_json=as_json)
 
 
 @contextmanager

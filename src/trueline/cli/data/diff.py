@@ -17,9 +17,9 @@ def command(sides: tuple[str, ...], as_json: bool) -> int:
     """Hold lists of files against the first."""
     from trueline.cli.progress import bytes_progress
     from trueline.data.manifest.diff_report import Differences, diff_report, diff_result
-    from trueline.data.manifest.sides import hash_sides, open_side
+    from trueline.data.manifest.sides import hash_sides, open_sides
 
-    opened = [one for text in sides for one in open_side(text)]
+    opened = open_sides(sides)
     if len(opened) < 2:
         raise BadUsage("manifest.needs_two")
     with bytes_progress(message("manifest.hashing")) as progress:

@@ -43,7 +43,8 @@ def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool
             found, place = hash_run(runs[0], kinds, progress)
             written = written or place
         else:
-            found = take_manifest(list_paths(given), kinds, progress)
+            listing = list_paths(given, sizes=False)
+            found = take_manifest(listing.without(output) if output is not None else listing, kinds, progress)
     if written is not None:
         write_manifest(written, found)
         click.echo(f"trueline: {message('compare.written', file=str(written)).text()}", err=True)

@@ -95,9 +95,9 @@ def command(
     result = answer.result(tested)
     if json_file is not None:
         write_answer(json_file, result.dump() + "\n")
+    write_page(output, answer.report(tested, script, page=True))
     if json_file != "-":
         from trueline.report.terminal import render_report
 
         render_report(answer.report(tested, script), sys.stdout)
-    write_page(output, answer.report(tested, script, page=True))
     return INTERRUPTED if tested.interrupted else int(result.exit)

@@ -85,6 +85,7 @@ def _field(one: Told) -> dict[str, Any]:
             "sizes": dict(one.pictures.sizes),
             "modes": dict(one.pictures.modes),
             "odd": list(one.pictures.odd),
+            "odd_sizes": list(one.pictures.odd_sizes),
             "broken": one.pictures.broken,
             "broken_first": list(one.pictures.broken_first),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from trueline.data.described import Classes, Described, Drift, Duplicates, Missing, Told
@@ -19,6 +19,8 @@ HARMLESS: Final = frozenset({"not_an_image", "not_an_array", "not_a_file", "desc
 _TYPED: Final = 0.8
 # As often more than by chance as makes chance no explanation.
 _MORE_THAN_CHANCE: Final = 10.0
+# So many sizes or modes are named.
+_NAMED: Final = 4
 
 
 def findings_of(found: Described) -> list[Finding]:
@@ -42,19 +44,28 @@ def _of_field(field: Told) -> Iterator[Finding]:
         yield _missing_values(field, one)
     for other in field.drift:
         yield _drift(field, other)
-    pictures = field.pictures
-    if pictures is not None and pictures.odd:
-        count = sum(list(pictures.modes.values())[1:])
-        usual, *others = pictures.modes
-        yield Finding(
-            "ds.01",
-            Conclusion.SUSPECT,
-            message("describe.other_modes", field=field.name, count=count, modes=", ".join(others), usual=usual),
-            where=Where(sample=pictures.odd[0]),
-            measured=count,
-            advice=message("describe.advice_modes"),
-            extra={"field": field.name, "kind": "mode", "count": count, "first": list(pictures.odd)},
-        )
+    if field.pictures is not None:
+        if field.pictures.odd:
+            yield _odd_pictures(field, "mode", field.pictures.modes, field.pictures.odd)
+        if field.pictures.odd_sizes:
+            yield _odd_pictures(field, "size", field.pictures.sizes, field.pictures.odd_sizes)
+
+
+def _odd_pictures(field: Told, kind: str, counts: Mapping[str, int], first: Sequence[int]) -> Finding:
+    """A few images that are not like all others: most often they came in by accident."""
+    usual, *others = counts
+    count = sum(counts.values()) - counts[usual]
+    params = {"field": field.name, "count": count, "others": ", ".join(others[:_NAMED]), "usual": usual}
+    modes = kind == "mode"
+    return Finding(
+        "ds.01",
+        Conclusion.SUSPECT,
+        message("describe.other_modes", **params) if modes else message("describe.other_sizes", **params),
+        where=Where(sample=first[0]),
+        measured=count,
+        advice=message("describe.advice_modes" if modes else "describe.advice_sizes"),
+        extra={"field": field.name, "kind": kind, "count": count, "first": list(first)},
+    )
 
 
 def _missing_values(field: Told, one: Missing) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from trueline.data.described import Pictures
@@ -12,7 +12,7 @@ from trueline.data.describing.wanted import FIRST
 from trueline.data.source import Picture
 
 _KINDS: Final = 1000
-# From this share on a mode is the usual one, and pictures of another are unlike most.
+# From this share on a mode or a size is the usual one, and pictures of another are unlike most.
 _USUAL: Final = 0.9
 
 
@@ -20,7 +20,7 @@ class PictureGatherer:
     """Pictures that go by; of their pixels the numbers are gathered with those of the field."""
 
     def __init__(self) -> None:
-        self._sizes: Counter[str] = Counter()
+        self._sizes: dict[str, Places] = {}
         self._modes: dict[str, Places] = {}
         self._broken: list[str] = []
         self._broken_count = 0
@@ -34,7 +34,7 @@ class PictureGatherer:
                 continue
             size = f"{one.width}x{one.height}"
             if size in self._sizes or len(self._sizes) < _KINDS:
-                self._sizes[size] += 1
+                self._sizes.setdefault(size, Places()).add(1, index[place : place + 1])
             self._modes.setdefault(one.mode, Places()).add(1, index[place : place + 1])
             if one.pixels is not None and one.pixels.size:
                 numbers.add(one.pixels[None], index[place : place + 1])
@@ -43,10 +43,24 @@ class PictureGatherer:
         """All of it, where there were pictures."""
         if not self._modes and not self._broken_count:
             return None
-        modes = Counter({mode: one.count for mode, one in self._modes.items()})
-        odd: list[int] = []
-        if modes and modes.most_common(1)[0][1] >= _USUAL * modes.total():
-            usual = modes.most_common(1)[0][0]
-            odd = sorted(place for mode, one in self._modes.items() if mode != usual for place in one.first)[:FIRST]
-        sizes = dict(self._sizes.most_common())
-        return Pictures(sizes, dict(modes.most_common()), odd, self._broken_count, self._broken)
+        return Pictures(
+            _counts(self._sizes),
+            _counts(self._modes),
+            _odd(self._modes),
+            self._broken_count,
+            self._broken,
+            odd_sizes=_odd(self._sizes),
+        )
+
+
+def _counts(kinds: Mapping[str, Places]) -> dict[str, int]:
+    return dict(Counter({kind: one.count for kind, one in kinds.items()}).most_common())
+
+
+def _odd(kinds: Mapping[str, Places]) -> list[int]:
+    """The first that are not of the usual kind, where there is one."""
+    counts = Counter({kind: one.count for kind, one in kinds.items()})
+    if not counts or counts.most_common(1)[0][1] < _USUAL * counts.total():
+        return []
+    usual = counts.most_common(1)[0][0]
+    return sorted(place for kind, one in kinds.items() if kind != usual for place in one.first)[:FIRST]

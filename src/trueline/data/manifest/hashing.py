@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
+from time import sleep
 from typing import Any, Final
 
 from trueline.data.manifest.listing import why_unread
@@ -19,8 +21,10 @@ from trueline.model.trouble import Missing
 # Python's own work between two system calls is what threads cannot share: the fewer and longer these, the better; but
 # what was read is to be in a core's own cache still when it is hashed.
 _BUFFER: Final = 1 << 19
-_BATCH_FILES: Final = 128
+_LARGE: Final = 8 << 20
+_BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 << 20
+_SHORT: Final = 0.001
 _TELL_EVERY: Final = 0.2
 
 Progress = Callable[[int], None]
@@ -42,9 +46,36 @@ class _Work:
         self.root = root
         self.names = names
         self.found = Hashed({kind: Digests.room_for(len(names)) for kind in kinds}, array("q", sizes))
-        self.batches = deque(_batches(sizes))
+        large, small = _batches(sizes)
+        # The largest last: that is the end from which they are taken.
+        self.large = sorted((sizes[place], place) for place in large)
+        self.small = deque(small)
         self.makers = [(self.found.hashes[kind], *_maker(kind)) for kind in kinds]
+        self.lock = Lock()
+        self.busy = 0
         self.stopped = False
+
+    def take(self) -> Sequence[int] | None:
+        """What to do next, the largest files first; None where there is no more, nor will be."""
+        while not self.stopped:
+            with self.lock:
+                if self.large:
+                    return (self.large.pop()[1],)
+                if self.small:
+                    self.busy += 1
+                    return self.small.popleft()
+                if not self.busy:
+                    return None
+            # Another thread may still come upon large files.
+            sleep(_SHORT)
+        return None
+
+    def ended(self, batch: Sequence[int], large: Sequence[tuple[int, int]]) -> None:
+        """A batch of small files is done; these of them were large, and were left for later."""
+        if isinstance(batch, range):
+            with self.lock:
+                self.large = sorted([*self.large, *large])
+                self.busy -= 1
 
 
 def hash_files(
@@ -57,7 +88,8 @@ def hash_files(
 ) -> Hashed:
     """The hashes of files below ``root``; ``progress`` hears of the bytes that are done."""
     work = _Work(root, names, sizes, kinds)
-    count = min(workers or _cores(), len(work.batches))
+    # How many large files there are shows only when they are read.
+    count = min(workers or _cores(), len(names))
     if count < 2:
         _run(work, done := [0])
         if progress is not None:
@@ -86,13 +118,13 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _batches(sizes: array[int]) -> list[Sequence[int]]:
-    """Places of files that one thread takes at a time: large files alone and first, small ones together, in order."""
+def _batches(sizes: array[int]) -> tuple[list[int], list[range]]:
+    """Places of files that are known to be large, and of small ones, or of which nothing is known, by the batch."""
     large: list[int] = []
-    small: list[Sequence[int]] = []
+    small: list[range] = []
     begin = held = 0
     for place, size in enumerate(sizes):
-        if size > _BATCH_BYTES:
+        if size > _LARGE:
             if begin < place:
                 small.append(range(begin, place))
             large.append(place)
@@ -104,8 +136,7 @@ def _batches(sizes: array[int]) -> list[Sequence[int]]:
             begin, held = place + 1, 0
     if begin < len(sizes):
         small.append(range(begin, len(sizes)))
-    large.sort(key=lambda place: (-sizes[place], place))
-    return [*((place,) for place in large), *small]
+    return large, small
 
 
 def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], Any]]:
@@ -123,20 +154,23 @@ def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], Any]]
 
 def _run(work: _Work, done: list[int]) -> None:
     buffer = bytearray(_BUFFER)
-    while not work.stopped:
+    while (batch := work.take()) is not None:
+        left: list[tuple[int, int]] = []
         try:
-            batch = work.batches.popleft()
-        except IndexError:
-            return
-        _hash_batch(work, batch, buffer, done)
+            _hash_batch(work, batch, buffer, done, left)
+        finally:
+            work.ended(batch, left)
 
 
-def _hash_batch(work: _Work, batch: Sequence[int], buffer: bytearray, done: list[int]) -> None:
+def _hash_batch(
+    work: _Work, batch: Sequence[int], buffer: bytearray, done: list[int], left: list[tuple[int, int]]
+) -> None:
     """What is done for every file is done here, without a call more than there must be: small files are many."""
     names, sizes, unread = work.names, work.found.sizes, work.found.unread
     base = f"{work.root}/" if work.root else ""
     buffers, view = [buffer], memoryview(buffer)
     wholes = [(held.content, whole) for held, whole, _ in work.makers]
+    several = isinstance(batch, range)
     for place in batch:
         if work.stopped:
             return
@@ -146,12 +180,20 @@ def _hash_batch(work: _Work, batch: Sequence[int], buffer: bytearray, done: list
             descriptor = os.open(name if name.startswith("/") else base + name, os.O_RDONLY | os.O_NONBLOCK)
             try:
                 size = os.readv(descriptor, buffers)
+                if several and size == _BUFFER:
+                    # A large file among small ones waits until a thread has time for it alone.
+                    left.append((os.fstat(descriptor).st_size, place))
+                    continue
                 done[0] += size
                 # As long as it was said to be, it is whole; else only nothing read is the end, since a file system
                 # over the network may give less than it was asked for.
                 if size != sizes[place] or size == _BUFFER:
-                    sizes[place] = _hash_long(work, place, descriptor, buffer, size, done)
-                    continue
+                    more = os.readv(descriptor, [view[size:]]) if size < _BUFFER else 0
+                    if more or size == _BUFFER:
+                        done[0] += more
+                        sizes[place] = _hash_long(work, place, descriptor, buffer, size + more, done)
+                        continue
+                    sizes[place] = size
             finally:
                 os.close(descriptor)
         except OSError as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trueline.formats.files import fault, unreadable
-from trueline.formats.manifest.listed import Unread
+from trueline.formats.manifest.listed import UNKNOWN, Unread
 
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 _FORBIDDEN = (errno.EACCES, errno.EPERM)
@@ -19,7 +19,7 @@ _FORBIDDEN = (errno.EACCES, errno.EPERM)
 
 @dataclass(slots=True)
 class Listing:
-    """Names with their sizes; ``root`` is what they are relative to."""
+    """Names with their sizes, UNKNOWN where nobody has asked for them; ``root`` is what they are relative to."""
 
     root: str
     names: list[str] = field(default_factory=list)
@@ -43,12 +43,24 @@ class Listing:
             sorted(self.unread, key=lambda one: one.path),
         )
 
+    def without(self, file: Path) -> Listing:
+        """All but this file, where it is one of them: a list does not speak of itself."""
+        name = os.path.relpath(file, self.root or ".")
+        if name not in self.names:
+            return self
+        places = [place for place, one in enumerate(self.names) if one != name]
+        kept = array("q", map(self.sizes.__getitem__, places))
+        return Listing(self.root, [self.names[place] for place in places], kept, self.unread)
 
-def list_paths(paths: Sequence[Path]) -> Listing:
-    """The files of one folder, named within it; or of several files and folders, named as they were given."""
+
+def list_paths(paths: Sequence[Path], *, sizes: bool = True) -> Listing:
+    """The files of one folder, named within it; or of several files and folders, named as they were given.
+
+    Without ``sizes`` files are not asked for theirs: whoever reads them learns it anyway.
+    """
     if len(paths) == 1 and paths[0].is_dir():
         found = Listing(str(paths[0]))
-        _Walk(found).folder("")
+        _Walk(found, sizes=sizes).folder("")
         return found.in_order()
     found = Listing("")
     for path in paths:
@@ -58,7 +70,7 @@ def list_paths(paths: Sequence[Path]) -> Listing:
             raise unreadable(path, error) from None
         name = os.path.normpath(path)
         if stat.S_ISDIR(status.st_mode):
-            _Walk(found).folder(name)
+            _Walk(found, sizes=sizes).folder(name)
         elif stat.S_ISREG(status.st_mode):
             found.add(name, status.st_size)
         else:
@@ -80,8 +92,9 @@ def why_unread(name: str, error: OSError) -> Unread:
 class _Walk:
     """From one folder down: first the folders themselves, then what links lead to, each link once."""
 
-    def __init__(self, found: Listing) -> None:
+    def __init__(self, found: Listing, *, sizes: bool) -> None:
         self._found = found
+        self._sizes = sizes
         self._followed: set[tuple[int, int]] = set()
         self._links: list[str] = []
 
@@ -111,6 +124,10 @@ class _Walk:
             try:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(name)
+                    continue
+                if not self._sizes and entry.is_file(follow_symlinks=False):
+                    names.append(name)
+                    sizes.append(UNKNOWN)
                     continue
                 status = entry.stat()
             except OSError as error:

@@ -27,7 +27,7 @@ def opened_by(run: Path) -> list[Manifest]:
     """The list of each machine, hashed where that was done; a BadUsage where none was recorded."""
     lists = lists_of(run)
     if not lists:
-        hashed = [read_manifest(path) for path in _hashed_files(run)]
+        hashed = [read_manifest(path, run) for path in _hashed_files(run)]
         if not hashed:
             raise BadUsage("manifest.not_recorded", run=str(run))
         return hashed
@@ -35,7 +35,7 @@ def opened_by(run: Path) -> list[Manifest]:
     found = []
     for host, listed in sorted(lists.items()):
         kept = run_manifest(run, host if several else None)
-        found.append(read_manifest(kept) if kept.is_file() else listed)
+        found.append(read_manifest(kept, run) if kept.is_file() else listed)
     return found
 
 
@@ -49,7 +49,7 @@ def lists_of(run: Path) -> dict[str, Manifest]:
     """What the ranks of each machine have opened, by machine, without hashes."""
     by_host: dict[str, list[Manifest]] = {}
     for path in sorted(run.glob(f"{RANK_PATTERN}/{RANK_LIST}")):
-        found = read_manifest(path)
+        found = read_manifest(path, run)
         by_host.setdefault(found.host, []).append(found)
     # Logs that nobody has made a list of: the run was killed, or is still going on.
     logs: dict[int, list[Path]] = {}

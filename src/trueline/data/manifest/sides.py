@@ -1,4 +1,4 @@
-"""What a user names as one side of a comparison: a manifest, a list as text, a folder, or a recorded run."""
+"""What a user names as one side of a comparison: a manifest, a list as text, a folder, a recorded run, or one file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from trueline.data.manifest.taking import take_manifest
 from trueline.formats.files import open_file, unreadable
 from trueline.formats.manifest.json_form import read_manifest
 from trueline.formats.manifest.listed import FAST, HASHES, MD5, Manifest
-from trueline.formats.manifest.text_form import read_list
+from trueline.formats.manifest.text_form import looks_like_list, read_list
+from trueline.model.message import message
+from trueline.model.trouble import BadFile
 
 _BLANK = b" \t\r\n"
 
@@ -31,8 +33,38 @@ class Side:
     opened: bool = False
 
 
-def open_side(text: str) -> list[Side]:
-    """One side, or of a run on several machines one for each of them."""
+def open_sides(texts: Sequence[str]) -> list[Side]:
+    """All sides, of a run on several machines one for each of them; single files are one file under one name."""
+    plain = [_is_plain(Path(text)) for text in texts]
+    if all(plain):
+        return [_one_file(text, Path(texts[0]).name) for text in texts]
+    if any(plain):
+        raise BadFile(texts[plain.index(True)], message("manifest.not_a_list").text())
+    lists = [Path(text) for text in texts if Path(text).is_file()]
+    opened = [one for text in texts for one in _open_side(text, lists)]
+    if not opened[0].manifest.paths:
+        raise BadFile(texts[0], message("manifest.empty_reference").text())
+    return opened
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether this is a file, and no list of files."""
+    return path.is_file() and not _is_manifest(path) and not looks_like_list(path)
+
+
+def _is_manifest(path: Path) -> bool:
+    with open_file(path) as file:
+        head = file.read(64).lstrip(_BLANK)
+    return head.startswith(b"{") and path.suffix.lower() in ("", ".json", ".manifest")
+
+
+def _one_file(text: str, name: str) -> Side:
+    found = take_manifest(list_paths([Path(text)]), [FAST])
+    # What its copies are called does not count.
+    return Side(text, replace(found, paths=[name]), False)
+
+
+def _open_side(text: str, lists: Sequence[Path]) -> list[Side]:
     path = Path(text)
     try:
         path.stat()
@@ -45,10 +77,11 @@ def open_side(text: str) -> list[Side]:
             return [
                 Side(f"{text} ({one.host})" if several else text, one, not one.hashes, opened=True) for one in found
             ]
-        return [Side(text, _bare(list_paths([path])), True)]
-    with open_file(path) as file:
-        head = file.read(64).lstrip(_BLANK)
-    return [Side(text, read_manifest(path) if head.startswith(b"{") else read_list(path), False)]
+        listing = list_paths([path])
+        for one in lists:
+            listing = listing.without(one)
+        return [Side(text, _bare(listing), True)]
+    return [Side(text, read_manifest(path) if _is_manifest(path) else read_list(path), False)]
 
 
 def _bare(listing: Listing) -> Manifest:

@@ -28,7 +28,8 @@ class Some:
 class Field:
     """One value of an operator's output over all samples: how many had which type, shape and dtype, and their range.
 
-    ``whole`` are the values of numbers that are whole, as labels are; ``nonfinite`` the samples by the kind of value.
+    ``whole`` are the values of numbers that are whole, as labels are; ``nonfinite`` the samples by the kind of value;
+    ``apart`` samples whose values are so many times those of all others; ``lacking`` those without the field.
     """
 
     name: str
@@ -41,6 +42,8 @@ class Field:
     std: float | None = None
     nonfinite: Mapping[str, Some] = field(default_factory=dict)
     whole: Mapping[str, Some] = field(default_factory=dict)
+    apart: tuple[float, Sequence[int]] | None = None
+    lacking: Sequence[int] = ()
 
     @classmethod
     def from_json(cls, found: Found) -> Self:
@@ -49,7 +52,9 @@ class Field:
             _groups(found[one]) for one in ("types", "shapes", "dtypes", "nonfinite", "whole")
         )
         low, high, mean, std = (found[one] for one in ("low", "high", "mean", "std"))
-        return cls(found["name"], types, shapes, dtypes, low, high, mean, std, nonfinite, whole)
+        apart = (found["apart"][0], found["apart"][1]) if found["apart"] else None
+        lacking = found.get("lacking", ())
+        return cls(found["name"], types, shapes, dtypes, low, high, mean, std, nonfinite, whole, apart, lacking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator with all that came out of it; ``seconds`` are its own, without those of operators inside it."""
+    """One operator with all that came out of it; ``seconds`` are its own, without those of operators inside it.
+
+    ``typical`` is the median of a call, ``waited`` that of the time in which the processor did nothing for it.
+    """
 
     place: int
     name: str
@@ -74,15 +82,11 @@ class Operator:
     columns: Sequence[str]
     calls: int
     seconds: float
+    typical: float
     waited: float
     slowest: tuple[int, float] | None
     fields: Sequence[Field]
     changes: Sequence[Change]
-
-    @property
-    def per_call(self) -> float:
-        """Its seconds for one call."""
-        return self.seconds / self.calls if self.calls else 0.0
 
     @classmethod
     def from_json(cls, found: Found) -> Self:
@@ -92,11 +96,12 @@ class Operator:
             found["name"],
             found["kind"],
             found["settings"],
-            _line(found["line"]),
-            _line(found["called"]),
+            read_line(found["line"]),
+            read_line(found["called"]),
             found["columns"],
             found["calls"],
             found["seconds"],
+            found["typical"],
             found["waited"],
             (found["slowest"][0], found["slowest"][1]) if found["slowest"] else None,
             [Field.from_json(one) for one in found["fields"]],
@@ -117,6 +122,7 @@ class Failure:
     operator: int | None = None
     again: Sequence[int] = ()
     columns: Mapping[str, Any] | None = None
+    function: str = ""
 
     @classmethod
     def from_json(cls, found: Found) -> Self:
@@ -124,13 +130,14 @@ class Failure:
         return cls(
             found["kind"],
             found["error"],
-            _line(found["line"]),
+            read_line(found["line"]),
             found["code"],
             found["doing"],
             found["sample"],
             found["operator"],
             found.get("again", ()),
             found.get("columns"),
+            found.get("function", ""),
         )
 
 
@@ -165,5 +172,6 @@ def _groups(found: Mapping[str, Any]) -> dict[str, Some]:
     return {name: Some.from_json(one) for name, one in found.items()}
 
 
-def _line(found: Any) -> Line | None:
+def read_line(found: Any) -> Line | None:
+    """A line, or none."""
     return Line.from_json(found) if found is not None else None

@@ -14,6 +14,7 @@ from trueline.model.run import Line
 _RECORD: Final = struct.Struct("<qqq")
 _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in ')
 _NONE: Final = -1
+PATIENCE: Final = 120.0
 # What the process is about, by number.
 DOING: Final = (
     "importing",
@@ -52,8 +53,9 @@ class Journal:
         os.pwrite(self._place, _RECORD.pack(self._doing, sample, operator), 0)
 
     def alive(self) -> None:
-        """The time that is left begins anew."""
-        faulthandler.dump_traceback_later(self._limit, exit=True, file=self._stack)
+        """The time that is left begins anew; a framework is not imported, nor a dataset opened, in that of a sample."""
+        limit = max(self._limit, PATIENCE) if DOING[self._doing] in ("importing", "building") else self._limit
+        faulthandler.dump_traceback_later(limit, exit=True, file=self._stack)
 
     def rest(self) -> None:
         """Nothing is under way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,8 @@ from trueline.adapters.guest.faults import nearest
 from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator
-from trueline.data.pipeline.journal import Left
+from trueline.data.pipeline.journal import PATIENCE, Left
+from trueline.data.pipeline.judged import TRACED, judged, traced_as
 from trueline.model.run import Line
 
 _BATCHES: Final = 4
@@ -41,6 +42,25 @@ class Wish:
     workers: int | None = None
     limit: float = 30.0
     python: str = sys.executable
+
+
+def look_at_several(entries: Sequence[tuple[Entry, Path]], wish: Wish) -> Iterator[Evidence]:
+    """Pipelines of one framework, each in its folder, in one process as long as that lives: for tables of them."""
+    with ExitStack() as stack:
+        pipeline: Pipeline | None = None
+        for place, (entry, home) in enumerate(entries):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-")))
+            given = {"journal": str(folder), "limit": wish.limit}
+            if pipeline is None:
+                started = Pipeline.start(entry, python=wish.python, folder=home, kwargs=given)
+                pipeline = stack.enter_context(started)
+            else:
+                pipeline.again(entry, folder=home, kwargs=given)
+            evidence = _Look(pipeline, wish, folder, lambda _: None).all()
+            yield evidence
+            if evidence.ended is not None and place + 1 < len(entries):
+                pipeline.close()
+                pipeline = None
 
 
 def look(entry: Entry, wish: Wish, tell: Callable[[str], None] = lambda _: None) -> Evidence:
@@ -96,17 +116,33 @@ class _Look:
     def _more(self) -> None:
         facts, wish = self.evidence.facts, self.wish
         declared = facts["length"]
+        if declared is not None:
+            self._part("length", declared=declared)
         if facts["indexed"]:
-            if declared is not None:
-                self._part("length", declared=declared)
             self._part("order", epochs=wish.epochs, declared=declared)
         elif wish.epochs > 1:
             self._part("epochs", epochs=wish.epochs, wanted=self._wanted())
         repeated = self._part("repeat")
+        self._trace()
         workers = facts["workers"] if wish.workers is None else wish.workers
         if workers and not self.evidence.failures:
             self._part("workers", random=bool(repeated.get("random")), most=_MOST_COUNTED)
         self._part("run", batches=_BATCHES)
+
+    def _trace(self) -> None:
+        """The very line of what was found by its values."""
+        self.tell("trace")
+        lines: dict[str, Any] = {}
+        for one in judged(self.evidence):
+            what = TRACED.get(one.extra["kind"])
+            if what is not None and one.extra["place"] is not None and one.extra["samples"]:
+                asked = {"what": what, "operator": one.extra["place"], "sample": one.extra["samples"][0]}
+                lines[traced_as(one)] = self._ask("trace", field=one.extra["field"], **asked)["line"]
+        drawing = self.evidence.parts["repeat"].get("operator")
+        if drawing is not None:
+            sample = self.evidence.parts["repeat"]["random"][0]
+            lines["draws"] = self._ask("trace", what="draws", operator=drawing, sample=sample, field=None)["line"]
+        self.evidence = replace(self.evidence, parts={**self.evidence.parts, "lines": lines})
 
     def _part(self, name: str, **asked: Any) -> dict[str, Any]:
         self.tell(name)
@@ -134,6 +170,7 @@ class _Look:
         place = nearest([(one.file, one.line) for one in left.frames])
         line = Line(*place) if place is not None else None
         kind = "hangs" if left.timed_out else "dies"
-        text = str(self.wish.limit) if left.timed_out else str(trouble.message.params.get("said", ""))
+        patience = max(self.wish.limit, PATIENCE) if left.doing in ("importing", "building") else self.wish.limit
+        text = str(patience) if left.timed_out else str(trouble.message.params.get("said", ""))
         code = linecache.getline(line.file, line.line).strip() if line is not None else ""
         return Failure(kind, text, line, code, left.doing, left.sample, left.operator)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from trueline.data.pipeline.evidence import Evidence, Field, Operator
+from trueline.formats.source_lines import source_around
 from trueline.model.finding import Finding, roots
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
+from trueline.model.run import Line
 
 _MILLI: Final = 1000.0
+# What a finding tells of a pipeline beside the common fields.
+_TOLD: Final = ("kind", "operator", "samples", "field")
 _MOST_SHAPES: Final = 3
+_MOST_LINES: Final = 3
 
 
 def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Result:
@@ -31,12 +37,13 @@ def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) ->
         "fields": [_field_json(one) for one in evidence.sample],
     }
     code = Exit.PROBLEM if roots(findings) else Exit.FINE
-    return Result("data debug", _conclusion(entry, evidence, findings), code, findings, fields)
+    told = [replace(one, extra={name: one.extra[name] for name in _TOLD}) for one in findings]
+    return Result("data debug", _conclusion(entry, evidence, findings), code, told, fields)
 
 
 def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
     """Findings first, then the operators in order, and what comes out."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [*_sources(findings)]
     if evidence.operators:
         blocks.append(_operators(evidence, findings))
     if evidence.sample:
@@ -44,6 +51,16 @@ def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) ->
     if evidence.framework:
         blocks.append(Text(_about(evidence)))
     return Report(message("data_debug.title", entry=entry), _conclusion(entry, evidence, findings), findings, blocks)
+
+
+def _sources(findings: Sequence[Finding]) -> Iterator[Block]:
+    """The lines of the first problems."""
+    shown: set[Line] = set()
+    for one in roots(findings):
+        line = Line(one.where.file, one.where.line) if one.where.file and one.where.line else None
+        if line is not None and line not in shown and len(shown) < _MOST_LINES:
+            shown.add(line)
+            yield from source_around(line)
 
 
 def _conclusion(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Message:
@@ -56,20 +73,20 @@ def _conclusion(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> 
 def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
     shown = [one for one in evidence.operators if one.kind != "group"]
     total = sum(one.seconds for one in evidence.operators) or 1.0
-    blamed = {one.extra.get("place") for one in findings}
+    blamed = {one.extra.get("operator") for one in findings}
     columns = ("operator", "kind", "time", "share", "shape", "dtype", "range", "line")
     rows = [
         [
             one.name + (f" ({', '.join(one.columns)})" if one.columns else ""),
             message(f"data_debug.kind_{one.kind}"),
-            one.per_call * _MILLI if one.calls else None,
+            float(f"{one.typical * _MILLI:.3g}") if one.calls else None,
             f"{one.seconds / total:.0%}" if one.calls else None,
             *_first(one),
             f"{_file(one)}" or None,
         ]
         for one in shown
     ]
-    marked = frozenset(place for place, one in enumerate(shown) if one.place in blamed)
+    marked = frozenset(place for place, one in enumerate(shown) if one.name in blamed)
     headings = [message(f"data_debug.column_{name}") for name in columns]
     return Table(message("data_debug.operators"), headings, rows, marked)
 
@@ -130,6 +147,7 @@ def _operator_json(one: Operator) -> dict[str, Any]:
         "columns": list(one.columns),
         "calls": one.calls,
         "seconds": one.seconds,
+        "typical": one.typical,
         "file": line.file if line is not None else None,
         "line": line.line if line is not None else None,
         "fields": [_field_json(each) for each in one.fields],

@@ -90,7 +90,8 @@ class Host:
         self._start(way)
         self._batched = bool(way.batched)
         fields: dict[str, bool] = {}
-        for left in reversed(range(_LOOKED_AT)):
+        raised: SideTrouble | None = None
+        for _ in range(_LOOKED_AT):
             try:
                 with said_for(self._side, "dataset"):
                     item = self._item()
@@ -100,9 +101,10 @@ class Host:
                         self._batched = looks_like_batch(item)
                     fields = _whole_numbers(item, self._batched)
                 break
-            except SideTrouble:
-                if not left:
-                    raise
+            except SideTrouble as trouble:
+                raised = raised or trouble
+        if not fields and raised is not None:
+            raise raised
         whole = [name for name, one in fields.items() if one]
         told = {"fields": list(fields), "whole_numbers": whole, "length": way.length, "batched": self._batched}
         return {**told, "indexed": way.at is not None}, []

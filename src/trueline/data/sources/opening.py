@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -84,7 +83,7 @@ def _of_file(path: Path, text: str, label: str | None, part: str | None) -> Sour
         return _opened("cifar", "open_cifar", path, text, label)
     if ending == ".arrow":
         return _opened("huggingface", "open_saved", path, text, label)
-    if _is_table(path):
+    if _ask("tables", "is_table", path):
         return _table(path, text, label)
     raise BadFile(path, message("sources.unknown_file").text())
 
@@ -106,15 +105,11 @@ def _of_folder(path: Path, text: str, label: str | None) -> Source:
     most = endings.total() // 2
     if sum(endings[one] for one in _ARRAYS) > most:
         return _opened("arrays", "open_arrays", path, text, label)
-    if sum(endings[one] for one in ENDINGS) <= most and _is_table(path):
+    if sum(endings[one] for one in ENDINGS) <= most and _ask("tables", "is_table", path):
         return _table(path, text, label)
     if endings:
         return _opened("images", "open_images", path, text, label)
     raise BadFile(path, message("sources.empty").text())
-
-
-def _is_table(path: Path) -> bool:
-    return find_spec("trueline.data.sources.tables") is not None and bool(_ask("tables", "is_table", path))
 
 
 def _table(path: Path, text: str, label: str | None) -> Source:

@@ -7,6 +7,7 @@ import io
 import os
 import struct
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -57,26 +58,29 @@ def _decoded(file: BinaryIO, place: str) -> Picture:
     if not file.read(1):
         return Picture(place, broken="picture_empty")
     file.seek(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            image = Image.open(file)
-        except UnidentifiedImageError:
-            return Picture(place, broken="picture_unknown")
-        except Image.DecompressionBombError:
-            return Picture(place, broken="picture_too_large")
-        except _ERRORS:
-            return Picture(place, broken="picture_broken")
-        width, height = image.size
-        if width * height > _MOST_PIXELS:
-            return Picture(place, width, height, image.mode, broken="picture_too_large")
-        mode = image.mode
-        try:
-            pixels = _pixels(image)
-        except _ERRORS as error:
-            reason = "picture_truncated" if "truncated" in str(error) else "picture_broken"
-            return Picture(place, width, height, mode, broken=reason)
-    return Picture(place, width, height, mode, pixels)
+    _quieten()
+    try:
+        image = Image.open(file)
+    except UnidentifiedImageError:
+        return Picture(place, broken="picture_unknown")
+    except Image.DecompressionBombError:
+        return Picture(place, broken="picture_too_large")
+    except _ERRORS:
+        return Picture(place, broken="picture_broken")
+    (width, height), mode = image.size, image.mode
+    if width * height > _MOST_PIXELS:
+        return Picture(place, width, height, mode, broken="picture_too_large")
+    try:
+        return Picture(place, width, height, mode, _pixels(image))
+    except _ERRORS as error:
+        reason = "picture_truncated" if "truncated" in str(error) else "picture_broken"
+        return Picture(place, width, height, mode, broken=reason)
+
+
+@cache
+def _quieten() -> None:
+    """Pillow warns of what is told anyway; for all threads at once, since they share one list of filters."""
+    warnings.filterwarnings("ignore", module=r"PIL\.")
 
 
 def _pixels(image: Any) -> np.ndarray[Any, Any]:

@@ -84,14 +84,14 @@ def _lines(manifest: Manifest, begin: int, end: int) -> Iterator[str]:
         yield line + "}"
 
 
-def read_manifest(path: Path) -> Manifest:
-    """A manifest, whoever wrote it."""
+def read_manifest(path: Path, root: Path | None = None) -> Manifest:
+    """A manifest, whoever wrote it; with ``root`` one that must lie in that folder."""
     # Decoding brings msgspec, which writing does not need.
     from trueline.formats.manifest.json_shape import decoder
     from trueline.formats.run_folder.guard import decode_typed, read_file
 
-    found = path.resolve()
-    page = decode_typed(path, read_file(found.parent, found, _MOST), decoder())
+    place = path if root is not None else path.resolve()
+    page = decode_typed(path, read_file(root or place.parent, place, _MOST), decoder())
     if page.schema != SCHEMA:
         raise BadFile(path, message("manifest.other_schema", found=page.schema[:80], known=SCHEMA).text())
     return _manifest(path, page)

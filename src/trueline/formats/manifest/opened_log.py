@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from trueline.formats.files import opened
 from trueline.formats.manifest.listed import Manifest, Unread, escaped, unescaped
 from trueline.model.message import Message, message
+from trueline.model.trouble import BadFile
 
 HEAD: Final = b"h"
 READ: Final = b"r"
@@ -101,12 +103,12 @@ def _take(found: _Logged, kind: bytes, content: bytes) -> None:
 def _records(log: Path) -> Iterator[tuple[bytes, bytes]]:
     rest = b""
     try:
-        with log.open("rb") as file:
+        with opened(log) as file:
             while piece := file.read(_PIECE):
                 # What follows the last zero byte was being written when the process was killed.
                 *whole, rest = (rest + piece).split(b"\0")
                 yield from ((one[:1], one[1:]) for one in whole if one)
-    except OSError:
+    except (OSError, BadFile):
         return
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from array import array
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,21 @@ _HASH_LAST = re.compile(rf"(.+?)[\s,;]+{_HEX}")
 _LONGER = re.compile(r"\\?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{56,128}) [ *]\S|SHA\d+ \(")
 _ESCAPES: Final = {r"\\": "\\", r"\n": "\n", r"\r": "\r"}
 
+# Names alone are a list only where the file is called like one: rows of a table and lines of a program are no names.
+_LISTS: Final = ("", ".txt", ".lst", ".list", ".md5", ".md5sum", ".files")
+_LOOKED_AT: Final = 64
+
 _Row = tuple[str, str, bytes | None]
+
+
+def looks_like_list(path: Path) -> bool:
+    """Whether a file is a list of files, and not one of the files that lists speak of."""
+    with open_file(path) as file:
+        first = [one.decode("utf-8", "surrogateescape").strip() for one in islice(file, _LOOKED_AT)]
+    if any("\0" in one for one in first):
+        return False
+    hashed = any(_LONGER.match(one) or _row(one)[2] is not None for one in first if one)
+    return hashed or path.suffix.lower() in _LISTS
 
 
 def read_list(path: Path) -> Manifest:

@@ -83,14 +83,14 @@ def ask_batches(side: Side, count: int) -> Batches:
     split = [[list(one) if batched else [one] for one in row] for row in rows]
     by_field = [[np.asarray(sample) for row in split for sample in row[place]] for place in range(fields)]
     lengths = [len(row[0]) for row in rows] if batched else None
-    return Batches(by_field, lengths, _chance([one for _, one, _ in runs]))
+    return Batches(by_field, lengths, chance_of([one for _, one, _ in runs]))
 
 
 def ask_transforms(side: Side, count: int) -> Passage:
     """The first ``count`` raw samples through all steps."""
     runs: list[Passage] = [_passage(side, {"count": count, "seed": seed}) for seed in _SEEDS]
     flat = [[array for one in run.states for array in one] for run in runs]
-    return Passage(runs[0].steps, runs[0].states, _chance(flat))
+    return Passage(runs[0].steps, runs[0].states, chance_of(flat))
 
 
 def ask_from(side: Side, first: int, arrays: Sequence[Array]) -> list[Array]:
@@ -105,7 +105,8 @@ def _passage(side: Side, asked: Mapping[str, Any], arrays: Sequence[Array] = ())
     return Passage([Step.from_json(one) for one in content["steps"]], states, Chance.NONE)
 
 
-def _chance(runs: Sequence[Sequence[Array]]) -> Chance:
+def chance_of(runs: Sequence[Sequence[Array]]) -> Chance:
+    """Of three runs, the first two with the same seed: whether anything of them is random."""
     first, again, otherwise = runs
     if not _equal(first, again):
         return Chance.FREE

@@ -48,10 +48,10 @@ def apart(port: Sequence[Array], bench: Sequence[Array]) -> float:
     """How far apart the furthest pair is, relative to the benchmark's largest value; inf for other shapes."""
     levels = [0.0]
     for here, there in zip(port, bench, strict=True):
-        if here.shape != there.shape:
+        if here.shape != there.shape or (both := _both_finite(here, there)) is None:
             return np.inf
-        scale = float(np.abs(there.astype(np.float64)).max(initial=0.0))
-        far = float(np.abs(here.astype(np.float64) - there.astype(np.float64)).max(initial=0.0))
+        scale = float(np.abs(both[1]).max(initial=0.0))
+        far = float(np.abs(both[0] - both[1]).max(initial=0.0))
         levels.append(far / scale if scale else far)
     return max(levels)
 
@@ -59,9 +59,20 @@ def apart(port: Sequence[Array], bench: Sequence[Array]) -> float:
 def alike(port: Sequence[Array], bench: Sequence[Array]) -> bool:
     """Equal but for rounding, be it of floats or of the raw values' whole steps."""
     return all(
-        a.shape == b.shape and _near(a.astype(np.float64), b.astype(np.float64))
+        a.shape == b.shape and (both := _both_finite(a, b)) is not None and _near(*both)
         for a, b in zip(port, bench, strict=True)
     )
+
+
+def _both_finite(port: Array, bench: Array) -> tuple[Wide, Wide] | None:
+    """Both with zeros where both have the same NaN or Inf; None where they have them at other places."""
+    here, there = port.astype(np.float64), bench.astype(np.float64)
+    if np.isfinite(here).all() and np.isfinite(there).all():
+        return here, there
+    odd = ~np.isfinite(there)
+    if not np.array_equal(odd, ~np.isfinite(here)) or not np.array_equal(here[odd], there[odd], equal_nan=True):
+        return None
+    return np.where(odd, 0.0, here), np.where(odd, 0.0, there)
 
 
 def _near(found: Wide, wanted: Wide) -> bool:
@@ -83,6 +94,8 @@ def relate(port: Sequence[Array], bench: Sequence[Array], *, geometry: bool = Tr
     Without ``geometry`` neither mirrors nor other crops are looked for.
     """
     wide = [[one.astype(np.float64) for one in side[:_FEW]] for side in (port, bench)]
+    if not all(np.isfinite(one).all() for side in wide for one in side):
+        return None
     found: list[Related] = []
     for order, moved in _layouts(*wide):
         for mirror, turned in _mirrors(moved) if geometry else [((), moved)]:

@@ -17,7 +17,7 @@ from trueline.pair.sides.side import Side
 _ENOUGH: Final = 0.5
 
 
-class _Judged:
+class Looked:
     """What one way of looking at the data found: blames, or why nothing can be said."""
 
     def __init__(self, blames: Sequence[Blame], skipped: Message | None, said: Message | None) -> None:
@@ -26,17 +26,17 @@ class _Judged:
 
 def data_stage(bench: Side, port: Side, parts: Parts, *, batches: int = 3, samples: int = 5) -> StageResult:
     """Compare the first ``batches`` of both datasets, and ``samples`` raw samples through both lists of transforms."""
-    looked: list[_Judged] = []
+    looked: list[Looked] = []
     if parts.both("transforms") and parts.both("samples"):
         lines = Lines(parts.bench_lines.get("transforms"), parts.port_lines.get("transforms"))
-        looked.append(_Judged(*compare_steps(bench, port, samples, lines)))
+        looked.append(Looked(*compare_steps(bench, port, samples, lines)))
     if parts.both("dataset"):
         lines = Lines(parts.bench_lines.get("dataset"), parts.port_lines.get("dataset"))
         looked.append(_datasets(bench, port, batches, lines))
     if not looked:
         only = next((name for name in ("dataset", "transforms", "samples") if parts.one_only(name)), "dataset")
         return skipped(Stage.DATA, parts, only)
-    blames = _once([one for way in looked for one in way.blames])
+    blames = once([one for way in looked for one in way.blames])
     if blames:
         return StageResult(Stage.DATA, StageVerdict.FOUND, message("pair_parts.data_found", count=len(blames)), blames)
     passed = next((way.said for way in looked if way.said is not None), None)
@@ -46,7 +46,7 @@ def data_stage(bench: Side, port: Side, parts: Parts, *, batches: int = 3, sampl
     return StageResult(Stage.DATA, StageVerdict.PASSED, passed, rules_out=message("pair_parts.data_rules_out"))
 
 
-def _once(blames: Sequence[Blame]) -> list[Blame]:
+def once(blames: Sequence[Blame]) -> list[Blame]:
     """A cause that the transforms and the datasets both show is one cause."""
     found: dict[Cause, Blame] = {}
     for one in blames:
@@ -54,15 +54,20 @@ def _once(blames: Sequence[Blame]) -> list[Blame]:
     return list(found.values())
 
 
-def _datasets(bench: Side, port: Side, count: int, lines: Lines) -> _Judged:
+def _datasets(bench: Side, port: Side, count: int, lines: Lines) -> Looked:
     there, here = ask_batches(bench, count), ask_batches(port, count)
-    for one, side in ((there, bench), (here, port)):
+    return compare_batches(there, here, lines, (str(bench.entry), str(port.entry)))
+
+
+def compare_batches(there: Batches, here: Batches, lines: Lines, names: tuple[str, str]) -> Looked:
+    """Samples of two datasets side by side: their order, and field by field what is in them."""
+    for one, name in zip((there, here), names, strict=True):
         if one.chance is Chance.FREE:
-            return _Judged([], message("pair_parts.data_free", side=str(side.entry)), None)
+            return Looked([], message("pair_parts.data_free", side=name), None)
     if len(there.fields) != len(here.fields):
         text = message("pair_parts.data_fields", bench=len(there.fields), port=len(here.fields))
         blame = Blame(Stage.DATA, Cause.DATA, text, bench=len(there.fields), port=len(here.fields), line=lines.port)
-        return _Judged([blame], None, None)
+        return Looked([blame], None, None)
     return _Compared(there, here, lines).judged()
 
 
@@ -72,7 +77,7 @@ class _Compared:
         self.random = (there.chance is not Chance.NONE, here.chance is not Chance.NONE)
         self.blames: list[Blame] = []
 
-    def judged(self) -> _Judged:
+    def judged(self) -> Looked:
         """Batch size, order, then field by field."""
         there, here = self.there, self.here
         if there.batch != here.batch and there.batch is not None and here.batch is not None:
@@ -82,7 +87,10 @@ class _Compared:
             self._say(Cause.DATA, message("pair_parts.data_sizes", **sizes))
         pairs = self._paired()
         if pairs is None:
-            return _Judged(self.blames, message("pair_parts.data_other_samples"), None)
+            return Looked(self.blames, message("pair_parts.data_other_samples"), None)
+        if not pairs:
+            # Not one sample of the one is to be found in the other: chance has drawn them.
+            return Looked(self.blames, None, None)
         chance = any(self.random)
         for place in range(len(there.fields)):
             port = [here.fields[place][at] for at, _ in pairs]
@@ -90,9 +98,9 @@ class _Compared:
             label = is_label(bench, place, len(there.fields))
             found = compare_field(port, bench, chance=chance, lines=self.lines, is_label=label)
             if found is None:
-                return _Judged(self.blames, message("pair_parts.data_random_both"), None)
+                return Looked(self.blames, message("pair_parts.data_random_both"), None)
             self.blames += found
-        return _Judged(self.blames, None, message("pair_parts.data_passed", count=len(pairs)))
+        return Looked(self.blames, None, message("pair_parts.data_passed", count=len(pairs)))
 
     def _paired(self) -> list[tuple[int, int]] | None:
         """Which sample of the port is which of the benchmark's; None where chance has drawn others."""

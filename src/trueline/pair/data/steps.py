@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -21,18 +21,26 @@ from trueline.pair.sides.side import Side
 _HARMLESS: Final = (Cause.DATA_LAYOUT, Cause.FACTOR_255, Cause.MEAN_STD, Cause.CHANNEL_ORDER)
 _SCALING: Final = (Cause.FACTOR_255, Cause.MEAN_STD)
 Judged = tuple[Sequence[Blame], Message | None, Message | None]
+# Arrays through the steps of the port from a place on; None where that cannot be done.
+Onward = Callable[[int, Sequence[Array]], list[Array] | None]
 
 
 def compare_steps(bench: Side, port: Side, count: int, lines: Lines) -> Judged:
     """The blames, why nothing can be said, and what to say where all is well."""
     there, here = ask_transforms(bench, count), ask_transforms(port, count)
-    for one, side in ((there, bench), (here, port)):
+    names = str(bench.entry), str(port.entry)
+    return compare_passages(there, here, lines, names, lambda first, given: ask_from(port, first, given))
+
+
+def compare_passages(there: Passage, here: Passage, lines: Lines, names: tuple[str, str], onward: Onward) -> Judged:
+    """The same of samples that have passed; ``onward`` takes arrays through the port's steps from a place on."""
+    for one, name in zip((there, here), names, strict=True):
         if one.chance is Chance.FREE:
-            return [], message("pair_parts.data_free", side=str(side.entry)), None
+            return [], message("pair_parts.data_free", side=name), None
     random = [one.chance is not Chance.NONE for one in (there, here)]
     if random[0] != random[1]:
         return [chance_blame(there.chance, here.chance, Cause.DATA, lines)], None, None
-    walk = _Walk(port, there, here, lines)
+    walk = _Walk(there, here, lines, onward)
     found = walk.blames(chance=all(random))
     if found is None:
         return [], message("pair_parts.data_random_both"), None
@@ -40,8 +48,8 @@ def compare_steps(bench: Side, port: Side, count: int, lines: Lines) -> Judged:
 
 
 class _Walk:
-    def __init__(self, port: Side, there: Passage, here: Passage, lines: Lines) -> None:
-        self.port, self.there, self.here, self.lines = port, there, here, lines
+    def __init__(self, there: Passage, here: Passage, lines: Lines, onward: Onward) -> None:
+        self.there, self.here, self.lines, self.onward = there, here, lines, onward
 
     def blames(self, *, chance: bool) -> list[Blame] | None:
         """A step that resizes otherwise is put right first, so that what else differs shows by itself."""
@@ -55,6 +63,13 @@ class _Walk:
         more = compare_field(port, bench, chance=chance, lines=self.lines, is_label=False)
         if more is None:
             return None
+        if len(more) > 1 and not found and any(one.cause is Cause.CHANNEL_ORDER for one in more):
+            swapped = self._swapped()
+            again = (
+                compare_field(swapped[1], bench, chance=chance, lines=self.lines, is_label=False) if swapped else None
+            )
+            if swapped is not None and again is not None and len(again) + 1 < len(more):
+                found, more = [swapped[0]], again
         return [*found, *(self._placed(one) for one in more)]
 
     def _resized(self) -> tuple[Blame, list[Array]] | None:
@@ -83,6 +98,22 @@ class _Walk:
         measured, left = apart(self.here.at(-1), self.there.at(-1)), apart(forced, self.there.at(-1))
         return relation_blame(relation, measured, left, lines, where), forced
 
+    def _swapped(self) -> tuple[Blame, list[Array]] | None:
+        """A step that turns the channels round, and what would come out if it did not: each has a mean of its own."""
+        at = next((k for k in range(1, len(self.here.steps)) if Cause.CHANNEL_ORDER in _done(self.here, k)), None)
+        axis = channel_axis(self.here.at(at)[0].shape) if at is not None else None
+        if at is None or axis is None:
+            return None
+        forced = self.onward(at, [np.ascontiguousarray(np.flip(one, axis)) for one in self.here.at(at)])
+        if forced is None:
+            return None
+        step = self.here.steps[at - 1]
+        lines = replace(self.lines, port=step.line or self.lines.port)
+        where = message("pair_parts.data_step", place=at, step=str(step))
+        relation = Relation(Cause.CHANNEL_ORDER, "RGB", "BGR")
+        measured, left = apart(self.here.at(-1), self.there.at(-1)), apart(forced, self.there.at(-1))
+        return relation_blame(relation, measured, left, lines, where), forced
+
     def _forced(self, at: int, other: int) -> list[Array] | None:
         """The benchmark's resized images through the rest of the port's steps."""
         like = self.here.at(at)
@@ -92,7 +123,7 @@ class _Walk:
             if made is None:
                 return None
             given.append(made)
-        return ask_from(self.port, at, given) if at < len(self.here.steps) else given
+        return self.onward(at, given) if at < len(self.here.steps) else given
 
     def _placed(self, blame: Blame) -> Blame:
         """The blame with the step of the port that it lies at."""
@@ -119,13 +150,17 @@ class _Walk:
         return next((at for at in range(1, count + 1) if not self._known(at)), None)
 
     def _known(self, at: int) -> bool:
-        """Whether what the port has after a step is, but for harmless changes, something that the benchmark has."""
-        state = self.here.at(at)
-        for place in range(len(self.there.steps) + 1):
-            related = relate(state, self.there.at(place), geometry=False)
-            if related is not None and all(one.cause in _HARMLESS for one in related.relations):
-                return True
-        return False
+        return known_in(self.there, self.here.at(at))
+
+
+def known_in(there: Passage, state: Sequence[Array]) -> bool:
+    """Whether what a port has after a step is, but for harmless changes, something that the benchmark has."""
+    for place in range(len(there.steps) + 1):
+        other = there.at(place)
+        related = relate(state, other, geometry=False) if len(other) == len(state) else None
+        if related is not None and all(one.cause in _HARMLESS for one in related.relations):
+            return True
+    return False
 
 
 def _place_of(passage: Passage, cause: Cause) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from trueline.model.message import message
-from trueline.model.report import Bars, Block, Curves, Folded, Source, Strip, Table, Text
+from trueline.model.report import Bars, Block, Curves, Folded, Source, Strip, Table, Text, Tiles
 from trueline.report.folded import row_count
 from trueline.report.html.bars import bars_block
 from trueline.report.html.charts import curves_block
@@ -14,6 +14,7 @@ from trueline.report.html.context import Context
 from trueline.report.html.markup import Markup, element, joined
 from trueline.report.html.strips import strip_block
 from trueline.report.html.tables import table_block
+from trueline.report.html.tiles import tiles_block
 from trueline.report.shown import visible
 
 
@@ -45,6 +46,8 @@ def _block(block: Block, context: Context) -> Markup:
             return strip_block(block, [blocks(one, context.below()) for one in block.details], context)
         case Source():
             return _source(block, context)
+        case Tiles():
+            return tiles_block(block, context)
         case Folded():
             return _folded(block, context)
 

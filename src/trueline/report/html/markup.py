@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.report.shown import visible
 
-_VOID: Final = frozenset({"meta", "input", "line", "path", "circle", "rect"})
+_VOID: Final = frozenset({"meta", "input", "img", "line", "path", "circle", "rect"})
 _SVG: Final = frozenset({"line", "path", "circle", "rect"})
 
 

@@ -16,6 +16,7 @@ from trueline.report.html.blocks import blocks
 from trueline.report.html.context import Context
 from trueline.report.html.findings import findings_section
 from trueline.report.html.markup import Markup, element, joined
+from trueline.report.html.tiles import has_pictures
 from trueline.version import __version__
 
 # Before anything is drawn, so that what only a script can work is never shown without one.
@@ -47,6 +48,7 @@ def _head(report: Report, context: Context) -> Markup:
             "default-src 'none'",
             f"style-src {_hash(style)}",
             f"script-src {_hash(_EARLY)} {_hash(script)}",
+            *(["img-src data:"] if has_pictures(report.blocks) else []),
             "base-uri 'none'",
             "form-action 'none'",
         ]

@@ -104,6 +104,10 @@ def _notes(found: Climbed, judged: Judged, root: Path) -> list[Message]:
     said = []
     if found.interrupted:
         said.append(message("tune_batch.interrupted", count=len(found.rungs)))
+    # Advice stands with a problem; where there is none, what was found out is worth a line of its own.
+    advice = _advice(judged, found.rungs[0] if found.rungs else None)
+    if advice is not None and judged.verdict is not Verdict.LARGE:
+        said.append(advice)
     loader = found.probed.loader
     if found.by_argument is not None:
         said.append(message("tune_batch.by_argument", argument=found.by_argument))

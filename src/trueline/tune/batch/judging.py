@@ -46,7 +46,8 @@ def judge(found: Climbed) -> Judged:
     ):
         return Judged(Verdict.UNKNOWN, None, None, None, [None] * len(found.rungs))
     course = found.metric.curve(found.baseline)
-    margin = margin_of(found.metric, baseline.value, baseline.values, course)
+    evaluated = max((int(one["samples"]) for one in found.baseline.of("evaluates")), default=None)
+    margin = margin_of(found.metric, baseline.values, course, evaluated)
     sign = 1.0 if found.metric.higher else -1.0
     lost = [_lost(sign, baseline.value, one.value) for one in found.rungs]
     within = [one for one, less in zip(found.rungs, lost, strict=True) if less is not None and less <= margin.width]

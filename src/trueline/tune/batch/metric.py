@@ -18,6 +18,8 @@ _POINT: Final = 0.01
 _SHARE: Final = 0.05
 _LAST: Final = 0.1
 _LATE: Final = 5
+# Accuracies come as shares or in per cent.
+_PER_CENT: Final = 1.5
 # From the median of deviations to their standard deviation, if they are normal.
 _NORMAL: Final = 1.4826
 
@@ -28,6 +30,11 @@ class Metric:
 
     name: str
     higher: bool
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is measured on other data than those that are trained on."""
+        return self.name.startswith(("val", "test"))
 
     def value(self, trial: Trial) -> float | None:
         """What a run has reached; None where that cannot be told."""
@@ -57,10 +64,10 @@ def choose_metric(trial: Trial, wanted: str | None) -> Metric | None:
 
 def _rank(name: str) -> int | None:
     """Accuracy on other data, loss on other data, accuracy on the same; what else is printed is not asked."""
-    elsewhere = name.startswith(("val", "test"))
-    if higher_is_better(name):
-        return 0 if elsewhere else 2
-    return 1 if elsewhere and name.endswith("loss") else None
+    metric = Metric(name, higher_is_better(name))
+    if metric.higher:
+        return 0 if metric.elsewhere else 2
+    return 1 if metric.elsewhere and name.endswith("loss") else None
 
 
 def _training_loss(trial: Trial) -> Curve | None:
@@ -74,27 +81,37 @@ def _training_loss(trial: Trial) -> Curve | None:
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """How much worse still counts as equal, and from what that is known: ``repeats``, ``course`` or ``usual``."""
+    """How much worse still counts as equal, and from what that is known.
+
+    ``why`` is ``repeats``, ``course`` (of the baseline), ``samples`` (of its evaluation) or ``usual``.
+    """
 
     width: float
     why: str
 
 
-def margin_of(metric: Metric, baseline: float, repeats: Sequence[float], course: Curve | None) -> Margin:
+def margin_of(
+    metric: Metric, repeats: Sequence[float], course: Curve | None = None, evaluated: int | None = None
+) -> Margin:
     """Twice how far the baseline itself strays, and never less than what is usual."""
-    usual = _SHARE * abs(baseline)
-    if metric.higher:
-        # Accuracies come as shares or in per cent.
-        usual = _POINT * (100 if max([baseline, *repeats]) > 1.5 else 1)
+    baseline = repeats[0]
+    whole = 100.0 if metric.higher and max(repeats) > _PER_CENT else 1.0
+    margins = [Margin(_POINT * whole if metric.higher else _SHARE * abs(baseline), "usual")]
     if len(repeats) > 1:
-        return _wider(2 * stdev(repeats), usual, "repeats")
-    late = list(course.values[-max(_LATE, len(course) // 3) :]) if course is not None else []
+        margins.append(Margin(2 * stdev(repeats), "repeats"))
+    else:
+        margins.append(Margin(2 * _straying(course), "course"))
+        if metric.higher and metric.elsewhere and evaluated:
+            share = min(max(baseline / whole, 0.0), 1.0)
+            margins.append(Margin(2 * whole * math.sqrt(share * (1 - share) / evaluated), "samples"))
+    return max(margins, key=lambda one: one.width)
+
+
+def _straying(course: Curve | None) -> float:
+    """The standard deviation of the late half of a curve; 0 where there are too few points to say."""
+    late = list(course.values[len(course) // 2 :]) if course is not None else []
     if len(late) < _LATE or not all(map(math.isfinite, late)):
-        return Margin(usual, "usual")
+        return 0.0
     # What rises or falls steadily does not stray for that: it has no second differences.
     second = [abs(one - 2 * two + three) for one, two, three in zip(late, late[1:], late[2:], strict=False)]
-    return _wider(2 * _NORMAL * median(second) / math.sqrt(6), usual, "course")
-
-
-def _wider(measured: float, usual: float, why: str) -> Margin:
-    return Margin(measured, why) if measured > usual else Margin(usual, "usual")
+    return _NORMAL * median(second) / math.sqrt(6)

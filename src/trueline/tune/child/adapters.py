@@ -68,9 +68,27 @@ class ExperimentAdapters(PerturbedAdapters):
         for ear in self._ears:
             ear.leave()
 
+    def unheard(self) -> None:
+        """The recording is over: the script has ended, or something went wrong with it."""
+        self._tell_open()
+        self._teller.tell("unheard")
+
     def _tell_open(self) -> None:
         for ear in self._ears:
             ear.tell_open()
+
+
+class _Hooks:
+    """Hooks in place, which say so when they are taken away: nothing is heard then, and the script would not end."""
+
+    def __init__(self, installed: Installed, adapters: ExperimentAdapters) -> None:
+        self._installed = installed
+        self._adapters = adapters
+
+    def remove(self) -> None:
+        """Take them away."""
+        self._installed.remove()
+        self._adapters.unheard()
 
 
 class _Heard:
@@ -86,7 +104,7 @@ class _Heard:
 
     def install(self, observer: Observer) -> Installed:
         """The hooks."""
-        return self._adapter.hooks.install(self._adapters.hear(self._adapter, observer))
+        return _Hooks(self._adapter.hooks.install(self._adapters.hear(self._adapter, observer)), self._adapters)
 
     def on_gradient(self, tensor: Any, tell: Any) -> None:
         """The framework's own."""

@@ -67,7 +67,9 @@ class BatchEar(Ear):
 
     def loader_ended(self, loader: Any) -> None:
         """There are no more."""
-        self._feeding.ended(loader)
+        evaluated = self._feeding.ended(loader)
+        if evaluated:
+            self.teller.tell("evaluates", samples=evaluated)
         self._observer.loader_ended(loader)
 
     def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -92,9 +94,13 @@ class BatchEar(Ear):
                 self.teller.tell(
                     "feeds", batchers=list(batchers), came=samples, **{name: facts.get(name) for name in _FACTS}
                 )
-        self._samples += max(sizes) if sizes else self._entered or 0
+        if not sizes and not self._feeding.has_loaders:
+            sizes = [self._entered or 0]
         self._entered = None
-        self._passes += 1
+        # A backward pass without a batch of its own goes through the one before once more.
+        if sizes:
+            self._samples += max(sizes)
+            self._passes += 1
 
     # ---- learning rates and the end
 

@@ -11,11 +11,15 @@ from trueline.adapters.tree import leaves
 
 @dataclass
 class _Fed:
-    """A loader's batches: how many were fetched, how many trained on, and how many samples the one has that waits."""
+    """A loader's batches: how many were fetched, and how many trained on.
+
+    ``waiting`` is how many samples the one has that was fetched last, ``samples`` those of this time through the data.
+    """
 
     fetched: int = 0
     used: int = 0
     waiting: int | None = None
+    samples: int = 0
 
     @property
     def trains(self) -> bool:
@@ -34,11 +38,18 @@ class Feeding:
         found = self._loaders.setdefault(id(loader), _Fed())
         found.fetched += 1
         found.waiting = samples_in(batch)
+        found.samples += found.waiting
 
-    def ended(self, loader: Any) -> None:
-        """A loader has no more: what of it was not trained on will not be."""
-        if id(loader) in self._loaders:
-            self._loaders[id(loader)].waiting = None
+    def ended(self, loader: Any) -> int:
+        """A loader has no more: how many samples were evaluated with it, 0 where they were trained on."""
+        found = self._loaders.get(id(loader), _Fed())
+        samples, found.samples, found.waiting = found.samples, 0, None
+        return 0 if found.trains else samples
+
+    @property
+    def has_loaders(self) -> bool:
+        """Whether any loader was seen."""
+        return bool(self._loaders)
 
     def trained(self) -> Iterator[tuple[int, int]]:
         """A backward pass: the loaders (by id) whose batches wait for it, and how many samples each has given."""

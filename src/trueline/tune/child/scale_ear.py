@@ -87,7 +87,7 @@ class ScaleEar(Ear):
 
     def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """A module is called: the gradients of its parameters are looked at from now on."""
-        if id(module) not in self._known and not self._backward:
+        if id(module) not in self._known and not self._backward and self.adapter.values.training(module):
             self._known.add(id(module))
             with self._told_trouble():
                 self._meet(module)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import median
+from statistics import fmean, median
 from typing import Final
 
 from trueline.model.curve import Curve
@@ -15,8 +15,8 @@ from trueline.tune.logged import higher_is_better
 FEWEST: Final = 5
 # What a change must be to count, relative to the loss, of an accuracy relative to what is missing to all.
 LEAST: Final = 0.02
-# And how many times what chance makes of a single evaluation.
-_ABOVE_CHANCE: Final = 2.0
+# Of many evaluations some neighbours are taken together: so many times fewer than there are.
+_TOGETHER: Final = 6
 # So many evaluations in a row must be worse than the best: one alone is a bump.
 _AFTER_BEST: Final = 2
 # The part of the curve, at its end, whose improvement is looked at.
@@ -68,25 +68,37 @@ def course_of(curve: Curve) -> Course:
     best = min(range(len(values)), key=lambda place: values[place], default=0)
     if len(values) < FEWEST:
         return Course(curve, Way.TOO_FEW, best, 0.0, higher, left_out)
-    chance = _ABOVE_CHANCE * _chance(values)
-    worse = min(values[-_AFTER_BEST:]) - values[best]
+    together = (len(values) // _TOGETHER) | 1
+    level = _means(values, together)
+    # The best of many is as good by chance alone.
+    chance = math.sqrt(2 * math.log(len(values))) * _chance(values) * math.sqrt(2 / together)
+    # One alone may be a bump; with more, their mean counts.
+    end = min(values[-_AFTER_BEST:]) if together == 1 else fmean(values[-max(together, _AFTER_BEST) :])
+    worse = end - min(level)
     scale = _scale(curve, best)
     if best < len(values) - _AFTER_BEST and worse > max(LEAST * scale, chance):
         return Course(curve, Way.PAST, best, worse / scale, higher, left_out)
     last = max(len(values) // _LAST, 1)
-    gained = min(values[:-last]) - min(values[-last:])
+    gained = min(level[:-last]) - min(level[-last:])
     scale = _scale(curve, min(range(len(values) - last), key=lambda place: values[place]))
     falling = gained > max(LEAST * scale, chance)
     return Course(curve, Way.FALLING if falling else Way.SETTLED, best, max(gained, 0.0) / scale, higher, left_out)
 
 
+def _means(values: Sequence[float], together: int) -> list[float]:
+    """Each value with its neighbours; at the ends, with those that are there."""
+    reach = together // 2
+    return [fmean(values[max(place - reach, 0) : place + reach + 1]) for place in range(len(values))]
+
+
 def _chance(values: Sequence[float]) -> float:
-    """How far chance moves one value: from how far each lies off the line between its neighbours."""
+    """How far chance moves one value: from third differences, in which a curve that bends smoothly has no part."""
     off = [
-        abs(value - (before + after) / 2) for before, value, after in zip(values, values[1:], values[2:], strict=False)
+        abs(one - 3 * two + 3 * three - four)
+        for one, two, three, four in zip(values, values[1:], values[2:], values[3:], strict=False)
     ]
-    # The curve bends most at its beginning, which is no chance: the later half tells.
-    return median(off[len(off) // 2 :]) / (0.6745 * math.sqrt(1.5))
+    # A curve bends most at its beginning: the later half tells.
+    return median(off[len(off) // 2 :]) / (0.6745 * math.sqrt(20))
 
 
 def _scale(curve: Curve, place: int) -> float:

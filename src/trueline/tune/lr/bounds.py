@@ -19,9 +19,10 @@ _WIDTH: Final = 0.025
 _STARTED: Final = 0.25
 # It has stopped where it has lost this share again for good: momentum makes it swing before that.
 _STOPPED: Final = 0.5
-# It has diverged where it is this share of the gain above its beginning.
+# It has diverged where it is this share of the gain above its beginning; above twice that nothing is told apart.
 _DIVERGED: Final = 0.5
-# What is seen is what was done as many steps ago as momentum remembers, but no more than this share of the curve.
+_HIGHEST: Final = 1.0
+# What is seen is what was done before, by half of what momentum remembers, but no more than this share of the curve.
 _LONGEST_MEMORY: Final = 0.1
 # A gain counts when it is so many times what chance makes of the smoothed curve, and this share of where it began.
 _ABOVE_CHANCE: Final = 4.0
@@ -60,17 +61,20 @@ def find_bounds(
     values: Sequence[float],
     losses: Sequence[tuple[float, float]] | None = None,
     momentum: float = 0.0,
+    most: float | None = None,
+    before: float | None = None,
 ) -> Bounds:
     """The bounds of a value that is the better the lower it is, after a step at each of rising rates.
 
     ``losses`` (rate and loss), where the value is another one, show how fast the training grows out of bounds;
-    ``momentum`` is how much of a step goes on in the next one.
+    ``momentum`` is how much of a step goes on in the next one; ``most`` is an upper bound that is known already;
+    ``before`` is the value before any step.
     """
     whole = _finite(values)
     if len(whole) < FEWEST:
         return Bounds(None, None, None, None, math.nan, math.nan, [])
-    smoothed = smooth(whole)
-    start = float(np.median(whole[: max(len(whole) // 10, 3)]))
+    start = _start(whole, before)
+    smoothed = smooth(whole, start)
     low = int(np.argmin(smoothed))
     best = float(smoothed[low])
     gain = start - best
@@ -81,11 +85,14 @@ def find_bounds(
     steepest = float(rates[_steepest(rates, smoothed, first, low)])
     shown = losses if losses is not None else list(zip(rates, values, strict=True))
     last = _last_good(smoothed, low, start)
-    upper = None
+    upper = most
     if last < len(smoothed) - 1 or len(whole) < len(values):
-        memory = min(round(1 / (1 - min(momentum, 0.999))), math.ceil(_LONGEST_MEMORY * len(values)))
+        memory = min(_half_life(momentum), math.ceil(_LONGEST_MEMORY * len(values)))
         limit = _grows_above([one for one in shown if one[0] >= rates[last]])
-        upper = min(float(rates[max(last - memory, first)]), limit if limit is not None else math.inf)
+        upper = min(one for one in (float(rates[max(last - memory, first)]), limit, most) if one is not None)
+    if lower is not None and upper is not None and lower >= upper:
+        # So few rates lie between the two that the curve does not tell them apart.
+        lower = None
     return Bounds(lower, upper, _suggest(lower, steepest, upper), steepest, start, best, smoothed.tolist())
 
 
@@ -96,21 +103,42 @@ def _finite(values: Sequence[float]) -> Array:
     return found[: bad[0]] if len(bad) else found
 
 
-def smooth(values: Array) -> Array:
-    """Each value with its neighbours on both sides: nothing is shifted to the right, as a running mean would."""
+def _start(values: Array, before: float | None) -> float:
+    """Where the curve begins: its first part, unless it has fallen from where it was before."""
+    first = values[: max(len(values) // 10, 3)]
+    found = float(np.median(first))
+    fallen = before is not None and math.isfinite(before) and before > max(float(first.max()), found + _noise(values))
+    return before if fallen and before is not None else found
+
+
+def smooth(values: Array, start: float) -> Array:
+    """Each value with its neighbours on both sides: nothing is shifted to the right, as a running mean would.
+
+    What is far above the beginning counts as if it were not, and losses are averaged by their factors: neither a leap
+    nor a fast growth is seen before it is there.
+    """
+    most = start + _HIGHEST * max(start - float(values.min()), 0.0)
+    calm = np.array([np.median(values[max(place - 1, 0) : place + 2]) for place in range(len(values))])
+    calm = np.minimum(calm, most)
+    by_factors = bool((calm > 0).all())
     width = max(len(values) * _WIDTH, 1.0)
     reach = math.ceil(3 * width)
     kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
-    # At the ends only those that are there count. Before a fast growth, the median keeps it from being seen earlier.
-    calm = np.array([np.median(values[max(place - 1, 0) : place + 2]) for place in range(len(values))])
-    return np.convolve(calm, kernel, "same") / np.convolve(np.ones(len(values)), kernel, "same")
+    # At the ends only those that are there count.
+    held = np.convolve(np.ones(len(values)), kernel, "full")[reach : reach + len(values)]
+    found: Array = np.convolve(np.log(calm) if by_factors else calm, kernel, "full")[reach : reach + len(values)] / held
+    return np.asarray(np.exp(found)) if by_factors else found
+
+
+def _noise(values: Array) -> float:
+    """How far chance moves one value, from differences of neighbours in the part where little is learned."""
+    early = values[: max(len(values) // 3, FEWEST // 2)]
+    return float(np.median(np.abs(np.diff(early)))) / (0.6745 * math.sqrt(2))
 
 
 def _chance(values: Array) -> float:
-    """How far chance moves the smoothed curve, from differences of neighbours in the part where little is learned."""
-    early = values[: max(len(values) // 3, FEWEST // 2)]
-    sigma = float(np.median(np.abs(np.diff(early)))) / (0.6745 * math.sqrt(2))
-    return sigma / math.sqrt(2 * math.sqrt(math.pi) * max(len(values) * _WIDTH, 1.0))
+    """How far chance moves the smoothed curve."""
+    return _noise(values) / math.sqrt(2 * math.sqrt(math.pi) * max(len(values) * _WIDTH, 1.0))
 
 
 def _last_good(smoothed: Array, low: int, start: float) -> int:
@@ -123,6 +151,11 @@ def _last_good(smoothed: Array, low: int, start: float) -> int:
         if smoothed[place] <= smoothed[low] + _STOPPED * gain:
             last = place
     return last
+
+
+def _half_life(momentum: float) -> int:
+    """The steps after which half of a step is forgotten, 7 for 0.9; at least one."""
+    return max(round(math.log(0.5) / math.log(min(momentum, 0.999))), 1) if momentum > 0 else 1
 
 
 def _steepest(rates: Sequence[float], smoothed: Array, first: int, low: int) -> int:

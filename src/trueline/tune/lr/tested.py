@@ -15,8 +15,9 @@ from trueline.tune.told import Update
 from trueline.tune.trial import Trial
 
 LOSS: Final = "loss"
-# How fast the weights' movement must rise with the rate: 1 where gradients stay, 0 where the rate has no effect.
-_FOLLOWS: Final = 0.5
+# How the movement per rate goes with the rate: 0 where that is all there is to it, -1 where the rate has no effect.
+_FOLLOWS: Final = -0.5
+_SMALL: Final = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def tested(trials: Sequence[Trial], *, accuracy: bool, shorter_than: int | None)
     (span,) = first.of("span")
     points = _mean([_points(one) for one in trials])
     name = _accuracy_name(first) if accuracy else None
-    metric, bounds = _bounds(points, name, float(span["momentum"]))
+    before = [one.updates[0].loss for one in trials if one.updates[0].loss is not None]
+    metric, bounds = _bounds(points, name, float(span["momentum"]), fmean(before) if before else None)
     rates = [float(one.fields["own"]) for one in first.updates if "own" in one.fields]
     return Tested(
         points,
@@ -84,7 +86,7 @@ def tested(trials: Sequence[Trial], *, accuracy: bool, shorter_than: int | None)
         [Optimizer(str(one["kind"]), [float(rate) for rate in one["rates"]]) for one in first.of("rates")],
         max(int(one.fields["losses"]) for one in first.updates),
         len(trials),
-        _follows(first.updates),
+        follows(first.updates),
         any(one.stopped for one in trials),
         any(one.interrupted for one in trials),
         shorter_than,
@@ -119,24 +121,33 @@ def _mean(curves: Sequence[Sequence[Point]]) -> list[Point]:
     return found
 
 
-def _bounds(points: Sequence[Point], name: str | None, momentum: float) -> tuple[str, Bounds]:
+def _bounds(points: Sequence[Point], name: str | None, momentum: float, before: float | None) -> tuple[str, Bounds]:
     losses = [(one.rate, one.loss) for one in points]
-    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum)
+    by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum, before=before)
     seen = [(one.rate, -one.accuracy) for one in points if one.accuracy is not None]
     if name is None or len(seen) < FEWEST:
         return LOSS, by_loss
-    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum)
+    by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum, by_loss.upper)
     return (name, by_accuracy) if by_accuracy.gained or not by_loss.gained else (LOSS, by_loss)
 
 
-def _follows(updates: Sequence[Update]) -> bool:
-    """Whether the weights move the more, the higher the rate, in the first half, where gradients hardly change."""
-    seen = [(float(one.fields["rate"]), one.fields.get("moved")) for one in updates if not one.skipped]
-    known = [(rate, float(far)) for rate, far in seen if isinstance(far, float | int) and math.isfinite(far)]
+def follows(updates: Sequence[Update]) -> bool:
+    """Whether the weights move the more, the higher the rate, up to where the loss is lowest.
+
+    The movement is the rate times something that does not change much (Adam and its like), or that falls as the root of
+    the loss does (gradients). Where the rate has no effect, neither is so.
+    """
+    seen = [(float(one.fields["rate"]), one.fields.get("moved"), one.loss) for one in updates if not one.skipped]
+    known = [(rate, float(far), loss) for rate, far, loss in seen if isinstance(far, float | int) and loss is not None]
+    known = [one for one in known if math.isfinite(one[1]) and math.isfinite(one[2])]
     if len(known) < FEWEST:
         return True
-    moved = [(math.log(rate), math.log(far)) for rate, far in known[: len(known) // 2] if far > 0]
-    if len(moved) < len(known) // 8:
+    lowest = min(range(len(known)), key=lambda place: known[place][2])
+    moved = [one for one in known[: max(lowest, FEWEST)] if one[1] > 0]
+    if len(moved) < FEWEST // 2:
         # Too small for the weights' precision; or they never move.
-        return any(far > 0 for _, far in known)
-    return linear_regression(*zip(*moved, strict=True)).slope > _FOLLOWS
+        return any(far > 0 for _, far, _ in known)
+    rates = [math.log(rate) for rate, _, _ in moved]
+    steady = [math.log(far / rate) for rate, far, _ in moved]
+    falling = [one - math.log(max(abs(loss), _SMALL)) / 2 for one, (_, _, loss) in zip(steady, moved, strict=True)]
+    return max(linear_regression(rates, one).slope for one in (steady, falling)) > _FOLLOWS

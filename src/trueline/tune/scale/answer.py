@@ -101,8 +101,8 @@ def _finding(found: Searched, judged: Judged, root: Path) -> Finding:
         message(f"tune_scale.is_{judged.verdict.value}", **params),
         advice=_advice(found, judged.verdict),
         where=Where(file=line.file, line=line.line) if line is not None else Where(),
-        measured={"lost": judged.lost, "vanished": judged.vanished},
-        limit={"lost": MOST_LOST, "vanished": MOST_VANISHED},
+        measured={"lost": judged.lost, "vanished": judged.vanished} if judged.now is not None else None,
+        limit={"lost": MOST_LOST, "vanished": MOST_VANISHED} if judged.now is not None else None,
     )
 
 

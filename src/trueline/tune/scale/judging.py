@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from trueline.tune.scale.search import Searched
+from trueline.tune.scale.seen import Seen
 from trueline.tune.scale.shares import Row, nearest_power, row_of
 
 # Updates lost beyond those a scaler needs to find its scale; gradient elements lost beyond those the best scale loses.
@@ -55,10 +56,17 @@ def judge(found: Searched) -> Judged:
         return Judged(Verdict.ZERO, own.lost_share, 0.0, None, None)
     now = row_of(nearest_power(own.scale), finest.updates, finest.sizes)
     best = row_of(suggestion.power, finest.updates, finest.sizes)
-    # What has vanished in the run itself is not among its sizes: that shows in how many more are zero.
-    zeros = own.sizes.zero_share - finest.sizes.zero_share
-    vanished = max(now.underflow - best.underflow, zeros, 0.0)
+    vanished = max(now.underflow - best.underflow, _more_zeros(own, finest, now.power), 0.0)
     return Judged(_verdict(found, vanished), own.lost_share, vanished, now, best)
+
+
+def _more_zeros(own: Seen, finest: Seen, power: int) -> float:
+    """What has vanished in the run itself is not among its sizes: it shows in how many more are zero.
+
+    Runs that are not seeded differ in that too: it counts only where others have come close to vanishing.
+    """
+    close = row_of(power, own.updates, own.sizes).subnormal > MOST_VANISHED
+    return own.sizes.zero_share - finest.sizes.zero_share if close or not own.sizes.nonzero else 0.0
 
 
 def _verdict(found: Searched, vanished: float) -> Verdict:

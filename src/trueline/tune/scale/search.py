@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trueline.model.message import Message, message
+from trueline.model.numbers import decode
 from trueline.tune.experiment import Experiment
 from trueline.tune.scale.seen import Seen, scaled_by_hand, seen_in
 from trueline.tune.scale.suggesting import Suggestion, suggest
@@ -55,7 +56,7 @@ class Search:
         check_trained(first)
         own = self._with_hidden_scale(seen_in(first.words, assume_half=self.assume_half))
         found = Searched(own, None, None, False, first.interrupted, self.assume_half, failure_of(first))
-        if not (own.half or self.assume_half):
+        if not own.looked or not (own.half or self.assume_half):
             return found
         found = replace(found, suggestion=suggest([own]))
         return found if first.interrupted or not own.half or found.suggestion is None else self._confirm(found)
@@ -86,7 +87,9 @@ class Search:
                 return replace(found, interrupted=trial.interrupted, failed=found.failed or failure_of(trial))
             runs.append(seen)
             again = suggest(runs)
-            lost = any(one.lost for one in seen.updates if not one.own_fault)
+            # What a scaler has made larger since is not what was suggested.
+            tried = found.suggestion.scale
+            lost = any(one.lost and one.scale <= tried for one in seen.updates if not one.own_fault)
             settled = again is None or again.power == found.suggestion.power or number == _TRIES - 1
             if not lost and settled:
                 return replace(found, tried=seen, confirmed=True)
@@ -100,9 +103,8 @@ class Search:
         scaler = found.own.scaler
         if scaler is not None and scaler.kind is None:
             settings["own"] = scaler.scale
-        return self._trial(
-            f"scale-{number}", settings, message("tune_scale.running_tried", power=wanted.power), _is_lost
-        )
+        said = message("tune_scale.running_tried", power=wanted.power)
+        return self._trial(f"scale-{number}", settings, said, lambda update: _is_lost(update, wanted.scale))
 
     def _trial(self, name: str, settings: dict[str, Any], saying: Message, stop: Callable[[Update], bool]) -> Trial:
         self.progress(0, saying)
@@ -122,6 +124,7 @@ class Search:
         return not self.assume_half and update.step + 1 >= _PATIENCE and not update.fields.get("half", False)
 
 
-def _is_lost(update: Update) -> bool:
+def _is_lost(update: Update, scale: float) -> bool:
     """A scale that is too high for one update is not the one."""
-    return bool(update.fields.get("nonfinite")) or update.skipped
+    lost = bool(update.fields.get("nonfinite")) or update.skipped
+    return lost and decode(update.fields.get("scale", scale)) <= scale

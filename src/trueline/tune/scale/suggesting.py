@@ -48,5 +48,12 @@ def suggest(runs: Sequence[Seen]) -> Suggestion | None:
 
 
 def _window(run: Seen) -> int:
-    """So short that a scale which was halved is back before the next update is lost; else the usual one."""
-    return max(_SHORTEST, min(WINDOW, math.floor(1 / run.lost_share))) if run.lost_share else WINDOW
+    """The usual one; but so short that a scale is back before the next update is lost, where many are by themselves."""
+    window = run.scaler.window if run.scaler is not None else None
+    count = len(run.after)
+    if window is None or not count:
+        return WINDOW
+    # A scaler that has grown too far loses an update by that, once in a window.
+    by_growing = math.ceil(count / (window + 1)) + 1
+    lost = sum(one.lost for one in run.after) - by_growing
+    return max(_SHORTEST, min(WINDOW, count // lost)) if lost > 0 else WINDOW

@@ -17,9 +17,5 @@ class Source:
         return IMAGES[at], LABELS[at], f"数字 {LABELS[at]}"
 
 
-def samples():
-    return dataset.GeneratorDataset(Source(), ["image", "label", "text"], shuffle=True)
-
-
 def batches():
-    return dataset.GeneratorDataset(Source(), ["image", "label", "text"], shuffle=False).batch(25)
+    return dataset.GeneratorDataset(Source(), ["image", "label", "text"], shuffle=True).batch(25)

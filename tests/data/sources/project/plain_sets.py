@@ -19,6 +19,12 @@ class Digits:
         return IMAGES[at], int(LABELS[at])
 
 
+class Stream:
+    def __iter__(self):
+        for at in range(5):
+            yield {"x": np.full(2, at), "y": at}
+
+
 def generator():
     for at in range(3):
         yield IMAGES[at * 8 : at * 8 + 8], LABELS[at * 8 : at * 8 + 8]
@@ -51,3 +57,7 @@ def always_raises():
             raise KeyError("no such file")
 
     return Bad()
+
+
+def raises_first():
+    yield IMAGES[0] / LABELS["no such name"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 from PIL import Image
-from torch.utils.data import DataLoader, Dataset, IterableDataset
+from torch.utils.data import DataLoader, Dataset
 
 IMAGES = np.load("images.npy")
 LABELS = np.load("labels.npy")
@@ -43,12 +43,6 @@ class Named(Dataset):
 
 def texts_in_batches():
     return DataLoader([(f"text {at}", at % 3) for at in range(10)], batch_size=4)
-
-
-class Stream(IterableDataset):
-    def __iter__(self):
-        for at in range(5):
-            yield {"x": torch.full((2,), at), "y": at}
 
 
 def detection():

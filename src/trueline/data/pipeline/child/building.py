@@ -6,6 +6,8 @@ import importlib
 import random
 from typing import Any, cast
 
+import numpy as np
+
 from trueline.adapters import adapters_present
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
@@ -40,6 +42,9 @@ def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]
         found = _called(asked, found, births)
     with said_for(asked.side, "importing"):
         adapter = _framework(found, adapters_present())
+    several = isinstance(found, list | tuple) and len(found) > 1
+    if several and all(any(pipelines_of(each.name).is_own(one) for each in adapters_present()) for one in found):
+        raise SideTrouble("data_debug.several", side=asked.side, count=len(found))
     if adapter is None:
         raise SideTrouble("data_debug.no_pipeline", side=asked.side, type=type_name(found))
     return found, adapter
@@ -59,8 +64,11 @@ def _called(asked: Asked, factory: Any, births: Births) -> Any:
     if needed := required(factory):
         raise SideTrouble("side.needs_arguments", side=asked.side, names=", ".join(needed))
     random.seed(0)
+    np.random.seed(0)
+    # MindSpore's datasets would draw the same order again and again once they are given a seed.
     for adapter in adapters_present():
-        adapter.state.seed(0, deterministic=False)
+        if adapter.name != "mindspore":
+            adapter.state.seed(0, deterministic=False)
     try:
         with births.watched():
             return factory()

@@ -16,6 +16,7 @@ Wide = npt.NDArray[np.float64]
 Told = tuple[str, dict[str, Any]]
 
 _SAMPLES: Final = 8
+_MOST_SAMPLES: Final = 256
 _LEAST: Final = 16
 _LEVELS: Final = 256
 _RAW: Final = 20.0
@@ -24,51 +25,117 @@ _FIT: Final = 1e-3
 
 
 class Changes:
-    """What one operator did to the first samples."""
+    """What one operator did to the samples so far."""
 
     def __init__(self) -> None:
         self._looked = 0
         self._found: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._bytes = Bytes()
 
     def before(self, reader: Reader, given: Any) -> list[Array] | None:
         """The arrays that an operator is given, kept for a while."""
-        if self._looked >= _SAMPLES:
+        if self._looked >= _MOST_SAMPLES or given is None:
             return None
         return reader.arrays(given, copy=True)
 
-    def after(self, reader: Reader, sample: int, before: list[Array] | None, result: Any) -> None:
+    def after(self, reader: Reader, sample: int, before: list[Array] | None, given: Any, result: Any) -> None:
         """What has become of them."""
         if not before:
             return
         self._looked += 1
+        for old, now in zip(before, reader.arrays(given), strict=False):
+            if old.shape == now.shape and not np.array_equal(old, now, equal_nan=old.dtype.kind == "f"):
+                self._found.setdefault("in_place", (sample, {}))
         for old, new in zip(before, reader.arrays(result), strict=False):
-            for kind, numbers in _between(old, new):
-                self._found.setdefault(kind, (sample, numbers))
+            if min(old.size, new.size) < _LEAST or old.dtype.kind not in "iuf" or new.dtype.kind not in "iuf":
+                continue
+            if new.dtype == np.uint8 and old.shape == new.shape:
+                self._narrow(sample, old, new)
+            elif new.dtype.kind == "f" and self._looked <= _SAMPLES:
+                for kind, numbers in _scaled(old, new):
+                    self._found.setdefault(kind, (sample, numbers))
+
+    def shaped(self, sample: int, before: Array, after: list[Array]) -> None:
+        """An image with its channels in front, where they are to come last."""
+        shape = before.shape
+        if len(shape) == 3 and shape[0] in (1, 3) and shape[2] not in _CHANNELS and after:
+            sizes = {"given": _sizes(before), "made": _sizes(after[0])}
+            self._found.setdefault("layout", (sample, sizes))
+
+    def _narrow(self, sample: int, old: Array, new: Array) -> None:
+        """Whole numbers of 8 bits: those that went over an edge come out at the other end."""
+        if old.dtype == np.uint8:
+            self._bytes.see(sample, old, new)
+            return
+        factors = (1.0, 255.0, 256.0) if old.dtype.kind == "f" else (1.0,)
+        if any(_cast(old, new, factor) for factor in factors):
+            self._found.setdefault("wrapped", (sample, {}))
 
     def told(self) -> list[dict[str, Any]]:
         """The JSON of evidence.Changes."""
-        return [{"kind": kind, "sample": at, "numbers": numbers} for kind, (at, numbers) in self._found.items()]
+        found = dict(self._found)
+        wrapped = self._bytes.wrapped()
+        if wrapped is not None:
+            found.setdefault("wrapped", (wrapped, {}))
+        return [{"kind": kind, "sample": at, "numbers": numbers} for kind, (at, numbers) in found.items()]
 
 
-def _between(old: Array, new: Array) -> list[Told]:
-    if min(old.size, new.size) < _LEAST or old.dtype.kind not in "iuf" or new.dtype.kind not in "iuf":
-        return []
-    if new.dtype == np.uint8 and old.shape == new.shape and (wrapped := _wrapped(old, new)):
-        return [wrapped]
-    if new.dtype.kind == "f":
-        return _scaled(old, new)
-    return []
+def _sizes(array: Array) -> str:
+    return "x".join(map(str, array.shape))
 
 
-def _wrapped(old: Array, new: Array) -> Told | None:
-    """Whole numbers of 8 bits that went below 0 or above 255 and came out at the other end."""
-    if old.dtype == np.uint8:
-        share = _jumps(old, new)
-    elif old.dtype.kind == "f":
-        share = max(_cast(old, new, factor) for factor in (1.0, 255.0, 256.0))
-    else:
-        share = _cast(old, new, 1.0)
-    return ("wrapped", {"share": share}) if share > 0.0 else None
+class Bytes:
+    """What an operator makes of each of the 256 values of a byte, over all samples."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(_LEVELS)
+        self._sums = np.zeros(_LEVELS)
+        self._squares = np.zeros(_LEVELS)
+        self._first = np.full(_LEVELS, -1)
+        self._noisy: int | None = None
+
+    def see(self, sample: int, old: Array, new: Array) -> None:
+        """One sample."""
+        here, there = old.reshape(-1), new.reshape(-1).astype(np.float64)
+        counts = np.bincount(here, minlength=_LEVELS)
+        self._counts += counts
+        self._sums += np.bincount(here, there, _LEVELS)
+        self._squares += np.bincount(here, there * there, _LEVELS)
+        self._first[(counts > 0) & (self._first < 0)] = sample
+        if self._noisy is None and _around(here.astype(np.int64), there.astype(np.int64)):
+            self._noisy = sample
+
+    def wrapped(self) -> int | None:
+        """The first sample with values that went over the edge."""
+        values = np.flatnonzero(self._counts)
+        if len(values) < _LEAST:
+            return self._noisy
+        means = self._sums[values] / self._counts[values]
+        spreads = np.sqrt(np.maximum(0.0, self._squares[values] / self._counts[values] - means**2))
+        if float((spreads <= 1.0).mean()) < 0.9:
+            # Not every value comes out as one: something random was added, if not worse.
+            return self._noisy
+        gaps, steps = np.diff(values), np.diff(means)
+        slope = float(np.median(steps / gaps))
+        if abs(slope) < 0.2:
+            return None
+        over = np.abs(steps - (slope * gaps - np.sign(slope) * _LEVELS)) < 32
+        if not over.any() or over.sum() >= len(values) / 2:
+            return None
+        edge = int(values[1:][over][0])
+        # Fewer values go over the edge than stay.
+        beyond = self._counts[edge:].sum() <= self._counts[:edge].sum()
+        return int(min(self._first[value] for value in values if (value >= edge) == beyond))
+
+
+def _around(here: Array, there: Array) -> bool:
+    """Whether what was added is small around the circle of 256 values, and as it stands it is not."""
+    off = there - here
+    far = np.abs(off) > 160
+    if not far.any() or float(far.mean()) >= 0.5:
+        return False
+    around = (off + _LEVELS // 2) % _LEVELS - _LEVELS // 2
+    return bool(float(np.abs(around).max()) < 96)
 
 
 def _cast(old: Array, new: Array, factor: float) -> float:
@@ -83,32 +150,6 @@ def _cast(old: Array, new: Array, factor: float) -> float:
     # Clipped values would be 0 or 255.
     clipped = np.isin(new[outside], (0, 255))
     return float(outside.mean()) if inside_fits and same.mean() > 0.9 and clipped.mean() < 0.9 else 0.0
-
-
-def _jumps(old: Array, new: Array) -> float:
-    """The share of values that went over the edge, where what is done to a value can be seen from value to value."""
-    here, there = old.reshape(-1).astype(np.int64), new.reshape(-1).astype(np.int64)
-    off = there - here
-    if not off.any():
-        return 0.0
-    values = np.unique(here)
-    if len(values) < _LEAST:
-        return 0.0
-    means = np.array([there[here == value].mean() for value in values])
-    spreads = np.array([np.ptp(there[here == value]) for value in values])
-    gaps, steps = np.diff(values), np.diff(means)
-    if float(np.median(spreads)) <= 2.0 and float((spreads <= 2).mean()) > 0.9:
-        slope = float(np.median(steps / gaps))
-        if abs(slope) < 0.2:
-            return 0.0
-        over = np.abs(steps - (slope * gaps - np.sign(slope) * _LEVELS)) < 32
-        return float(over.sum()) / len(values) if over.any() and over.sum() < len(values) / 2 else 0.0
-    # Something random was added: taken around the circle of 256 values it is small, as it stands it is not.
-    around = (off + _LEVELS // 2) % _LEVELS - _LEVELS // 2
-    far = np.abs(off) > 160
-    if far.any() and float(np.abs(around).max()) < 96 and float(far.mean()) < 0.5:
-        return float(far.mean())
-    return 0.0
 
 
 def _scaled(old: Array, new: Array) -> list[Told]:

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import Place, first_line, is_users, nearest
-from trueline.adapters.pipeline import Unfit
+from trueline.adapters.pipeline import Nothing, Unfit
 from trueline.data.pipeline.child.meter import blamed
 from trueline.model.run import Line
 
 _FRAME: Final = re.compile(r'^\s*File "([^"]+)", line (\d+), in ', re.MULTILINE)
+_NAMED: Final = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
+_LOOPS: Final = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>")
 # The last line of a traceback inside of a longer text.
 _RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)): ?(.*)$", re.MULTILINE)
 
@@ -37,9 +39,17 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
     engine = _ENGINE.search(str(error))
     if engine and not inner:
         text = engine[1].strip()
+    inside = error.__cause__
+    if isinstance(inside, StopIteration):
+        # A generator may not end in the middle of another; where it did is what matters.
+        places = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(inside.__traceback__)]
     place = nearest(places)
-    line = Line(*place) if place is not None and (is_users(place[0]) or operator is None) else None
+    # Where nothing else is known, a line of a package is better than none; of a batch the samples are known.
+    nothing_else = operator is None and doing != "batching"
+    line = Line(*place) if place is not None and (is_users(place[0]) or nothing_else) else None
     columns = None
+    if isinstance(error, Nothing):
+        operator, line = error.place, None
     if isinstance(error, Unfit):
         operator, line, columns = error.place, error.line, error.told
     return {
@@ -51,4 +61,15 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
         "sample": sample,
         "operator": operator,
         "columns": columns,
+        "function": _function(error, line),
     }
+
+
+def _function(error: BaseException, line: Line | None) -> str:
+    """The name of the user's function that a line is in; the loops in brackets of Python have none of their own."""
+    frames = [(one.f_code.co_filename, at, one.f_code.co_name) for one, at in traceback.walk_tb(error.__traceback__)]
+    frames += [(file, int(at), name) for file, at, name in _NAMED.findall(str(error))]
+    place = max((at for at, one in enumerate(frames) if line and one[:2] == (line.file, line.line)), default=-1)
+    while place > 0 and frames[place][2] in _LOOPS and frames[place - 1][0] == frames[place][0]:
+        place -= 1
+    return frames[place][2] if place >= 0 else ""

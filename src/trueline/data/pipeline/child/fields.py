@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,11 @@ _FIRST: Final = 8
 _MOST_VALUES: Final = 1000
 # So many samples tell a mean and a standard deviation well enough.
 _ENOUGH: Final = 256
+# Samples are of another order of magnitude where the rest keeps together, and they are few and far from it.
+_MANY: Final = 8
+_APART: Final = 50.0
+_TIGHT: Final = 5.0
+_SHARE: Final = 0.2
 # A list of no more numbers may be what a sample consists of.
 _STRUCTURE: Final = 4
 
@@ -53,9 +58,12 @@ class FieldSeen:
         self._low, self._high = math.inf, -math.inf
         self._means: list[float] = []
         self._squares: list[float] = []
+        self._sizes: list[tuple[int, float]] = []
+        self._there: set[int] = set()
 
     def see(self, sample: int, value: Any, array: Array | None) -> None:
         """One sample's value; ``array`` where it is numbers."""
+        self._there.add(sample)
         self._types.add(_type_name(value), sample)
         if array is None:
             return
@@ -71,6 +79,8 @@ class FieldSeen:
                 return
             array, low, high = finite, float(finite.min()), float(finite.max())
         self._low, self._high = min(self._low, low), max(self._high, high)
+        if array.size > _STRUCTURE:
+            self._sizes.append((sample, max(abs(low), abs(high))))
         if array.size == 1 and low == int(low):
             self._whole.add(str(int(low)), sample)
         if len(self._means) < _ENOUGH:
@@ -101,7 +111,24 @@ class FieldSeen:
             "high": encode(self._high) if seen else None,
             "mean": encode(mean) if mean is not None else None,
             "std": encode(std) if std is not None else None,
+            "apart": self._apart(),
         }
+
+    def lacking(self, samples: Sequence[int]) -> list[int]:
+        """The first of these samples that do not have it."""
+        return [one for one in samples if one not in self._there][:_FIRST]
+
+    def _apart(self) -> list[Any] | None:
+        """The few samples whose values are of another order of magnitude than those of all others, and how far."""
+        sizes = np.array([size for _, size in self._sizes])
+        if len(sizes) < _MANY or not (usual := float(np.median(sizes))):
+            return None
+        far = sizes > _APART * usual
+        inside = sizes[~far]
+        if not far.any() or far.mean() > _SHARE or float(inside.max()) > _TIGHT * usual:
+            return None
+        samples = [self._sizes[at][0] for at in np.flatnonzero(far)[:_FIRST]]
+        return [float(sizes[far].min()) / usual, samples]
 
 
 class Reader:

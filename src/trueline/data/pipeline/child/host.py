@@ -13,6 +13,7 @@ from trueline.adapters.pipeline import Opened
 from trueline.adapters.protocol import Adapter
 from trueline.data.pipeline.child.births import Births
 from trueline.data.pipeline.child.building import NotBuilt, build, pipelines_of
+from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.fields import Reader
 from trueline.data.pipeline.child.meter import Meter
@@ -24,12 +25,15 @@ Answer = tuple[Content, list[Array]]
 _ROOMS: Final = {
     "operators": "walking",
     "walk": "walking",
+    "trace": "tracing",
     "length": "length",
     "order": "order",
     "epochs": "order",
     "repeat": "repeating",
     "workers": "workers",
     "run": "running",
+    "passage": "passage",
+    "onward": "passage",
 }
 
 
@@ -88,6 +92,7 @@ class Host:
     def _build(self, content: Content) -> Answer:
         kwargs = content["kwargs"]
         self._journal = Journal(Path(kwargs["journal"]), kwargs["limit"])
+        self.kept.clear()
         births = Births()
         try:
             given, self._adapter = build(Asked.arrived({**content, "kwargs": {}}), self._journal, births)
@@ -96,5 +101,5 @@ class Host:
             return {"failed": failure(raised.error, "building", None)}, []
         opened: Opened = pipelines_of(self._adapter.name).opened(given, births.line)
         self._opened = opened
-        self._meter = Meter(self.reader, self._journal)
+        self._meter = Meter(self.reader, self._journal, Chance(pipelines_of(self._adapter.name)))
         return {"framework": self._adapter.name, "facts": opened.facts()}, []

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.child.host import Answer, Host
+from trueline.data.pipeline.child.written import body_line
 
 _FARTHEST: Final = 4
 
@@ -13,7 +14,12 @@ _FARTHEST: Final = 4
 def answer_length(host: Host, content: Content, _: list[Array]) -> Answer:
     """``true`` is how many samples there are, None where every index gives something, or nothing can be said."""
     host.journal.doing("length")
-    declared = content["declared"]
+    line = body_line(host.opened.length_method())
+    found = _true(host, content["declared"]) if host.opened.indexed else None
+    return {"true": found, "line": line.to_json() if line is not None else None}, []
+
+
+def _true(host: Host, declared: int) -> int | None:
     shapes = {_shape(host, index) for index in host.kept.get("good", ())[:_FARTHEST]}
     usual = next(iter(shapes)) if len(shapes) == 1 else None
 
@@ -28,19 +34,19 @@ def answer_length(host: Host, content: Content, _: list[Array]) -> Answer:
         while low < high:
             middle = (low + high) // 2
             low, high = (middle + 1, high) if there(middle) else (low, middle)
-        return {"true": low}, []
+        return low
     if not there(declared):
-        return {"true": declared}, []
+        return declared
     step = 1
     while there(declared + step):
         step *= 2
         if step > _FARTHEST * max(declared, 64):
-            return {"true": None}, []
+            return None
     low, high = declared + step // 2 + 1, declared + step
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if there(middle) else (low, middle)
-    return {"true": low}, []
+    return low
 
 
 def _shape(host: Host, index: int) -> Any:

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.pipeline import Operator
+from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.changes import Changes
-from trueline.data.pipeline.child.fields import FieldSeen, Reader
+from trueline.data.pipeline.child.fields import Array, FieldSeen, Reader
 from trueline.data.pipeline.journal import Journal
 from trueline.model.run import Line
 
 _KEPT: Final = "trueline_operator"
+# Of so many samples it is looked at what an operator leaves of the generators of random numbers.
+_CHANCES: Final = 6
+_SURE: Final = 4
+_TIMES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One call: the operator's place, what it was given, and copies of the arrays before and after.
+
+    ``inside`` calls that came before it in the list were made by it.
+    """
+
+    place: int
+    given: Any
+    before: Sequence[Array]
+    after: Sequence[Array]
+    inside: int
 
 
 class _Seen:
@@ -25,15 +46,19 @@ class _Seen:
         self.operator = operator
         self.called: Line | None = None
         self.calls = 0
-        self.seconds = self.waited = 0.0
+        self.seconds = 0.0
+        self._times: list[tuple[float, float]] = []
         self.slowest: tuple[int, float] | None = None
         self.fields: dict[str, FieldSeen] = {}
         self.changes = Changes()
+        self.chances: dict[int, tuple[int, ...]] = {}
+        self.marks: dict[int, list[int]] = {}
 
     def timed(self, sample: int, seconds: float, busy: float) -> None:
         self.calls += 1
         self.seconds += seconds
-        self.waited += max(0.0, seconds - busy)
+        if len(self._times) < _TIMES:
+            self._times.append((seconds, max(0.0, seconds - busy)))
         if self.slowest is None or seconds > self.slowest[1]:
             self.slowest = (sample, seconds)
 
@@ -49,25 +74,36 @@ class _Seen:
             "called": self.called.to_json() if self.called is not None else None,
             "calls": self.calls,
             "seconds": self.seconds,
-            "waited": self.waited,
+            "typical": statistics.median(one for one, _ in self._times) if self._times else 0.0,
+            "waited": statistics.median(one for _, one in self._times) if self._times else 0.0,
             "slowest": self.slowest,
             "fields": [one.told() for one in self.fields.values()],
-            "changes": self.changes.told(),
+            "changes": [*self.changes.told(), *self._reseeds()],
         }
+
+    def _reseeds(self) -> list[dict[str, Any]]:
+        """Whether it leaves a generator in the same state after every sample."""
+        states = list(self.chances.values())
+        if len(states) < _SURE:
+            return []
+        kept = [one for one, *rest in zip(*states, strict=True) if all(one == other for other in rest)]
+        return [{"kind": "reseeded", "sample": min(self.chances), "numbers": {}}] if kept else []
 
 
 class Meter:
     """A pipelines' Meter. Off, calls are called and nothing else."""
 
-    def __init__(self, reader: Reader, journal: Journal) -> None:
-        self._reader, self._journal = reader, journal
+    def __init__(self, reader: Reader, journal: Journal, chance: Chance) -> None:
+        self._reader, self._journal, self._chance = reader, journal, chance
         self._seen: list[_Seen] = []
         self._order: list[int] = []
         self._sample = 0
         # For each operator under way the seconds, and the processor's, that operators inside it have taken.
         self._inside: list[list[float]] = []
         self.on = False
-        self.states: list[tuple[int, Any]] | None = None
+        self.states: list[State] | None = None
+        self._traced: tuple[int, int, Callable[[], AbstractContextManager[None]]] | None = None
+        self._given: Any = None
 
     def operator(self, operator: Operator) -> int:
         """Its place."""
@@ -79,6 +115,30 @@ class Meter:
         self._sample = index
         self._inside.clear()
         self._journal.alive()
+        if self.on and index < _CHANCES:
+            # An operator that seeds a generator leaves the same state, whatever it was before.
+            self._chance.stir()
+
+    def stir(self) -> None:
+        """The random generators go on by a step."""
+        self._chance.stir()
+
+    def fix(self) -> None:
+        """The random generators begin anew, at the same place each time."""
+        self._chance.fix()
+
+    def chance(self) -> tuple[int, ...]:
+        """The state of each random generator, as a number."""
+        return self._chance.state()
+
+    def trace(self, place: int, sample: int, tracing: Callable[[], AbstractContextManager[None]]) -> None:
+        """From now on an operator's call on a sample goes through ``tracing``, and nothing is measured."""
+        self._traced, self._given = (place, sample, tracing), None
+
+    def untrace(self) -> Any:
+        """No more; what the traced call gave."""
+        self._traced = None
+        return self._given
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -91,14 +151,20 @@ class Meter:
 
     def run(self, place: int, call: Callable[[], Any], given: Any) -> Any:
         """What the call returns or raises."""
+        if self._traced is not None and self._traced[:2] == (place, self._sample):
+            with self._traced[2]():
+                self._given = call()
+            return self._given
         if not self.on:
             return call()
+        entered = time.perf_counter()
         seen = self._seen[place]
         if place not in self._order:
             seen.called = _users_line()
         self._journal.at(self._sample, place)
         before = seen.changes.before(self._reader, given)
         self._inside.append([0.0, 0.0])
+        earlier = len(self.states) if self.states is not None else 0
         began, busy = time.perf_counter(), time.process_time()
         try:
             result = call()
@@ -117,12 +183,18 @@ class Meter:
             self._order.append(place)
         seen.timed(self._sample, seconds - inner[0], busy - inner[1])
         self._look(seen, result)
-        seen.changes.after(self._reader, self._sample, before, result)
+        seen.changes.after(self._reader, self._sample, before, given, result)
+        if seen.operator.channels_last and before:
+            seen.changes.shaped(self._sample, before[0], self._reader.arrays(result))
+        if self._sample < _CHANCES:
+            seen.chances[self._sample] = self._chance.state()
         if self.states is not None:
-            self.states.append((place, result))
+            taken = before if before is not None else self._reader.arrays(given, copy=True) if given is not None else ()
+            made = self._reader.arrays(result, copy=True)
+            self.states.append(State(place, given, taken, made, len(self.states) - earlier))
         if self._inside:
             # What looking took is nobody's time.
-            self._inside[-1][0] += time.perf_counter() - began
+            self._inside[-1][0] += time.perf_counter() - entered
             self._inside[-1][1] += busy
         return result
 
@@ -131,6 +203,10 @@ class Meter:
             if name not in seen.fields:
                 seen.fields[name] = FieldSeen(name)
             seen.fields[name].see(self._sample, value, self._reader.array(value))
+
+    def of(self, place: int) -> Operator:
+        """The operator at a place."""
+        return self._seen[place].operator
 
     def told(self) -> list[dict[str, Any]]:
         """The operators in the order in which they first gave something, those that never did at the end."""

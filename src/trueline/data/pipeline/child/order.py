@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import traceback
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
+from trueline.data.pipeline.child.written import attribute_line, body_line, held, seeding_line, speaks_of_chance
+from trueline.model.run import Line
+
+_MOST: Final = 200_000
+# How MindSpore's engine says that an index is none of the dataset's.
+_SAMPLE_ID: Final = re.compile(r"Sample ID \((\d+)\) is out of bound")
 
 
 def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
@@ -25,11 +33,13 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
         raise
     except BaseException as error:  # noqa: BLE001 - a sampler of the user's may raise anything
         traceback.print_exception(error)
-        return {"known": False, "failure": failure(error, "order", None)}, []
+        asked = _SAMPLE_ID.search(str(error))
+        told = {"known": False, "failure": failure(error, "order", None), **_decided(host)}
+        return {**told, "outside": [int(asked[1])] if asked else []}, []
     first = epochs[0]
     declared = content["declared"]
     outside = [one for one in first if declared is not None and not 0 <= one < declared]
-    told: dict[str, Any] = {
+    found_in_order: dict[str, Any] = {
         "known": True,
         "count": [len(one) for one in epochs],
         "sorted": first == sorted(first),
@@ -37,8 +47,35 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
         "distinct": len(set(first)),
         "outside": outside[:8],
         "first": first[:8],
+        **_decided(host),
     }
-    return told, []
+    if found_in_order["same"] and not found_in_order["sorted"]:
+        found_in_order["told"] = host.opened.order_told(1) not in (None, first)
+    if outside and (line := _handing_out(host, outside[0])) is not None:
+        found_in_order["outside_line"] = line.to_json()
+    return found_in_order, []
+
+
+def _decided(host: Host) -> dict[str, Any]:
+    """Where the order is decided: the user's line that seeds a generator for it, else what set it up."""
+    function, built = host.opened.deciding()
+    line = (seeding_line(function) if function is not None else None) or built
+    return {"line": line.to_json() if line is not None else None, "stirs": speaks_of_chance(function)}
+
+
+def _handing_out(host: Host, index: int) -> Line | None:
+    """The line of the user's own sampler that gives an index."""
+    function, _ = host.opened.deciding()
+    owner = next((one for one in host.opened.objects() if getattr(type(one), "__iter__", None) is function), None)
+    if function is None or owner is None:
+        return None
+    iterator = iter(owner)
+    for one in islice(iterator, _MOST):
+        several = one if isinstance(one, list | tuple) else [one]
+        frame = getattr(iterator, "gi_frame", None)
+        if index in several and frame is not None:
+            return Line(frame.f_code.co_filename, frame.f_lineno)
+    return None
 
 
 def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
@@ -58,8 +95,24 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
         "counts": _counts(epochs),
         "same": all(one == first for one in epochs) and len(set(first)) > 1,
         "same_samples": all(sorted(one) == sorted(first) for one in epochs),
+        **_decided(host),
+        "used_up": _json(_used_up(host)),
+        "begins": _json(body_line(host.opened.deciding()[0])),
     }
     return told, []
+
+
+def _used_up(host: Host) -> Line | None:
+    """Where an iterator was made that can be gone through only once, else what hands it out."""
+    for owner, name, value in held(host.opened.objects()):
+        if hasattr(value, "__next__") and (line := attribute_line(owner, name)) is not None:
+            return line
+    function, built = host.opened.deciding()
+    return (body_line(function) if function is not None else None) or built
+
+
+def _json(line: Line | None) -> Any:
+    return line.to_json() if line is not None else None
 
 
 def _counts(epochs: list[list[int]]) -> list[int]:

@@ -1,10 +1,13 @@
-"""The same samples once more: whether something about them is random."""
+"""The same samples once more: whether something about them is random, and whether they are there at all."""
 
 from __future__ import annotations
 
-from typing import Final
+import traceback
+from collections import Counter
+from typing import Any, Final
 
 from trueline.adapters.guest.wire import Array, Content
+from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
 
@@ -12,12 +15,41 @@ _SAMPLES: Final = 6
 
 
 def answer_repeat(host: Host, _: Content, __: list[Array]) -> Answer:
-    """``random``: the indexes of samples that are other ones each time."""
+    """``random``: the samples that are other ones each time; ``operator``: the first that makes them so.
+
+    ``failure`` is what was raised instead of a sample that was there before.
+    """
     host.journal.doing("repeating")
     chosen = host.kept.get("good", ())[:_SAMPLES]
     differing: set[int] = set()
+    blamed: Counter[int] = Counter()
+    before: dict[int, list[tuple[int, int]]] = {}
+    told: dict[str, Any] = {"looked": len(chosen)}
     for _attempt in range(2):
-        for row in host.opened.rows(host.meter, chosen):
-            if row.error is None and mark(host, row.value) != host.kept["marks"].get(row.index):
+        for row, states in _rows(host, chosen):
+            if row.error is not None:
+                traceback.print_exception(row.error)
+                told.setdefault("failure", failure(row.error, "repeating", row.index))
+                break
+            if mark(host, row.value) != host.kept["marks"].get(row.index):
                 differing.add(row.index)
-    return {"random": sorted(differing), "looked": len(chosen)}, []
+            if row.index in before:
+                blamed.update(here[0] for here, there in zip(before[row.index], states, strict=False) if here != there)
+            before[row.index] = states
+    told["random"] = sorted(differing)
+    order = [one["place"] for one in host.meter.told()]
+    told["operator"] = next((place for place in order if blamed[place]), None)
+    return told, []
+
+
+def _rows(host: Host, chosen: Any) -> Any:
+    """Each sample with what every operator made of it, as numbers."""
+    host.meter.states = []
+    try:
+        with host.meter.listening():
+            for row in host.opened.rows(host.meter, chosen):
+                states = [(one.place, mark(host, list(one.after))) for one in host.meter.states]
+                host.meter.states.clear()
+                yield row, states
+    finally:
+        host.meter.states = None

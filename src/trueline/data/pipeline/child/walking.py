@@ -17,6 +17,7 @@ from trueline.data.pipeline.child.host import Answer, Host
 _MOST_FAILURES: Final = 20
 _MOST_AGAIN: Final = 2000
 _TRIAL_BATCH: Final = 4
+_MOST_BYTES: Final = 64 << 20
 
 
 def answer_operators(host: Host, _: Content, __: list[Array]) -> Answer:
@@ -30,17 +31,17 @@ def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
     """Operators, the samples' fields and failures, over the samples ``wanted``."""
     host.journal.doing("walking")
     walk = _Walk(host)
-    stored = fingerprints(host)
+    stored, kept = fingerprints(host), copies(host)
     with host.meter.listening():
         for row in host.opened.rows(host.meter, content["wanted"]):
             walk.row(row)
         walk.end()
-    host.opened.restore()
     changed = sorted(name for name, mark in fingerprints(host).items() if stored.get(name, mark) != mark)
+    changed = [name for name in changed if _matters(host, name, kept.get(name), walk.good)]
     host.kept["marks"], host.kept["good"] = walk.marks, walk.good
     told = {
         "operators": host.meter.told(),
-        "sample": [one.told() for one in walk.fields.values()],
+        "sample": [{**one.told(), "lacking": one.lacking(walk.good)} for one in walk.fields.values()],
         "looked": walk.looked,
         "failures": [*walk.failures.values(), *walk.batch_failures],
         "nothing": walk.nothing,
@@ -130,6 +131,28 @@ class _Walk:
             if not best or len(apart) < len(best):
                 best = apart
         return best
+
+
+def copies(host: Host) -> dict[str, Any]:
+    """What the datasets hold, where that is one array and not too large to be kept twice."""
+    found = {name: host.reader.array(value) for name, value in host.opened.stored().items()}
+    return {name: one.copy() for name, one in found.items() if one is not None and one.nbytes < _MOST_BYTES}
+
+
+def _matters(host: Host, name: str, before: Array | None, good: Sequence[int]) -> bool:
+    """Whether a sample is another one for what has changed: a counter may be kept beside the data."""
+    value = host.opened.stored().get(name)
+    now = host.reader.array(value) if before is not None else None
+    if before is None or now is None or not good or before.shape != now.shape:
+        return True
+    changed = now.copy()
+    marks = []
+    for content in (before, changed):
+        np.copyto(now, content)
+        host.meter.fix()
+        row = next(iter(host.opened.rows(host.meter, [good[0]] if host.opened.indexed else [0])))
+        marks.append(mark(host, row.value))
+    return marks[0] != marks[1]
 
 
 def mark(host: Host, value: Any) -> int:

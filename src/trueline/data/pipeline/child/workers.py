@@ -9,6 +9,7 @@ from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
+from trueline.data.pipeline.child.written import attribute_line, held, is_generator, seeding_line
 
 _SAMPLES: Final = 6
 _WORKERS: Final = 2
@@ -17,6 +18,7 @@ _WORKERS: Final = 2
 def answer_workers(host: Host, content: Content, _: list[Array]) -> Answer:
     """``same``: two workers make the same of the same samples; ``again``: and so they do in a second epoch."""
     host.journal.doing("workers")
+    host.opened.restore()
     chosen = host.kept.get("good", ())[:_SAMPLES]
     told: dict[str, Any] = {}
     try:
@@ -26,6 +28,7 @@ def answer_workers(host: Host, content: Content, _: list[Array]) -> Answer:
             told["same"] = bool(marks) and all(worker == marks[0][0] for worker in marks[0])
             told["again"] = bool(marks) and marks[0] == marks[1]
             told["samples"] = list(chosen)
+            told |= _generator(host)
         host.journal.alive()
         told["counted"] = host.opened.counted(content["most"])
     except KeyboardInterrupt:
@@ -34,3 +37,16 @@ def answer_workers(host: Host, content: Content, _: list[Array]) -> Answer:
         traceback.print_exception(error)
         told["failure"] = failure(error, "workers", None)
     return told, []
+
+
+def _generator(host: Host) -> dict[str, Any]:
+    """Whose generator of random numbers is copied, or seeded alike, in every worker."""
+    starting = host.opened.starting()
+    line = seeding_line(starting, last=True) if starting is not None else None
+    if line is not None:
+        return {"line": line.to_json(), "holder": None}
+    for owner, name, value in held(host.opened.objects()):
+        if is_generator(value):
+            line = attribute_line(owner, name)
+            return {"line": line.to_json() if line is not None else None, "holder": type(owner).__name__}
+    return {"line": None, "holder": None}

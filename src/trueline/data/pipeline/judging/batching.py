@@ -5,76 +5,105 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator, Some
+from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator, Some, read_line
 from trueline.data.pipeline.judging.fault import fault, listed
-from trueline.model.finding import Certainty, Finding
+from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import message
 
+# Where more samples than these are unlike the rest, it is no sample's fault.
 _FEW: Final = 0.25
+_NONE: Final = "NoneType"
 
 
 def batching(evidence: Evidence) -> Iterator[Finding]:
     """Root first: what a sample lacks explains why it cannot be batched."""
     failed = next((one for one in evidence.failures if one.doing == "batching"), None)
-    found = [*_nothing(evidence, failed), *_structure(evidence), *_shapes(evidence, failed)]
-    found += _dtypes(evidence) if not found else []
+    if failed is not None and (evidence.facts.get("own_collate") or failed.columns is not None):
+        # The user's own function raised, or told columns by other names: that is the fault.
+        yield _cannot(evidence, failed)
+        return
+    found = [*_nothing(evidence, failed), *_structure(evidence)]
+    found = found or [*_shapes(evidence, failed)] or _dtypes(evidence)
     if failed is not None and not found:
         found.append(_cannot(evidence, failed))
     yield from found
 
 
 def _nothing(evidence: Evidence, failed: Failure | None) -> Iterator[Finding]:
+    """None instead of a sample, or of a value in it."""
     samples: Sequence[int] = evidence.parts.get("walk", {}).get("nothing", ())
-    if not samples or (failed is None and evidence.facts.get("batches")):
+    if samples and failed is None and evidence.facts.get("batches"):
         # The user's collating knows of them.
         return
-    text = message("data_debug.no_sample", sample=samples[0], count=len(samples), samples=listed(samples))
-    yield fault("no_sample", text, operator=_dataset(evidence), samples=samples)
+    if not samples:
+        holes = [one for one in evidence.sample if _NONE in one.types and len(one.types) > 1]
+        samples = holes[0].types[_NONE].first if holes and failed is not None else ()
+    if samples:
+        text = message("data_debug.no_sample", sample=samples[0], count=len(samples), samples=listed(samples))
+        yield fault("no_sample", text, operator=_giving_nothing(evidence, samples[0]), samples=samples)
+
+
+def _giving_nothing(evidence: Evidence, sample: int) -> Operator | None:
+    """The first operator that gave None for a sample."""
+    for operator in evidence.operators:
+        for one in operator.fields:
+            if _NONE in one.types and sample in one.types[_NONE].first:
+                return operator
+    return _dataset(evidence)
 
 
 def _structure(evidence: Evidence) -> Iterator[Finding]:
-    """Fields that only some samples have."""
+    """Fields that only some samples have, or that are of another type in some."""
     nothing = len(evidence.parts.get("walk", {}).get("nothing", ()))
     failed = sum(1 + len(one.again) for one in evidence.failures if one.doing == "walking")
     whole = evidence.looked - failed - nothing
-    fields = [one for one in evidence.sample if set(one.types) != {"NoneType"}]
-    for one in fields:
-        count = sum(some.count for some in one.types.values()) - _none(one)
-        kinds = {name: some for name, some in one.types.items() if name != "NoneType"}
-        if 0 < count < whole:
-            samples = _those_with(one) if count <= whole / 2 else ()
+    if evidence.facts.get("own_collate"):
+        return
+    for one in evidence.sample:
+        count = sum(some.count for some in one.types.values())
+        if 0 < count < whole and not (nothing and one.name == "0"):
+            samples = one.lacking if count > whole / 2 else next(iter(one.types.values())).first
             text = message("data_debug.structure", field=one.name, count=count, whole=whole)
             yield fault("structure", text, operator=_dataset(evidence), samples=samples)
             return
+        kinds = {name: some for name, some in one.types.items() if name != _NONE}
         if len(kinds) > 1 and not one.dtypes:
             usual, odd = _usual(kinds)
-            text = message("data_debug.types", field=one.name, usual=usual, odd=odd, samples=listed(kinds[odd].first))
-            yield fault("structure", text, operator=_dataset(evidence), samples=kinds[odd].first)
+            some = kinds[odd].first
+            text = message("data_debug.types", field=one.name, usual=usual, odd=odd, samples=listed(some))
+            yield fault("structure", text, operator=_dataset(evidence), samples=some)
             return
 
 
 def _shapes(evidence: Evidence, failed: Failure | None) -> Iterator[Finding]:
     for one in evidence.sample:
-        if len(one.shapes) < 2:
+        if len(one.shapes) < 2 or failed is None:
+            # What puts the batches together takes them as they are.
             continue
         usual, _ = _usual(one.shapes)
         few = sum(some.count for name, some in one.shapes.items() if name != usual)
         total = sum(some.count for some in one.shapes.values())
-        if failed is None or (not evidence.facts.get("batches") and few > _FEW * total):
-            # What puts the batches together takes them as they are; without a loader nobody knows.
+        if few > _FEW * total:
+            if evidence.facts.get("batches"):
+                yield _ragged(evidence, one, failed)
+                return
+            # Without a loader nobody knows how they are put together.
             continue
         samples = sorted(at for name, some in one.shapes.items() if name != usual for at in some.first)
-        operator, _ = first_odd(evidence, one, "shapes", samples[0])
-        text = message(
-            "data_debug.shapes",
-            field=one.name,
-            odd=next(name for name, some in one.shapes.items() if samples[0] in some.first),
-            usual=usual,
-            sample=samples[0],
-            count=few,
-        )
-        yield fault("cannot_batch", text, operator=operator, samples=samples)
+        odd = next(name for name, some in one.shapes.items() if samples[0] in some.first)
+        text = message("data_debug.shapes", field=one.name, odd=odd, usual=usual, sample=samples[0], count=few)
+        operator = first_odd(evidence, "shapes", samples[0])
+        yield fault("cannot_batch", text, operator=operator, samples=samples, field=one.name)
         return
+
+
+def _ragged(evidence: Evidence, field: Field, failed: Failure) -> Finding:
+    """Shapes that differ throughout: what is missing is something that brings them to one."""
+    samples = [*([failed.sample] if failed.sample is not None else []), *failed.again]
+    shown = ", ".join(list(field.shapes)[:4]) + (", …" if len(field.shapes) > 4 else "")
+    text = message("data_debug.ragged", field=field.name, shapes=shown)
+    line = read_line(evidence.facts.get("batch_line"))
+    return fault("cannot_batch", text, operator=evidence.operator(failed.operator), samples=samples, line=line)
 
 
 def _dtypes(evidence: Evidence) -> list[Finding]:
@@ -83,21 +112,44 @@ def _dtypes(evidence: Evidence) -> list[Finding]:
             continue
         usual, odd = _usual(one.dtypes)
         samples = one.dtypes[odd].first
-        operator, _ = first_odd(evidence, one, "dtypes", samples[0])
         text = message("data_debug.dtype", field=one.name, odd=odd, usual=usual, sample=samples[0])
-        return [fault("dtype", text, operator=operator, samples=samples, certainty=Certainty.CERTAIN)]
+        operator = first_odd(evidence, "dtypes", samples[0])
+        return [fault("dtype", text, operator=operator, samples=samples, field=one.name)]
     return []
 
 
 def _cannot(evidence: Evidence, failed: Failure) -> Finding:
     operator = evidence.operator(failed.operator)
     samples = [*([failed.sample] if failed.sample is not None else []), *failed.again]
+    if failed.columns is not None:
+        return unfit(evidence, failed, samples)
     name = operator.name if operator is not None else "collate"
     text = message("data_debug.cannot_batch", operator=name, kind=failed.kind, error=failed.error)
-    return fault("cannot_batch", text, operator=operator, samples=samples, line=failed.line)
+    if failed.line is None and samples and operator is not None and operator.kind == "collate":
+        # Not even alone can it be put into a batch: what the dataset gives is no value that the framework knows.
+        operator = _dataset(evidence)
+    # Without a loader nobody knows how samples are put together.
+    sure = Conclusion.FOUND if evidence.facts.get("batches") else Conclusion.SUSPECT
+    return fault("cannot_batch", text, operator=operator, samples=samples, line=failed.line, conclusion=sure)
 
 
-def first_odd(evidence: Evidence, field: Field, what: str, sample: int) -> tuple[Operator | None, Field | None]:
+def unfit(evidence: Evidence, one: Failure, samples: Sequence[int]) -> Finding:
+    """Columns that do not match: how many values there are, or a name that is not there, or there twice."""
+    told = one.columns or {}
+    names = ", ".join(told["wanted"])
+    if told["missing"] is not None:
+        text = message("data_debug.missing_column", column=told["missing"], names=names)
+    elif told["twice"] is not None:
+        text = message("data_debug.column_twice", column=told["twice"])
+    else:
+        text = message("data_debug.columns", given=told["given"], wanted=len(told["wanted"]), names=names)
+    some = 1 + len(one.again) < evidence.looked
+    operator = evidence.operator(one.operator)
+    # Where all other samples fit, it is that sample's fault and not the names'.
+    return fault("columns", text, operator=operator, samples=samples, line=None if some else one.line)
+
+
+def first_odd(evidence: Evidence, what: str, sample: int) -> Operator | None:
     """The first operator after which a sample is unlike the others."""
     for operator in evidence.operators:
         for one in operator.fields:
@@ -105,22 +157,14 @@ def first_odd(evidence: Evidence, field: Field, what: str, sample: int) -> tuple
             if len(groups) > 1 and operator.kind != "group":
                 usual, _ = _usual(groups)
                 if any(sample in some.first for name, some in groups.items() if name != usual):
-                    return operator, one
-    return _dataset(evidence), field
+                    return operator
+    return _dataset(evidence)
 
 
 def _usual(groups: Mapping[str, Some]) -> tuple[str, str]:
     """The word that most samples have, and the first other one."""
     usual = max(groups, key=lambda one: groups[one].count)
     return usual, min((one for one in groups if one != usual), key=lambda one: groups[one].first[0])
-
-
-def _none(field: Field) -> int:
-    return field.types["NoneType"].count if "NoneType" in field.types else 0
-
-
-def _those_with(field: Field) -> Sequence[int]:
-    return next(iter(field.types.values())).first
 
 
 def _dataset(evidence: Evidence) -> Operator | None:

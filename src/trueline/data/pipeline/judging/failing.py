@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trueline.data.pipeline.evidence import Evidence, Failure
+from trueline.data.pipeline.evidence import Evidence, Failure, Operator, read_line
+from trueline.data.pipeline.judging.batching import unfit
 from trueline.data.pipeline.judging.fault import fault, listed
-from trueline.data.pipeline.judging.length import beyond_the_end
+from trueline.data.pipeline.judging.length import beyond_the_end, lengths
 from trueline.model.finding import Finding
 from trueline.model.message import Message, message
 
-_CANNOT_SHUFFLE: Final = ("expected unspecified shuffle", "shuffle", "sampler")
+_NOTHING: Final = "Nothing"
+# What a first look at each sample does not show.
+_LATER: Final = ("repeating", "epochs", "workers", "running")
 
 
 def failing(evidence: Evidence) -> Iterator[Finding]:
@@ -22,42 +25,63 @@ def failing(evidence: Evidence) -> Iterator[Finding]:
     for one in evidence.failures:
         if one.doing == "walking" and one is not ended:
             yield _raises(evidence, one)
-    if evidence.failures or evidence.ended is not None:
+    if evidence.failures or evidence.ended is not None or next(lengths(evidence), None) is not None:
         return
-    for name in ("order", "epochs", "workers", "run"):
+    for name in ("repeat", "order", "epochs", "workers", "run"):
         told: Any = evidence.parts.get(name, {})
-        if told.get("failure") is not None:
-            yield _raises(evidence, Failure.from_json(told["failure"]))
+        if told.get("failure") is None:
+            continue
+        if told.get("outside"):
+            # The question of the order says it.
             return
+        if told.get("pickled") is not None:
+            yield _not_pickled(told)
+        else:
+            yield _raises(evidence, Failure.from_json(told["failure"]))
+        return
+
+
+def _not_pickled(told: Any) -> Finding:
+    name, failed = told["pickled"]["name"], Failure.from_json(told["failure"])
+    text = message("data_debug.cannot_pickle", name=name or "?", error=failed.error)
+    return fault("cannot_pickle", text, line=read_line(told["pickled"]["line"]) or failed.line)
 
 
 def _raises(evidence: Evidence, one: Failure) -> Finding:
     operator = evidence.operator(one.operator)
     samples = [*([one.sample] if one.sample is not None else []), *one.again]
     if one.columns is not None:
-        return _unfit(evidence, one, samples)
+        return unfit(evidence, one, samples)
+    if one.kind == _NOTHING:
+        text = message("data_debug.no_sample", sample=samples[0], count=len(samples), samples=listed(samples))
+        return fault("no_sample", text, operator=operator, samples=samples)
+    if operator is None:
+        operator = _by_line(evidence, one)
+    # Plain code of a dataset has no operators but its functions.
+    own = operator is None or operator.kind in ("dataset", "source")
+    name = one.function if own and one.function and not one.function.startswith(("_", "<")) else None
+    shown = name or (operator.name if operator is not None else None)
     raised: dict[str, Any] = {"kind": one.kind, "error": one.error}
-    if operator is not None and samples:
-        text = message("data_debug.raises", operator=operator.name, sample=samples[0], **raised)
+    if shown is not None and samples:
+        text = message("data_debug.raises", operator=shown, sample=samples[0], **raised)
     elif samples:
         text = message("data_debug.raises_for", sample=samples[0], **raised)
     else:
         text = message("data_debug.raises_running", doing=_doing(one), **raised)
+    if one.doing in _LATER:
+        text = message("data_debug.only_later", what=text, doing=_doing(one))
     if len(samples) > 1:
         text = message("data_debug.and_others", what=text, count=len(samples) - 1, samples=listed(samples[1:]))
-    return fault("raises", text, operator=operator, line=one.line, samples=samples)
+    return fault("raises", text, operator=operator, line=one.line, samples=samples, name=name)
 
 
-def _unfit(evidence: Evidence, one: Failure, samples: list[int]) -> Finding:
-    """Columns that do not match: how many values there are, or a name that is not there."""
-    told = one.columns or {}
-    operator = evidence.operator(one.operator)
-    names = ", ".join(told["wanted"])
-    if told["missing"] is not None:
-        text = message("data_debug.missing_column", column=told["missing"], names=names)
-    else:
-        text = message("data_debug.columns", given=told["given"], wanted=len(told["wanted"]), names=names)
-    return fault("columns", text, operator=operator, samples=samples, line=one.line)
+def _by_line(evidence: Evidence, one: Failure) -> Operator | None:
+    """The operator whose function an error comes from, where it was raised in another thread or process."""
+    for operator in evidence.operators:
+        here = operator.line is not None and one.line is not None and operator.line.file == one.line.file
+        if here and one.function and operator.name.split(".")[-1] == one.function:
+            return operator
+    return None
 
 
 def _ended(evidence: Evidence, one: Failure) -> Finding:

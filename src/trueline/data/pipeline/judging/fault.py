@@ -29,12 +29,17 @@ CODES: Final = {
     "shapes": "tr.42",
     "columns": "tr.42",
     "same_random": "tr.43",
+    "reseeded": "tr.43",
+    "cannot_pickle": "tr.40",
+    "layout": "dp.01",
+    "zipped": "tr.41",
     "exhausted": "tr.44",
     "changes_data": "tr.45",
     "nonfinite": "ds.01",
     "labels": "ds.02",
     "wrapped": "dp.01",
     "range": "dp.01",
+    "apart": "dp.01",
     "not_shuffled": "dp.03",
     "same_order": "dp.03",
     "cannot_shuffle": "dp.03",
@@ -56,19 +61,23 @@ def fault(
     advice: Message | None = None,
     measured: Any = None,
     limit: Any = None,
+    field: str | None = None,
+    name: str | None = None,
 ) -> Finding:
-    """The Finding; without a line of its own it is the operator's."""
+    """The Finding; without a line of its own it is the operator's. ``name`` is what to call what is no operator."""
     place = line or (operator.line or operator.called if operator is not None else None)
     where = Where(
-        file=_short(place.file) if place is not None else None,
+        file=short(place.file) if place is not None else None,
         line=place.line if place is not None else None,
         sample=samples[0] if samples else None,
     )
     extra = {
         "kind": kind,
-        "operator": operator.name if operator is not None else None,
-        "place": operator.place if operator is not None else None,
+        "operator": name or (operator.name if operator is not None else None),
+        # Where its line is known, none is looked for in what the operator does.
+        "place": operator.place if operator is not None and line is None else None,
         "samples": list(samples),
+        "field": field,
     }
     return Finding(
         CODES[kind],
@@ -90,5 +99,6 @@ def listed(samples: Sequence[int], count: int | None = None) -> str:
     return shown + (", …" if (count or len(samples)) > most else "")
 
 
-def _short(file: str) -> str:
+def short(file: str) -> str:
+    """Relative to this folder where it lies below it."""
     return file.removeprefix(str(Path.cwd()) + os.sep)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trueline.data.pipeline.evidence import Evidence, Failure
+from trueline.data.pipeline.evidence import Evidence, Failure, read_line
 from trueline.data.pipeline.judging.fault import fault
 from trueline.model.finding import Certainty, Finding
 from trueline.model.message import message
@@ -17,7 +17,7 @@ _AT_THE_END: Final = ("IndexError", "KeyError")
 def lengths(evidence: Evidence) -> Iterator[Finding]:
     """Too many samples promised, too few, or none at all."""
     declared = evidence.facts.get("length")
-    line = _line(evidence.facts.get("length_line")) or _line(evidence.facts.get("line"))
+    line = read_line(evidence.parts.get("length", {}).get("line")) or read_line(evidence.facts.get("line"))
     found = evidence.parts.get("length", {}).get("true")
     if beyond_the_end(evidence) is not None:
         text = message("data_debug.length_too_large", declared=declared, true=found)
@@ -29,6 +29,7 @@ def lengths(evidence: Evidence) -> Iterator[Finding]:
             "length_too_small", text, line=line, samples=[declared], certainty=sure, measured=found, limit=declared
         )
     yield from _stream(evidence, line)
+    yield from _zipped(evidence)
     yield from _nothing(evidence, line)
 
 
@@ -58,6 +59,16 @@ def _stream(evidence: Evidence, line: Line | None) -> Iterator[Finding]:
     yield fault(kind, text, line=line, samples=[min(declared, counts[0])], measured=counts[0], limit=declared)
 
 
+def _zipped(evidence: Evidence) -> Iterator[Finding]:
+    """Datasets side by side end with the shortest."""
+    told: Any = evidence.facts.get("zipped")
+    if told is not None:
+        shown = ", ".join(map(str, told["lengths"]))
+        text = message("data_debug.zipped", lengths=shown, shortest=min(told["lengths"]))
+        line, least = read_line(told["line"]), min(told["lengths"])
+        yield fault("zipped", text, line=line, samples=[least], certainty=Certainty.LIKELY)
+
+
 def _nothing(evidence: Evidence, line: Line | None) -> Iterator[Finding]:
     facts = evidence.facts
     if evidence.ended is not None or evidence.failures:
@@ -68,8 +79,4 @@ def _nothing(evidence: Evidence, line: Line | None) -> Iterator[Finding]:
     run, counts = evidence.parts.get("run", {}), evidence.parts.get("epochs", {}).get("counts", [1])
     if facts.get("batches") and run.get("count") == 0 and "failure" not in run and all(counts):
         text = message("data_debug.no_batches", samples=evidence.looked, size=facts.get("batch_size") or 0)
-        yield fault("no_batches", text, line=_line(facts.get("line")))
-
-
-def _line(found: Any) -> Line | None:
-    return Line.from_json(found) if found is not None else None
+        yield fault("no_batches", text, line=read_line(facts.get("batch_line")) or read_line(facts.get("line")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.data.pipeline.evidence import Evidence
+from trueline.data.pipeline.evidence import Evidence, read_line
 from trueline.data.pipeline.judging.fault import fault, listed
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.message import message
@@ -22,17 +22,22 @@ def order(evidence: Evidence) -> Iterator[Finding]:
 
 def _indexes(evidence: Evidence) -> Iterator[Finding]:
     told: Any = evidence.parts.get("order", {})
-    if not told.get("known"):
-        return
     facts = evidence.facts
-    if told["outside"]:
+    line = read_line(told.get("line")) or _line(facts)
+    if told.get("outside"):
         text = message("data_debug.outside", index=told["outside"][0], length=facts["length"])
-        yield fault("order", text, line=_line(facts), samples=told["outside"])
-    if told["count"][0] < 2:
+        yield fault("order", text, line=read_line(told.get("outside_line")) or line, samples=told["outside"])
+    if not told.get("known") or told["count"][0] < 2:
         return
-    if told["same"] and not told["sorted"]:
+    if told["same"] and told.get("told"):
+        text = message("data_debug.set_epoch", sampler=facts["sampler"])
+        yield fault("same_order", text, line=line, conclusion=Conclusion.SUSPECT)
+    elif told["same"] and not told["sorted"]:
         text = message("data_debug.same_order", sampler=facts["sampler"], first=listed(told["first"], 99))
-        yield fault("same_order", text, line=_line(facts), advice=message("data_debug.advice_same_order"))
+        # An order of the user's own may be meant to be the same: windows, lengths, pairs.
+        sure = Conclusion.FOUND if told["stirs"] or facts["shuffles"] else Conclusion.SUSPECT
+        advice = message("data_debug.advice_same_order")
+        yield fault("same_order", text, line=line, advice=advice, conclusion=sure)
     elif told["same"] and facts["shuffles"] is not True:
         text = message("data_debug.sequential", sampler=facts["sampler"])
         yield fault("not_shuffled", text, line=_line(facts), conclusion=Conclusion.SUSPECT)
@@ -43,17 +48,19 @@ def _stream(evidence: Evidence) -> Iterator[Finding]:
     counts = told.get("counts", ())
     if len(counts) < 2 or not counts[0]:
         return
-    line = evidence.source.line if evidence.source is not None else None
+    line = _source_line(evidence)
     short = next((epoch for epoch, count in enumerate(counts) if count < counts[0]), None)
     if short is not None and "failure" not in told:
         text = message("data_debug.exhausted", first=counts[0], epoch=short + 1, count=counts[short])
+        line = read_line(told.get("used_up")) or line
         yield fault("exhausted", text, line=line, advice=message("data_debug.advice_exhausted"), measured=counts)
     elif evidence.facts.get("asked_to_shuffle"):
         advice = message("data_debug.advice_iterable")
         yield fault("cannot_shuffle", message("data_debug.cannot_shuffle"), line=_line(evidence.facts), advice=advice)
     elif told.get("same"):
-        if evidence.facts.get("stirs"):
+        if told.get("stirs"):
             text = message("data_debug.same_order_stream")
+            line = read_line(told.get("line")) or line
             yield fault("same_order", text, line=line, advice=message("data_debug.advice_same_order"))
         else:
             text = message("data_debug.sequential_stream")
@@ -65,6 +72,10 @@ def _workers(evidence: Evidence) -> Iterator[Finding]:
     asked = evidence.facts.get("workers") or 0
     if told.get("same") or told.get("again"):
         samples = told["samples"]
+        place = evidence.parts.get("repeat", {}).get("operator")
+        operator = evidence.operator(place)
+        name = told.get("holder") if operator is None else None
+        drawn = evidence.parts.get("lines", {}).get("draws")
         enough = asked > 1 if told["same"] else asked > 0
         text = (
             message("data_debug.same_random", samples=listed(samples))
@@ -74,7 +85,9 @@ def _workers(evidence: Evidence) -> Iterator[Finding]:
         yield fault(
             "same_random",
             text,
-            line=_line(evidence.facts),
+            operator=operator,
+            name=name,
+            line=read_line(told.get("line")) or read_line(drawn) or _line(evidence.facts),
             samples=samples,
             conclusion=Conclusion.FOUND if enough else Conclusion.SUSPECT,
             advice=message("data_debug.advice_same_random"),
@@ -84,7 +97,7 @@ def _workers(evidence: Evidence) -> Iterator[Finding]:
         yield fault(
             "duplicated",
             message("data_debug.duplicated", workers=asked, count=counts[0], counted=counted),
-            line=evidence.source.line if evidence.source is not None else None,
+            line=read_line(evidence.parts.get("epochs", {}).get("begins")) or _source_line(evidence),
             advice=message("data_debug.advice_duplicated"),
             measured=counted,
             limit=counts[0],
@@ -92,10 +105,22 @@ def _workers(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _changed(evidence: Evidence) -> Iterator[Finding]:
+    """What is stored is not to change by being read; and what is random is not to be the same for every sample."""
     names = evidence.parts.get("walk", {}).get("changed", ())
     if names:
         text = message("data_debug.changes_data", names=", ".join(names))
-        yield fault("changes_data", text, line=_line(evidence.facts), certainty=Certainty.LIKELY)
+        steps = [one for one in evidence.operators if any(each.kind == "in_place" for each in one.changes)]
+        operator = steps[0] if steps else evidence.source
+        yield fault("changes_data", text, operator=operator, samples=[0], certainty=Certainty.LIKELY)
+    for operator in evidence.operators:
+        if any(one.kind == "reseeded" for one in operator.changes):
+            text = message("data_debug.reseeded", operator=operator.name)
+            yield fault("reseeded", text, operator=operator, samples=[0])
+            return
+
+
+def _source_line(evidence: Evidence) -> Line | None:
+    return evidence.source.line if evidence.source is not None else None
 
 
 def _line(facts: Any) -> Line | None:

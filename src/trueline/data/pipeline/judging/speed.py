@@ -10,23 +10,35 @@ from trueline.data.pipeline.judging.fault import fault
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import message
 
-_SHARE: Final = 0.6
+_SHARE: Final = 0.7
 # Less than so many seconds for a sample are not worth a word.
-_SLOW: Final = 0.01
+_SLOW: Final = 0.005
+# Waiting is worth one sooner: nothing is done meanwhile.
+_SLOW_WAITING: Final = 0.002
+_WAITING: Final = 0.8
 _CALLS: Final = 3
 
 
 def speed(evidence: Evidence) -> Iterator[Finding]:
     """A note: whether that hurts depends on how long the network takes."""
     timed = [one for one in evidence.operators if one.calls >= _CALLS and one.kind != "group"]
-    total = sum(one.seconds for one in timed)
-    if len(timed) < 2 or not total:
+    total = sum(one.typical * one.calls for one in timed)
+    if not timed or not total:
         return
-    slow = max(timed, key=lambda one: one.seconds)
-    share = slow.seconds / total
-    if share < _SHARE or slow.per_call < _SLOW:
+    slow = max(timed, key=lambda one: one.typical * one.calls)
+    share = slow.typical * slow.calls / total
+    waits = slow.waited > _WAITING * slow.typical
+    limit = _SLOW_WAITING if waits else _SLOW
+    if share < _SHARE or slow.typical < limit:
         return
-    waits = slow.waited > slow.seconds / 2
-    numbers = {"operator": slow.name, "share": share, "seconds": slow.per_call}
+    numbers = {"operator": slow.name, "share": f"{share:.0%}", "time": f"{1000 * slow.typical:.3g} ms"}
     text = message("data_debug.slow_waits", **numbers) if waits else message("data_debug.slow", **numbers)
-    yield fault("slow", text, operator=slow, conclusion=Conclusion.SUSPECT, measured=slow.per_call, limit=_SLOW)
+    yield fault(
+        "slow",
+        text,
+        operator=slow,
+        samples=[slow.slowest[0]] if slow.slowest is not None else [],
+        conclusion=Conclusion.SUSPECT,
+        measured=slow.typical,
+        limit=limit,
+    )

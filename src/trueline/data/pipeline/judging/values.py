@@ -15,12 +15,14 @@ _MEAN: Final = 3.0
 _STD: Final = 10.0
 _TINY: Final = 0.02
 _IGNORED: Final = -100
+_LEVELS: Final = (200.0, 320.0)
+_OF_VALUES: Final = ("wrapped", "scaled_again", "normalised_unscaled", "normalised_scaled", "layout")
 
 
 def values(evidence: Evidence) -> Iterator[Finding]:
     """All of them."""
     yield from _nonfinite(evidence)
-    ranges = [*_changes(evidence)]
+    ranges = [*_changes(evidence), *_apart(evidence)]
     yield from ranges or _range(evidence)
     yield from _labels(evidence)
 
@@ -57,7 +59,7 @@ def _changes(evidence: Evidence) -> Iterator[Finding]:
         if operator.kind == "group":
             continue
         for change in operator.changes:
-            if change.kind not in told:
+            if change.kind not in told and change.kind in _OF_VALUES:
                 told.add(change.kind)
                 yield _changed(operator, change)
 
@@ -69,6 +71,9 @@ def _changed(operator: Operator, change: Change) -> Finding:
         text = message("data_debug.wrapped", operator=operator.name, sample=change.sample)
         advice = message("data_debug.advice_wrapped")
         return fault("wrapped", text, operator=operator, samples=samples, advice=advice)
+    if change.kind == "layout":
+        text = message("data_debug.layout", operator=operator.name, given=numbers["given"], made=numbers["made"])
+        return fault("layout", text, operator=operator, samples=samples, advice=message("data_debug.advice_layout"))
     shown = {"operator": operator.name, "low": numbers["low"], "high": numbers["high"]}
     if change.kind == "scaled_again":
         text = message("data_debug.scaled_again", **shown)
@@ -76,6 +81,34 @@ def _changed(operator: Operator, change: Change) -> Finding:
         by = {"mean": _short(numbers["mean"]), "std": _short(numbers["std"])}
         text = message("data_debug.normalised_otherwise", **shown, **by)
     return fault("range", text, operator=operator, samples=samples, advice=message("data_debug.advice_range"))
+
+
+def _apart(evidence: Evidence) -> Iterator[Finding]:
+    """A few samples whose values are of another order of magnitude."""
+    for field in evidence.sample:
+        if field.apart is None:
+            continue
+        factor, samples = field.apart
+        operator = next((one for one in evidence.operators if _makes_apart(one, samples[0])), None)
+        text = message("data_debug.apart", field=field.name, sample=samples[0], factor=factor, count=len(samples))
+        # A factor of 255 is that of a scale that was left out.
+        sure = _LEVELS[0] <= factor <= _LEVELS[1] and operator is not None and operator.kind in ("step", "map")
+        yield fault(
+            "apart",
+            text,
+            operator=operator or evidence.source,
+            samples=samples,
+            conclusion=Conclusion.FOUND if sure else Conclusion.SUSPECT,
+            certainty=Certainty.LIKELY,
+            field=field.name,
+        )
+        return
+
+
+def _makes_apart(operator: Operator, sample: int) -> bool:
+    return operator.kind != "group" and any(
+        field.apart is not None and sample in field.apart[1] for field in operator.fields
+    )
 
 
 def _range(evidence: Evidence) -> Iterator[Finding]:
@@ -89,13 +122,12 @@ def _range(evidence: Evidence) -> Iterator[Finding]:
             continue
         operator = evidence.operators[-1] if evidence.operators else None
         text = message("data_debug.range", field=field.name, mean=field.mean, std=field.std)
-        raw = field.low is not None and field.low >= 0.0 and field.high is not None and 200 < field.high <= 255
-        conclusion = Conclusion.SUSPECT if raw else Conclusion.FOUND
         yield fault(
             "range",
             text,
             operator=_scaling(evidence) or operator,
-            conclusion=conclusion,
+            # It may be meant so: nothing was seen that made it so.
+            conclusion=Conclusion.SUSPECT,
             certainty=Certainty.LIKELY,
             measured=[field.mean, field.std],
             limit=[_MEAN, _STD],
@@ -135,7 +167,16 @@ def _labels(evidence: Evidence) -> Iterator[Finding]:
         last=classes - 1,
         samples=listed(samples),
     )
-    yield fault("labels", text, operator=evidence.source, samples=samples)
+    yield fault("labels", text, operator=_giving(evidence, first, samples[0]), samples=samples, field=field.name)
+
+
+def _giving(evidence: Evidence, label: str, sample: int) -> Operator | None:
+    """The first operator that gave a label."""
+    for operator in evidence.operators:
+        for field in operator.fields:
+            if label in field.whole and sample in field.whole[label].first and operator.kind != "group":
+                return operator
+    return evidence.source
 
 
 def _outside(value: int, classes: int) -> bool:

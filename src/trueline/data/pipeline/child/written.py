@@ -1,0 +1,102 @@
+"""What the user's source says of an object: where an attribute is set, where a generator is seeded."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from trueline.adapters.guest.faults import is_users
+from trueline.model.run import Line
+
+_GENERATORS: Final = ("Generator", "RandomState", "Random")
+_SEEDING: Final = ("seed", "manual_seed", "set_seed", "default_rng", "RandomState", "Random", "Generator")
+
+_CHANCE: Final = ("shuffle", "perm", "rand", "sample", "choice")
+
+
+def is_generator(value: Any) -> bool:
+    """Whether this draws random numbers: NumPy's, torch's or Python's own."""
+    kind = type(value)
+    return kind.__name__ in _GENERATORS and kind.__module__.partition(".")[0] in ("numpy", "torch", "random")
+
+
+def attribute_line(owner: Any, name: str) -> Line | None:
+    """The line of a class that sets an attribute of its objects."""
+    return next((line for line, whole in _writing(owner, name) if whole), None)
+
+
+def last_write(owner: Any, name: str) -> Line | None:
+    """The last line of a class that sets an attribute of its objects, or a part of it."""
+    return next((line for line, _ in reversed(list(_writing(owner, name)))), None)
+
+
+def _writing(owner: Any, name: str) -> Iterator[tuple[Line, bool]]:
+    """The lines that write an attribute, and whether they write all of it."""
+    for kind in type(owner).__mro__:
+        for node, line in _nodes(kind):
+            if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                for one in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    part = one.value if isinstance(one, ast.Subscript) else one
+                    if isinstance(part, ast.Attribute) and part.attr == name:
+                        yield line, part is one
+
+
+def seeding_line(function: Any, *, last: bool = False) -> Line | None:
+    """The line of a function that makes or seeds a generator."""
+    found = [
+        line
+        for node, line in _nodes(function)
+        if isinstance(node, ast.Call) and _called(node) in _SEEDING and (node.args or node.keywords)
+    ]
+    return (found[-1] if last else found[0]) if found else None
+
+
+def speaks_of_chance(function: Any) -> bool:
+    """Whether a function of the user's shuffles or draws."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return False
+    return any(word in name.lower() for name in (*code.co_names, *code.co_freevars) for word in _CHANCE)
+
+
+def body_line(function: Any) -> Line | None:
+    """The first line of a function that does something."""
+    for node, line in _nodes(function):
+        if isinstance(node, ast.FunctionDef) and node.body:
+            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            return Line(line.file, line.line - node.lineno + body[0].lineno)
+    return None
+
+
+def held(objects: Iterable[Any]) -> Iterator[tuple[Any, str, Any]]:
+    """The attributes of the user's objects: whose, by which name, what."""
+    for one in objects:
+        for name, value in list(getattr(one, "__dict__", {}).items()):
+            yield one, name, value
+
+
+def _nodes(thing: Any) -> Iterator[tuple[Any, Line]]:
+    """All parts of a function's or a class's source, in order, each with its line; none for what is not the user's."""
+    try:
+        thing = inspect.unwrap(getattr(thing, "__func__", thing))
+        file = inspect.getsourcefile(thing)
+        lines, first = inspect.getsourcelines(thing)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (TypeError, OSError, SyntaxError, ValueError):
+        return
+    if file is None or not is_users(file):
+        return
+    nodes: list[Any] = [node for node in ast.walk(tree) if hasattr(node, "lineno")]
+    for node in sorted(nodes, key=lambda one: (one.lineno, one.col_offset)):
+        yield node, Line(file, first + node.lineno - 1)
+
+
+def _called(node: ast.Call) -> str:
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

@@ -1,0 +1,82 @@
+"""A pipeline that is to be put beside another: its samples with all that each operator makes of them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from trueline.adapters.guest.entry import Entry
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Array
+from trueline.data.pipeline.evidence import Failure
+from trueline.data.pipeline.looking import Pipeline, Wish
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Samples: the steps of their first value, for each sample what was there before and after them, and all values."""
+
+    steps: Sequence[Mapping[str, Any]]
+    states: Sequence[Sequence[Array]]
+    fields: Sequence[Sequence[Array]]
+
+
+class Passing:
+    """The process of one pipeline, until it is closed."""
+
+    def __init__(self, entry: Entry, wish: Wish, *, folder: Path | None = None) -> None:
+        self.entry, self._wish = entry, wish
+        self._stack = ExitStack()
+        journal = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-"))
+        self._given = {"journal": journal, "limit": wish.limit}
+        started = Pipeline.start(entry, python=wish.python, folder=folder, kwargs=self._given)
+        self._pipeline = self._stack.enter_context(started)
+        self._facts: Mapping[str, Any] | None = None
+
+    def again(self, entry: Entry, *, folder: Path | None = None) -> None:
+        """Another pipeline in the same process."""
+        self._pipeline.again(entry, folder=folder, kwargs=self._given)
+        self.entry, self._facts = entry, None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._stack.close()
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What is known of the pipeline; a Trouble where it cannot be built."""
+        if self._facts is None:
+            content = self._pipeline.told()
+            if "failed" in content:
+                failed = Failure.from_json(content["failed"])
+                place = f"{failed.line.file}:{failed.line.line}" if failed.line is not None else "-"
+                raised = {"kind": failed.kind, "error": failed.error, "place": place}
+                raise SideTrouble("data_pair.not_built", side=str(self.entry), **raised)
+            self._facts = content["facts"]
+            self._pipeline.ask({"do": "operators"})
+        return self._facts
+
+    def passed(self, wanted: Sequence[int], seed: int) -> Passed:
+        """These samples, or as many of a stream; a Trouble where there are none."""
+        content, arrays = self._pipeline.ask({"do": "passage", "wanted": list(wanted), "seed": seed})
+        states: list[list[Array]] = []
+        fields: list[list[Array]] = []
+        rest = iter(arrays)
+        for before, values in content["samples"]:
+            states.append([next(rest) for _ in range(before)])
+            fields.append([next(rest) for _ in range(values)])
+        if not fields:
+            raise SideTrouble("data_pair.no_samples", side=str(self.entry))
+        return Passed(content["steps"], states, fields)
+
+    def onward(self, first: int, arrays: Sequence[Array]) -> list[Array] | None:
+        """Arrays through the steps from ``first`` on; None where that cannot be done."""
+        content, found = self._pipeline.ask({"do": "onward", "first": first}, arrays)
+        return None if content["failed"] else found

@@ -1,0 +1,125 @@
+"""Two pipelines of the same raw data, operator by operator: where they part, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trueline.adapters.guest.wire import Array
+from trueline.data.pipeline.evidence import read_line
+from trueline.data.pipeline.passing import Passed, Passing
+from trueline.model.message import Message, message
+from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.data.asking import Batches, Chance, Passage, Step, chance_of
+from trueline.pair.data.blames import Lines, compare_field, is_label
+from trueline.pair.data.forms import alike
+from trueline.pair.data.stage import compare_batches, once
+from trueline.pair.data.steps import compare_passages
+
+_SEEDS: Final = (0, 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Two pipelines: what each made of the samples, what is blamed, and why nothing more can be said."""
+
+    bench: Passage
+    port: Passage
+    blames: Sequence[Blame]
+    open: Sequence[Message]
+    samples: int
+
+
+def put_beside(bench: Passing, port: Passing, count: int) -> Beside:
+    """The first ``count`` samples of both, from raw to what comes out at the end."""
+    lines = Lines(*(read_line(one.facts.get("line")) for one in (bench, port)))
+    names = str(bench.entry), str(port.entry)
+    asked = [_ask(one, count) for one in (bench, port)]
+    (there, there_batches), (here, here_batches) = asked
+    blames: list[Blame] = [*_facts(bench.facts, port.facts, lines)]
+    said: list[Message] = []
+    if len(there_batches.fields) != len(here_batches.fields):
+        numbers = {"bench": len(there_batches.fields), "port": len(here_batches.fields)}
+        blames.append(_blame(Cause.DATA, message("pair_parts.data_fields", **numbers), lines, **numbers))
+    if there.steps and here.steps and _same_raw(there, here):
+        found, why, _ = compare_passages(there, here, lines, names, port.onward)
+        blames += found
+        said += [why] if why is not None else []
+        blames += _others(there_batches, here_batches, lines)
+    elif len(there_batches.fields) == len(here_batches.fields):
+        looked = compare_batches(there_batches, here_batches, lines, names)
+        blames += looked.blames
+        said += [looked.skipped] if looked.skipped is not None else []
+    return Beside(there, here, once(blames), list(dict.fromkeys(said)), len(here.states))
+
+
+def _others(there: Batches, here: Batches, lines: Lines) -> list[Blame]:
+    """Sizes of batches, and the fields beside the first: labels, and what else a sample has."""
+    found: list[Blame] = []
+    if there.sizes and here.sizes and there.sizes != here.sizes:
+        numbers = {"bench": _listed(there.sizes), "port": _listed(here.sizes)}
+        found.append(_blame(Cause.DATA, message("data_pair.sizes", **numbers), lines, **numbers))
+    fields = min(len(there.fields), len(here.fields))
+    for place in range(1, fields):
+        port, bench = here.fields[place], there.fields[place]
+        chance = there.chance is not Chance.NONE or here.chance is not Chance.NONE
+        label = is_label(bench, place, fields)
+        found += compare_field(port, bench, chance=chance, lines=lines, is_label=label) or []
+    return found
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ", ".join(map(str, sizes))
+
+
+def _ask(one: Passing, count: int) -> tuple[Passage, Batches]:
+    length = one.facts["length"]
+    wanted = list(range(min(count, length) if length is not None else count))
+    runs = [one.passed(wanted, seed) for seed in _SEEDS]
+    flat = [[array for sample in (*run.states, *run.fields) for array in sample] for run in runs]
+    chance = chance_of(flat)
+    steps = [Step.from_json(each) for each in runs[0].steps]
+    return Passage(steps, runs[0].states, chance), Batches(_columns(runs[0]), _sizes(one.facts), chance)
+
+
+def _columns(passed: Passed) -> list[list[Array]]:
+    """The samples' values field by field, of as many fields as all of them have."""
+    fewest = min(len(one) for one in passed.fields)
+    return [[one[place] for one in passed.fields] for place in range(fewest)]
+
+
+def _sizes(facts: Mapping[str, Any]) -> list[int] | None:
+    """The size of the first batch and of the last, where batches are made and their number is known."""
+    size, length = facts["batch_size"], facts["length"]
+    if not size or not length:
+        return None
+    last = length % size
+    return [min(size, length), *([last] if last and not facts["drop_last"] and length > size else [])]
+
+
+def _same_raw(there: Passage, here: Passage) -> bool:
+    """Whether both begin with the same samples in the same order, so that steps can be held against each other."""
+    count = min(len(there.states), len(here.states))
+    pairs = [(here.states[at][0], there.states[at][0]) for at in range(count)]
+    return len(there.states) == len(here.states) and all(a.shape == b.shape and alike([a], [b]) for a, b in pairs)
+
+
+def _facts(bench: Mapping[str, Any], port: Mapping[str, Any], lines: Lines) -> list[Blame]:
+    """What both say of themselves: how many samples, and whether they are shuffled."""
+    found = []
+    if None not in (bench["length"], port["length"]) and bench["length"] != port["length"]:
+        numbers = {"bench": bench["length"], "port": port["length"]}
+        found.append(_blame(Cause.DATA, message("data_pair.length", **numbers), lines, **numbers))
+    shuffled = [bool(one["shuffles"]) for one in (bench, port)]
+    if shuffled[0] != shuffled[1]:
+        text = message("data_pair.only_bench_shuffles") if shuffled[0] else message("data_pair.only_port_shuffles")
+        numbers = {"bench": bench["sampler"], "port": port["sampler"]}
+        found.append(_blame(Cause.SAMPLE_ORDER, text, lines, **numbers))
+    return found
+
+
+def _blame(cause: Cause, text: Message, lines: Lines, *, bench: Any, port: Any) -> Blame:
+    return Blame(
+        Stage.DATA, cause, text, bench=bench, port=port, confirmed=True, line=lines.port, other_line=lines.bench
+    )

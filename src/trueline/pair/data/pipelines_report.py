@@ -1,0 +1,143 @@
+"""Two pipelines side by side, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from trueline.adapters.guest.wire import Array
+from trueline.data.pipeline.judging.fault import short
+from trueline.formats.source_lines import source_around
+from trueline.model.finding import Certainty, Conclusion, Finding, Where, roots
+from trueline.model.message import Message, message
+from trueline.model.report import Block, Report, Table, Text
+from trueline.model.result import Exit, Result
+from trueline.pair.blame import Blame, Cause
+from trueline.pair.data.asking import Passage
+from trueline.pair.data.pipelines import Beside
+from trueline.pair.data.steps import known_in
+
+# The guide's items; what is prepared otherwise in any other way is its dp.02.
+_CODES: Final = {
+    Cause.FACTOR_255: "dp.01",
+    Cause.MEAN_STD: "dp.01",
+    Cause.SAMPLE_ORDER: "dp.03",
+    Cause.DATA_PADDING: "dp.04",
+    Cause.LABELS: "ds.02",
+}
+_SHOWN: Final = 4
+
+
+def beside_result(bench: str, port: str, beside: Beside) -> Result:
+    """The JSON shape."""
+    found = _findings(beside)
+    fields = {
+        "pipeline": port,
+        "bench": bench,
+        "samples": beside.samples,
+        "operators": _steps_json(beside.port),
+        "bench_operators": _steps_json(beside.bench),
+        "open": [one.text() for one in beside.open],
+    }
+    return Result("data debug", _conclusion(bench, port, beside, found), _exit(found), found, fields)
+
+
+def beside_report(bench: str, port: str, beside: Beside) -> Report:
+    """Causes first, each with its lines, then both lists of operators."""
+    found = _findings(beside)
+    blocks: list[Block] = [Text(one) for one in beside.open]
+    shown: set[object] = set()
+    for one in [each for each in beside.blames if each.confirmed][:_SHOWN]:
+        for line, side in ((one.line, port), (one.other_line, bench)):
+            if line is not None and line not in shown:
+                shown.add(line)
+                blocks += source_around(line, side)
+    blocks.append(_operators(beside))
+    title = message("data_pair.title", bench=bench, port=port)
+    return Report(title, _conclusion(bench, port, beside, found), found, blocks)
+
+
+def _findings(beside: Beside) -> list[Finding]:
+    return [_finding(one) for one in sorted(beside.blames, key=lambda one: not one.confirmed)]
+
+
+def _finding(one: Blame) -> Finding:
+    values = {"bench": _plain(one.bench), "port": _plain(one.port)}
+    return Finding(
+        _CODES.get(one.cause, "dp.02"),
+        Conclusion.FOUND,
+        one.message,
+        Certainty.CERTAIN if one.confirmed else Certainty.POSSIBLE,
+        one.edit,
+        where=Where(
+            file=short(one.line.file) if one.line is not None else None,
+            line=one.line.line if one.line is not None else None,
+            side="port",
+        ),
+        measured=one.measured,
+        extra={
+            "kind": one.cause.value,
+            "values": values,
+            "confirmed": one.confirmed,
+            "other_line": one.other_line.to_json() if one.other_line is not None else None,
+            "left": one.left,
+        },
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value.text() if isinstance(value, Message) else value
+
+
+def _exit(found: Sequence[Finding]) -> Exit:
+    return Exit.PROBLEM if roots(found) else Exit.FINE
+
+
+def _conclusion(bench: str, port: str, beside: Beside, found: Sequence[Finding]) -> Message:
+    if found:
+        return message("data_pair.found", bench=bench, port=port, count=len(found))
+    if beside.open:
+        return message("data_pair.unknown", bench=bench, port=port)
+    return message("data_pair.same", bench=bench, port=port, samples=beside.samples)
+
+
+def _operators(beside: Beside) -> Table:
+    """Row by row what both have by then; a row is marked where what the port has is nothing that the benchmark has."""
+    rows = []
+    marked = set()
+    for place in range(max(len(beside.bench.steps), len(beside.port.steps)) + 1):
+        cells: list[Any] = [place]
+        for side in (beside.bench, beside.port):
+            cells += _cells(side, place)
+        rows.append(cells)
+        if beside.blames and place <= len(beside.port.steps) and not known_in(beside.bench, beside.port.at(place)):
+            marked.add(place)
+    names = ("place", "bench", "gives", "port", "gives")
+    headings = [message(f"data_pair.column_{name}") for name in names]
+    return Table(message("data_pair.operators"), headings, rows, frozenset(marked))
+
+
+def _cells(side: Passage, place: int) -> list[Any]:
+    if place > len(side.steps) or not side.states:
+        return [None, None]
+    name: Any = str(side.steps[place - 1]) if place else message("data_pair.raw")
+    return [name, _shown(side.at(place)[0])]
+
+
+def _shown(array: Array) -> str:
+    shape = "x".join(map(str, array.shape)) or "()"
+    if not array.size or array.dtype.kind not in "biuf":
+        return f"{shape} {array.dtype}"
+    return f"{shape} {array.dtype} {float(array.min()):.4g}..{float(array.max()):.4g}"
+
+
+def _steps_json(passage: Passage) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "settings": dict(one.settings),
+            "file": one.line.file if one.line is not None else None,
+            "line": one.line.line if one.line is not None else None,
+        }
+        for one in passage.steps
+    ]

@@ -1,0 +1,15 @@
+import mindspore.dataset as ds
+import numpy as np
+
+
+class Sentences:
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, i):
+        return np.arange(1, 4 + i % 5, dtype=np.int32), np.array(i % 2, np.int32)
+
+
+def make():
+    data = ds.GeneratorDataset(Sentences(), ["ids", "label"], shuffle=False)
+    return data.batch(4, drop_remainder=True)  # expect
