@@ -8,8 +8,11 @@ from pathlib import Path
 import click
 
 from trueline.cli.options import answer, json_flag
+from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, start_lightly, write_page
+from trueline.cli.progress import StepsLine
 from trueline.cli.verb import Verb
+from trueline.model.message import message
 
 
 @click.command("describe", cls=Verb, help="describe.help")
@@ -34,13 +37,20 @@ def command(
     """Describe a dataset."""
     check_page(output, force)
     start_lightly()
+    reading = message("describe.reading", source=source)
     from trueline.data.describing import Wanted, describe
     from trueline.data.describing.answer import result_of
     from trueline.data.describing.report import report_of
     from trueline.data.sources.opening import open_source
 
     wanted = Wanted(label, tuple(one.strip() for one in missing if one.strip()), classes, exact)
-    found = describe(open_source(source, label=label), wanted)
+    line = StepsLine()
+    with ended_cleanly():
+        opened = open_source(source, label=label)
+        try:
+            found = describe(opened, wanted, lambda done: line.show(done, opened.length or done, reading))
+        finally:
+            line.wipe()
     code = answer(result_of(found), lambda: report_of(found), as_json=as_json)
     write_page(output, report_of(found))
     return code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from trueline.data.described import Described
 from trueline.data.describing.wanted import Wanted
 from trueline.data.source import Source
@@ -9,10 +11,12 @@ from trueline.data.source import Source
 __all__ = ["Wanted", "describe"]
 
 
-def describe(source: Source, wanted: Wanted) -> Described:
-    """A dataset, field by field; a table in SQL, anything else chunk by chunk."""
+def describe(source: Source, wanted: Wanted, tell: Callable[[int], None] | None = None) -> Described:
+    """A dataset, field by field; a table in SQL, anything else chunk by chunk, and ``tell`` is told how far it is."""
     from trueline.data.describing.by_chunks import describe_by_chunks
     from trueline.data.describing.by_sql import describe_table
     from trueline.data.sources.tables import TableSource
 
-    return describe_table(source, wanted) if isinstance(source, TableSource) else describe_by_chunks(source, wanted)
+    if isinstance(source, TableSource):
+        return describe_table(source, wanted)
+    return describe_by_chunks(source, wanted, tell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from trueline.data.describing.wanted import Wanted
 from trueline.data.source import Source
 
 
-def describe_by_chunks(source: Source, wanted: Wanted) -> Described:
+def describe_by_chunks(source: Source, wanted: Wanted, tell: Callable[[int], None] | None = None) -> Described:
     """Everything in one pass; samples that are pointed at are read once more."""
     label = wanted.label or source.label or labels.guess_label(source.fields)
     guessed = wanted.label is None and source.label is None
@@ -32,6 +32,8 @@ def describe_by_chunks(source: Source, wanted: Wanted) -> Described:
     samples = 0
     for chunk in source.chunks():
         samples += chunk.size
+        if tell is not None:
+            tell(samples)
         for name, column in chunk.columns.items():
             gatherers[name].add(chunk.start, column)
         if label_gatherer is not None:
