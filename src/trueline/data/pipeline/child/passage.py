@@ -18,8 +18,8 @@ def answer_passage(host: Host, content: Content, _: list[Array]) -> Answer:
     """The samples ``wanted``, with randomness fixed by ``seed`` before each of them.
 
     ``indexes`` are those of the samples that did not fail; ``steps`` are the operators that the first value of a
-    sample has gone through; ``samples`` has for each sample how many arrays there are of it: what was there before the first step and
-    after each, and then all of its values.
+    sample has gone through; ``samples`` has for each sample how many arrays there are of it: what was there before the
+    first step and after each, and then all of its values.
     """
     host.journal.doing("passage")
     taken: list[tuple[list[State], list[Array]]] = []
