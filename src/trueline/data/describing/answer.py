@@ -101,7 +101,14 @@ def _classes(one: Classes) -> dict[str, Any]:
         "std": one.std,
         "ratio": one.ratio,
         "strays": [
-            {"label": each.label, "count": each.count, "first": each.first, "like": each.like} for each in one.strays
+            {
+                "label": each.label,
+                "count": each.count,
+                "first": each.first,
+                "like": each.like,
+                "certain": each.certain,
+            }
+            for each in one.strays
         ],
         "one_hot": one.one_hot,
         "not_one_hot": one.not_one_hot,

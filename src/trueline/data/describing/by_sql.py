@@ -9,8 +9,9 @@ from trueline.data.described import Classes, Described, Drift, Told
 from trueline.data.describing import labels
 from trueline.data.describing.gathering import FieldGatherer
 from trueline.data.describing.samples import TableSample
+from trueline.data.describing.sql_asking import ask
 from trueline.data.describing.sql_duplicates import find_duplicates
-from trueline.data.describing.sql_fields import ask, tell
+from trueline.data.describing.sql_fields import tell
 from trueline.data.describing.sql_labels import table_classes
 from trueline.data.describing.wanted import Wanted
 from trueline.data.sources.tables import TableSource

@@ -16,14 +16,20 @@ NUMBERS: Final = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 999
 _MANY: Final = 20
 # So many times their own range other values lie away from a marker outside of it.
 _FAR: Final = 2.0
+# So many times as often as another value a marker is there that lies beside them.
+_OFTEN: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A field's numbers without those that may be markers; ``fractions`` says whether some are no integers."""
+    """A field's numbers without those that may be markers; ``fractions`` says whether some are no integers.
+
+    ``count`` is how many there are, ``distinct`` how many different ones.
+    """
 
     low: float
     high: float
+    count: int
     distinct: int
     fractions: bool
 
@@ -32,15 +38,18 @@ def guess(candidates: Mapping[float, int], others: Spread | None) -> list[float]
     """Which of some numbers, of which a field has so many, are no values but markers."""
     if others is None:
         return []
-    return [value for value, count in candidates.items() if count and _is_marker(value, others)]
+    return [value for value, count in candidates.items() if count and _is_marker(value, count, others)]
 
 
-def _is_marker(value: float, others: Spread) -> bool:
+def _is_marker(value: float, count: int, others: Spread) -> bool:
     width = others.high - others.low
     if others.low <= value <= others.high:
         return False
     if value == -1:
-        return others.low >= 0 and width > 0 and (others.fractions or others.distinct >= _MANY)
+        # Integers may well go on below 0: there it must be apart from them, or more frequent than they are.
+        often = count * others.distinct > _OFTEN * others.count
+        apart = others.low > 1 or often
+        return others.low >= 0 and width > 0 and (others.fractions or (apart and others.distinct >= _MANY))
     if value < 0 and others.low >= 0:
         return True
     return min(abs(value - others.low), abs(value - others.high)) > _FAR * width

@@ -138,7 +138,7 @@ class NumberGatherer:
         if self._others is None:
             return None
         different = self.distinct.count if self.scalars else len(np.unique(self.reservoir.values))
-        return markers.Spread(*self._others, different, self.fractions)
+        return markers.Spread(*self._others, self.moments.count, different, self.fractions)
 
     @property
     def is_mask(self) -> bool:

@@ -97,7 +97,8 @@ class TableSample:
         found = found[~np.isin(found, markers.NUMBERS)]
         if not len(found):
             return None
-        return Spread(float(found.min()), float(found.max()), self.distinct(name), self.fractions(name))
+        low, high = float(found.min()), float(found.max())
+        return Spread(low, high, self.length, self.distinct(name), self.fractions(name))
 
     def terms(self, column: TableColumn) -> Terms:
         """What the column looks like."""

@@ -1,150 +1,23 @@
-"""Columns of a table told by SQL: what is asked of all rows at once, and what the answers make of each column."""
+"""Columns of a table told by SQL: what the answers make of each, and more questions where something is to be told."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from trueline.data.described import Drift, Lengths, Missing, Told
 from trueline.data.describing import markers
 from trueline.data.describing.samples import TableSample
+from trueline.data.describing.sql_asking import NUMERIC, answers, is_short, sums
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import FIRST, QUANTILES
 from trueline.data.sources.duck import quoted
 from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
 
-# As many columns as are asked for at once: a question of thousands of terms takes long to plan.
-_COLUMNS: Final = 50
-_NUMERIC: Final = ("integer", "number", "mixed")
 Answer = Mapping[str, Any]
-
-
-def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> list[dict[str, Any]]:
-    """The main scan: for every column its own questions, all in as few queries as can be."""
-    known = source.in_footers()
-    answers: list[dict[str, Any]] = []
-    for start in range(0, len(terms), _COLUMNS):
-        some = terms[start : start + _COLUMNS]
-        asked = [_questions(one, sample) for one in some]
-        # Apart from the others, DuckDB answers these from the footers of Parquet files, without a scan.
-        footed = [
-            {key: sql for key, sql in one.items() if column.column.name in known and _in_footer(key, sql, column)}
-            for one, column in zip(asked, some, strict=True)
-        ]
-        scanned = [
-            {key: sql for key, sql in one.items() if key not in apart} for one, apart in zip(asked, footed, strict=True)
-        ]
-        answers += [
-            {**one, **more} for one, more in zip(_answers(source, footed), _answers(source, scanned), strict=True)
-        ]
-    if sample.exact and not sample.small:
-        # One column at a time, because all values of it are held.
-        source.duck.use_all_memory()
-        answers = [{**one, **_answers(source, [_exactly(each)])[0]} for one, each in zip(answers, terms, strict=True)]
-    return answers
-
-
-def _in_footer(key: str, sql: str, terms: Terms) -> bool:
-    return sql in {
-        "there": f"count({terms.raw})",
-        "count": f"count({terms.raw})",
-        "low": f"min({terms.raw})",
-        "high": f"max({terms.raw})",
-    }.get(key, ())
-
-
-def _answers(source: TableSource, questions: Sequence[Mapping[str, str]], where: str = "true") -> list[dict[str, Any]]:
-    """One query for all of them."""
-    terms = [sql for one in questions for sql in one.values()]
-    sql = f"SELECT {', '.join(terms)} FROM {source.relation.sql} WHERE {where}"
-    found = iter(source.duck.unordered(sql)[0] if terms else ())
-    return [{key: next(found) for key in one} for one in questions]
-
-
-def _questions(terms: Terms, sample: TableSample) -> dict[str, str]:
-    raw = terms.raw
-    asked = {"there": f"count({raw})"}
-    if terms.kind in _NUMERIC:
-        asked |= _of_numbers(terms, sample)
-    if terms.kind in ("text", "mixed"):
-        asked |= _of_texts(terms, sample)
-    if terms.kind == "boolean":
-        asked["true"] = f"count_if({raw})"
-    if terms.kind == "time":
-        asked |= {"low": f"min({raw})", "high": f"max({raw})"}
-    if terms.kind == "bytes":
-        asked["empty"] = f"count_if(octet_length({raw}) = 0)"
-    for place, marker in enumerate(terms.given):
-        asked[f"given{place}"] = f"count_if({terms.is_one(marker)})"
-    return {**asked, **_exactly(terms)} if sample.small else asked
-
-
-def _exactly(terms: Terms) -> dict[str, str]:
-    """What costs much of large tables."""
-    asked = {}
-    if terms.kind not in ("bytes", "other"):
-        asked["distinct"] = f"count(DISTINCT {terms.raw})"
-    if terms.kind in _NUMERIC:
-        asked["quantiles"] = f"quantile_cont({terms.finite}, {list(QUANTILES)})"
-    if terms.kind in ("text", "mixed"):
-        asked |= {
-            "shortest": f"min(length({terms.text}))",
-            "longest": f"max(length({terms.text}))",
-            "length": f"avg(length({terms.text}))",
-        }
-    return asked
-
-
-def _of_numbers(terms: Terms, sample: TableSample) -> dict[str, str]:
-    # What is not finite shows in the sum: only then is it counted, column by column.
-    number = terms.finite if terms.kind == "mixed" or terms.given_numbers else terms.number
-    plain = terms.kind != "mixed" and not terms.given_numbers
-    asked = {
-        "low": f"min({terms.raw if plain else number})",
-        "high": f"max({terms.raw if plain else number})",
-        "count": f"count({number})" if not plain else f"count({terms.raw})",
-        **_sums(number, sample.pivot(terms.column.name)),
-    }
-    if terms.kind == "mixed":
-        value = terms.number
-        asked |= {
-            "numbers": f"count({value})",
-            "nan": f"count_if(isnan({value}))",
-            "+inf": f"count_if({value} = 'inf'::DOUBLE)",
-            "-inf": f"count_if({value} = '-inf'::DOUBLE)",
-            "fractions": f"count_if({number} <> trunc({number}))",
-        }
-        if terms.column.form is Form.JSON:
-            asked |= {
-                "booleans": f"count_if({terms.raw} IN ('true', 'false'))",
-                "sequences": f"count_if({terms.raw}[1] = '[')",
-                "others": f"count_if({terms.raw}[1] = '{{')",
-            }
-    elif terms.given_numbers and terms.is_float:
-        asked["odd"] = f"count_if(NOT isfinite({terms.raw}))"
-    return asked
-
-
-def _sums(number: str, pivot: float) -> dict[str, str]:
-    apart = f"({number} - {pivot!r}::DOUBLE)" if pivot else f"({number})"
-    return {"sum": f"sum({apart})", "squares": f"sum({apart} * {apart})"}
-
-
-def _of_texts(terms: Terms, sample: TableSample) -> dict[str, str]:
-    if terms.kind == "text" and not sample.small:
-        # A quick look: what begins with a blank or is short is looked at again, as far as there is such.
-        return {"short": f"count_if({_is_short(terms)})"}
-    asked = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
-    if terms.kind == "mixed":
-        asked["texts"] = f"count_if({terms.is_text})"
-    return asked
-
-
-def _is_short(terms: Terms) -> str:
-    return f"({terms.raw} < '!' OR strlen({terms.raw}) <= {markers.LONGEST_TEXT})"
 
 
 def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample, *, is_label: bool) -> Told:
@@ -152,12 +25,12 @@ def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample,
     terms, drift = _settled(source, terms, answer)
     if answer.get("short"):
         again = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
-        answer = {**answer, **_answers(source, [again], _is_short(terms))[0]}
-    if terms.kind in _NUMERIC:
+        answer = {**answer, **answers(source, [again], is_short(terms))[0]}
+    if terms.kind in NUMERIC:
         answer = _finite_again(source, terms, answer, sample)
     missing = _missing(source, terms, answer, sample, is_label=is_label)
     name = terms.column.name
-    numbers = _numbers(terms, answer, sample) if terms.kind in _NUMERIC else {}
+    numbers = _numbers(terms, answer, sample) if terms.kind in NUMERIC else {}
     if terms.kind == "boolean" and answer["there"]:
         share = answer["true"] / answer["there"]
         numbers = {"low": int(share == 1), "high": int(share > 0), "mean": share, "std": math.sqrt(share * (1 - share))}
@@ -241,12 +114,12 @@ def _finite_again(source: TableSource, terms: Terms, answer: Answer, sample: Tab
         "low": f"min({number})",
         "high": f"max({number})",
         "count": f"count({number})",
-        **_sums(number, sample.pivot(terms.column.name)),
-        "nan": f"count_if(isnan({terms.raw}))",
+        **sums(number, sample.pivot(terms.column.name)),
+        "nan": f"count_if({terms.is_nan})",
         "+inf": f"count_if({terms.number} = 'inf'::DOUBLE)",
         "-inf": f"count_if({terms.number} = '-inf'::DOUBLE)",
     }
-    return {**answer, **_answers(source, [asked])[0]}
+    return {**answer, **answers(source, [asked])[0]}
 
 
 def _missing(
@@ -255,9 +128,9 @@ def _missing(
     null = source.relation.length - answer["there"]
     empty = f"octet_length({terms.raw}) = 0" if terms.kind == "bytes" else terms.is_empty
     kinds = [("null", null, f"{terms.raw} IS NULL"), ("empty", answer.get("empty", 0), empty)]
-    if terms.kind in _NUMERIC:
+    if terms.kind in NUMERIC:
         kinds += [
-            ("nan", answer.get("nan", 0), f"isnan({terms.number})"),
+            ("nan", answer.get("nan", 0), terms.is_nan),
             ("+inf", answer.get("+inf", 0), f"{terms.number} = 'inf'::DOUBLE"),
             ("-inf", answer.get("-inf", 0), f"{terms.number} = '-inf'::DOUBLE"),
         ]
@@ -267,7 +140,7 @@ def _missing(
             found.append(Missing("marker", count, first(source, terms.is_one(marker)), marker))
     if answer.get("marked") and not (is_label and terms.kind == "text"):
         found += _texts_guessed(source, terms)
-    if terms.kind in _NUMERIC and not is_label:
+    if terms.kind in NUMERIC and not is_label:
         found += _numbers_guessed(source, terms, answer, sample)
     return found
 
@@ -286,7 +159,7 @@ def _numbers_guessed(source: TableSource, terms: Terms, answer: Answer, sample: 
     ends = {float(answer[end]) for end in ("low", "high") if answer[end] is not None} & set(markers.NUMBERS)
     # Values of all rows lie no closer together than those of some: what is no marker there is none here.
     seen = sample.spread(terms.column.name)
-    if not ends or (seen is not None and not markers.guess(dict.fromkeys(ends, 1), seen)):
+    if not ends or (seen is not None and not markers.guess(dict.fromkeys(ends, int(answer["count"] or 0)), seen)):
         return []
     counts = [f"count_if({terms.finite} = {value!r}::DOUBLE)" for value in markers.NUMBERS]
     known = ", ".join(f"{value!r}::DOUBLE" for value in markers.NUMBERS)
@@ -298,7 +171,7 @@ def _numbers_guessed(source: TableSource, terms: Terms, answer: Answer, sample: 
     if low is None:
         return []
     distinct = answer["distinct"] if sample.exact else sample.distinct(terms.column.name)
-    spread = markers.Spread(float(low), float(high), distinct, sample.fractions(terms.column.name))
+    spread = markers.Spread(float(low), float(high), answer["count"], distinct, sample.fractions(terms.column.name))
     found = dict(zip(markers.NUMBERS, times, strict=True))
     return [
         Missing("marker", found[value], first(source, f"{terms.finite} = {value!r}::DOUBLE"), int(value), guessed=True)

@@ -55,6 +55,11 @@ class Terms:
         return f"CASE WHEN {' AND '.join(conditions)} THEN {number} END" if conditions else number
 
     @property
+    def is_nan(self) -> str:
+        """Whether it is NaN; isnan() is false to DuckDB where a Parquet footer has a range, which leaves NaN out."""
+        return f"(NOT isfinite({self.number}) AND NOT isinf({self.number}))"
+
+    @property
     def text(self) -> str:
         """As a text without blanks around it, null where it is none."""
         if self.column.form is Form.JSON:

@@ -71,6 +71,10 @@ class Duck:
         finally:
             self.run("SET preserve_insertion_order = true")
 
+    def scans(self, sql: str) -> bool:
+        """Whether a question about Parquet files needs more of them than their footers."""
+        return "PARQUET" in str(self.rows(f"EXPLAIN {sql}")).upper()
+
     def use_all_memory(self) -> None:
         """No longer keep to little memory."""
         self.run("RESET memory_limit")

@@ -39,15 +39,14 @@ def can_be_read(duck: Duck, file: ParquetFile) -> bool:
     return True
 
 
-def with_statistics(duck: Duck, files: Sequence[ParquetFile]) -> frozenset[str]:
-    """The columns whose nulls, least and largest values are in the footers, so that DuckDB reads no page for them."""
+def nulls_in_footers(duck: Duck, files: Sequence[ParquetFile]) -> dict[str, int]:
+    """How many nulls the columns have of which all footers say it."""
     paths = ", ".join(quoted(str(one.path)) for one in files)
     rows = duck.rows(
-        "SELECT path_in_schema FROM parquet_metadata([" + paths + "]) GROUP BY path_in_schema HAVING count(*) = "
-        "count(CASE WHEN stats_null_count = num_values OR stats_min_value IS NOT NULL THEN stats_null_count END) "
-        f"AND count(DISTINCT file_name) = {len(files)}"
+        f"SELECT path_in_schema, sum(stats_null_count) FROM parquet_metadata([{paths}]) GROUP BY path_in_schema "
+        f"HAVING count(*) = count(stats_null_count) AND count(DISTINCT file_name) = {len(files)}"
     )
-    return frozenset(name for (name,) in rows)
+    return {name: int(nulls) for name, nulls in rows}
 
 
 def together(files: Sequence[ParquetFile]) -> Relation:

@@ -145,9 +145,9 @@ class TableSource:
                 parts.append(self.duck.arrays(parquet_files.part_of(file, columns, begin - first, end - first)))
         return {one.name: joined([plain_column(part[one.name], one) for part in parts]) for one in columns}
 
-    def in_footers(self) -> frozenset[str]:
-        """The fields of which counts, least and largest values cost nothing."""
-        return parquet_files.with_statistics(self.duck, self._parquet) if self._parquet else frozenset()
+    def nulls_in_footers(self) -> dict[str, int]:
+        """How many nulls the fields have of which the files say it themselves."""
+        return parquet_files.nulls_in_footers(self.duck, self._parquet) if self._parquet else {}
 
     def drop_damaged(self) -> bool:
         """Leave out Parquet files that have a good footer and pages that cannot be read; whether there were such.
