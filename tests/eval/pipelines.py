@@ -34,9 +34,8 @@ def main() -> int:
         rows = []
         for row in pool.map(examine, chosen):
             rows.append(row)
-            print(
-                "right" if not row["wrong"] else "WRONG", row["framework"], row["pipeline"], *row["wrong"], flush=True
-            )
+            name = f"{row['framework']}/{row['pipeline']}"
+            print("right" if not row["wrong"] else "WRONG", name, *row["wrong"], flush=True)
     print(f"{len(rows)} pipelines, {sum(not one['wrong'] for one in rows)} right")
     if not asked.only:
         table = {"rates": rates(rows), "first_look": FIRST_LOOK, "rows": rows}
