@@ -15,6 +15,7 @@ from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, check_place, write_page
 from trueline.cli.progress import doing
 from trueline.cli.verb import Verb
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
 
@@ -95,7 +96,7 @@ def command(
         timeout,
         tests is not None,
     )
-    with ended_cleanly(), doing("pair") as tell:
+    with ended_cleanly(), doing(_said) as tell:
         paired = pair_sides(wishes[0], wishes[1], options, tell)
     written = None
     if tests is not None and paired.kept is not None:
@@ -128,3 +129,7 @@ def _json(option: str, text: str | None, kind: type, otherwise: Any) -> Any:
         example = '[10, "small"]' if kind is list else '{"classes": 10}'
         raise BadUsage("pair.other_json", option=option, text=text, example=example)
     return found
+
+
+def _said(what: str) -> Message:
+    return message(f"pair.doing_{what}")

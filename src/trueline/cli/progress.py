@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from trueline.model.message import Message, message
+from trueline.model.message import Message
 
 _PATIENCE = 1.0
 _EVERY = 0.2
@@ -69,14 +69,14 @@ def bytes_progress(what: Message) -> Iterator[Callable[[int], None] | None]:
 
 
 @contextmanager
-def doing(section: str) -> Iterator[Callable[[str], None]]:
-    """Hands out what is to be told of what is going on, a message ``doing_…`` of the section; wiped at the end."""
+def doing(said: Callable[[str], Message]) -> Iterator[Callable[[str], None]]:
+    """Hands out what is to be told of what is going on, which ``said`` puts into words; wiped at the end."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
 
     def tell(what: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{message(f'{section}.doing_{what}').text()}")
+        sys.stderr.write(f"\r\x1b[K{said(what).text()}")
         sys.stderr.flush()
 
     try:

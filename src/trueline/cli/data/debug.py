@@ -13,6 +13,7 @@ from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, write_page
 from trueline.cli.progress import doing
 from trueline.cli.verb import Verb
+from trueline.model.message import Message, message
 
 if TYPE_CHECKING:
     from trueline.adapters.guest.entry import Entry
@@ -58,7 +59,7 @@ def command(
     wish = Wish(samples, epochs, workers, timeout)
     if port is not None:
         return _beside(entry, Entry.parse(port), wish, output, as_json=as_json)
-    with ended_cleanly(), doing("data_debug") as tell:
+    with ended_cleanly(), doing(_said) as tell:
         evidence = look(entry, wish, tell)
     findings = judged(evidence)
     if output is not None:
@@ -74,7 +75,7 @@ def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_js
     from trueline.pair.data.pipelines_report import beside_report, beside_result
 
     names = str(bench), str(port)
-    with ended_cleanly(), doing("data_debug") as tell, ExitStack() as stack:
+    with ended_cleanly(), doing(_said) as tell, ExitStack() as stack:
         tell("building")
         sides = [stack.enter_context(Passing(entry, wish)) for entry in (bench, port)]
         tell("passage")
@@ -82,3 +83,7 @@ def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_js
     if output is not None:
         write_page(output, beside_report(*names, found))
     return answer(beside_result(*names, found), lambda: beside_report(*names, found), as_json=as_json)
+
+
+def _said(what: str) -> Message:
+    return message(f"data_debug.doing_{what}")
