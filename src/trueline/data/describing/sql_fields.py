@@ -10,7 +10,7 @@ from typing import Any
 from trueline.data.described import Drift, Lengths, Missing, Told
 from trueline.data.describing import markers
 from trueline.data.describing.samples import TableSample
-from trueline.data.describing.sql_asking import NUMERIC, answers, is_short, sums
+from trueline.data.describing.sql_asking import NUMERIC, answers, sums
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import FIRST, QUANTILES
 from trueline.data.sources.duck import quoted
@@ -23,9 +23,6 @@ Answer = Mapping[str, Any]
 def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample, *, is_label: bool) -> Told:
     """A column, from its answers and a few more questions where something is to be told."""
     terms, drift = _settled(source, terms, answer)
-    if answer.get("short"):
-        again = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
-        answer = {**answer, **answers(source, [again], is_short(terms))[0]}
     if terms.kind in NUMERIC:
         answer = _finite_again(source, terms, answer, sample)
     missing = _missing(source, terms, answer, sample, is_label=is_label)

@@ -54,7 +54,7 @@ def open_table(path: Path, *, label: str | None = None, name: str | None = None)
     for one in files:
         if _kind(one) != kind:
             skipped.add("describe.other_kind", one.name)
-    duck = Duck()
+    duck = Duck(stores=kind != "parquet")
     try:
         source = TableSource(name or str(path), kind, [one for one in files if _kind(one) == kind], duck, skipped)
         if label is not None and label not in source.fields:
