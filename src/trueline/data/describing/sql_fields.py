@@ -189,8 +189,9 @@ def _numbers(terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Any
         quantiles = dict(zip(keys, map(float, answer["quantiles"] or ()), strict=False))
     whole = terms.kind == "integer" or (terms.kind == "mixed" and not answer["fractions"])
     return {
-        "low": int(answer["low"]) if whole else float(answer["low"]),
-        "high": int(answer["high"]) if whole else float(answer["high"]),
+        # Parquet's footers have -0.0 as the least number where it is 0.
+        "low": int(answer["low"]) if whole else float(answer["low"]) + 0.0,
+        "high": int(answer["high"]) if whole else float(answer["high"]) + 0.0,
         "mean": sample.pivot(name) + mean,
         "std": math.sqrt(variance),
         "quantiles": quantiles,
