@@ -25,6 +25,7 @@ SCRIPTS = (
     "compare.py",
     "convert.py",
     "pair.py",
+    "data_describe.py",
     "data_manifest.py",
 )
 PART = re.compile(r"`python benchmarks/(\S+)`\n\n```text\n(.*?)\n```", re.DOTALL)

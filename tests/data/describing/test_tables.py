@@ -131,6 +131,19 @@ def test_one_hot_labels(tmp_path: Path) -> None:
         assert (one.code, one.where.sample) == ("ds.02", 8)
 
 
+def test_a_table_of_very_many_columns(tmp_path: Path) -> None:
+    table = {f"c{place}": [(row * place) % 97 + 0.5 for row in range(30)] for place in range(150)}
+    table["c70"][11] = float("nan")
+    found = described(write_table(tmp_path / "t.csv", table))
+    assert len(found.fields) == 150
+    assert [(one.name, list(one.missing[0].first)) for one in found.fields if one.missing] == [("c70", [11])]
+
+
+def test_labels_that_are_others_for_every_sample_are_no_classes(tmp_path: Path) -> None:
+    table = {"x": list(range(300)), "label": [f"user {row}" for row in range(300)]}
+    assert described(write_table(tmp_path / "t.csv", table)).no_classes == "describe.label_unique"
+
+
 def test_padding(tmp_path: Path) -> None:
     draw = random.Random(0)
     rows = []

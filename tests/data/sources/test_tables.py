@@ -113,6 +113,7 @@ def test_a_quote_that_does_not_end_takes_only_what_it_must(tmp_path: Path) -> No
         (b'a,"b\nc"\n1,2\n', ["a", "b\nc"], [{"a": 1, "b\nc": 2}]),
         (b"a,b\n1,2", ["a", "b"], [{"a": 1, "b": 2}]),
         (b"A,a\n1,2\n", ["A", "a"], [{"A": 1, "a": 2}]),
+        (b"a,b\n0,1,2\n1,3,4\n", ["column0", "a", "b"], [{"column0": 0, "a": 1, "b": 2}]),
     ],
 )
 def test_forms_of_csv(tmp_path: Path, content: bytes, fields: list[str], rows: list[dict[str, Any]] | None) -> None:
@@ -172,6 +173,18 @@ def test_a_folder_is_one_table_in_the_order_of_names(tmp_path: Path) -> None:
     assert source.take([3])[0]["x"] == 3.0
 
 
+def test_links_that_lead_nowhere_or_in_a_circle_are_told(tmp_path: Path) -> None:
+    write_table(tmp_path / "a.csv", {"x": [1]})
+    (tmp_path / "sub").mkdir()
+    write_table(tmp_path / "sub" / "b.csv", {"x": [2]})
+    (tmp_path / "sub" / "again").symlink_to("..")
+    (tmp_path / "gone.csv").symlink_to("nowhere")
+    (tmp_path / "notes.md").touch()
+    source = open_table(tmp_path)
+    assert all_of(source, "x") == [1, 2]
+    assert skipped(source) == {"dead_link": ["gone.csv"], "link_loop": ["sub/again"], "other_kind": ["notes.md"]}
+
+
 def test_a_folder_of_csv_whose_columns_differ(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,y\n1,2\nshort\n3,4\n")
     (tmp_path / "b.csv").write_text("z,x\n5,6\n7,8,9\n10,11\n")
@@ -226,3 +239,9 @@ def test_a_table_larger_than_a_chunk_has_its_rows_in_order(tmp_path: Path) -> No
     starts = [(chunk.start, chunk.size) for chunk in source.chunks(["x"])]
     assert starts == [(0, 65536), (65536, 4464), (70001, 61072), (131073, 18926)]
     assert all_of(source, "x") == [row for row in range(count) if row not in bad]
+
+
+def test_a_column_that_hides_where_rows_come_from_is_one_trouble(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "t.parquet", {"File_Row_Number": [1.0], "x": [2]})
+    with pytest.raises(BadFile, match="file_row_number"):
+        open_table(path)

@@ -42,6 +42,7 @@ def command(
     from trueline.data.describing.answer import result_of
     from trueline.data.describing.report import report_of
     from trueline.data.sources.opening import open_source
+    from trueline.data.sources.tables import TableSource
 
     wanted = Wanted(label, tuple(one.strip() for one in missing if one.strip()), classes, exact)
     line = StepsLine()
@@ -51,6 +52,8 @@ def command(
             found = describe(opened, wanted, lambda done: line.show(done, opened.length or done, reading))
         finally:
             line.wipe()
+            if isinstance(opened, TableSource):
+                opened.close()
     code = answer(result_of(found), lambda: report_of(found), as_json=as_json)
     write_page(output, report_of(found))
     return code

@@ -13,10 +13,12 @@ __all__ = ["Wanted", "describe"]
 
 def describe(source: Source, wanted: Wanted, tell: Callable[[int], None] | None = None) -> Described:
     """A dataset, field by field; a table in SQL, anything else chunk by chunk, and ``tell`` is told how far it is."""
-    from trueline.data.describing.by_chunks import describe_by_chunks
-    from trueline.data.describing.by_sql import describe_table
     from trueline.data.sources.tables import TableSource
 
     if isinstance(source, TableSource):
+        from trueline.data.describing.by_sql import describe_table
+
         return describe_table(source, wanted)
+    from trueline.data.describing.by_chunks import describe_by_chunks
+
     return describe_by_chunks(source, wanted, tell)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from trueline.data.described import Classes, Described, Drift, Told
 from trueline.data.describing import labels
+from trueline.data.describing.by_chunks import describe_by_chunks
 from trueline.data.describing.gathering import FieldGatherer
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.sql_asking import ask
@@ -14,11 +15,19 @@ from trueline.data.describing.sql_duplicates import find_duplicates
 from trueline.data.describing.sql_fields import tell
 from trueline.data.describing.sql_labels import table_classes
 from trueline.data.describing.wanted import Wanted
+from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
+
+_WIDE, _FEW = 100, 10_000_000
 
 
 def describe_table(source: TableSource, wanted: Wanted) -> Described:
     """The whole table; files that turn out to be damaged are left out, and the others described."""
+    relation = source.relation
+    cells = relation.length * len(relation.columns)
+    if len(relation.columns) > _WIDE and cells <= _FEW and relation.columns[0].form is not Form.TYPED:
+        # Questions about hundreds of columns take longer to plan than so few cells take to be looked at.
+        return describe_by_chunks(source, wanted)
     while True:
         try:
             return _describe(source, wanted)

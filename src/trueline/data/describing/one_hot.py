@@ -76,7 +76,8 @@ class LabelGatherer:
         if not self._labels:
             return None, "describe.label_empty"
         if given is None and not labels.names_classes(self._labels, given=not guessed):
-            return None, "describe.label_quantity"
+            names = sum(isinstance(one, str) for one in self._labels)
+            return None, "describe.label_unique" if names * 2 > len(self._labels) else "describe.label_quantity"
         return labels.classes_of(field, self._labels, guessed=guessed, given=given), None
 
 

@@ -21,7 +21,7 @@ from trueline.data.sources.tables import TableSource, joined
 
 # Up to so many rows every number is exact.
 SMALL: Final = 200_000
-_STRETCHES, _ROWS = 10, 2048
+_STRETCHES, _ROWS = 6, 4096
 # So many deviations away from 0, squares lose four of their sixteen digits.
 _FAR: Final = 100.0
 

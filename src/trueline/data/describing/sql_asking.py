@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from trueline.data.describing import markers
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import QUANTILES
@@ -72,7 +71,7 @@ def _questions(terms: Terms, sample: TableSample) -> dict[str, str]:
     if terms.kind in NUMERIC:
         asked |= _of_numbers(terms, sample)
     if terms.kind in ("text", "mixed"):
-        asked |= _of_texts(terms, sample)
+        asked |= _of_texts(terms)
     if terms.kind == "boolean":
         asked["true"] = f"count_if({raw})"
     if terms.kind == "time":
@@ -136,16 +135,8 @@ def sums(number: str, pivot: float) -> dict[str, str]:
     return {"sum": f"sum({apart})", "squares": f"sum({apart} * {apart})"}
 
 
-def _of_texts(terms: Terms, sample: TableSample) -> dict[str, str]:
-    if terms.kind == "text" and not sample.small:
-        # A quick look: what begins with a blank or is short is looked at again, as far as there is such.
-        return {"short": f"count_if({is_short(terms)})"}
+def _of_texts(terms: Terms) -> dict[str, str]:
     asked = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
     if terms.kind == "mixed":
         asked["texts"] = f"count_if({terms.is_text})"
     return asked
-
-
-def is_short(terms: Terms) -> str:
-    """Whether a text is so short, or begins so, that it may stand for nothing."""
-    return f"({terms.raw} < '!' OR strlen({terms.raw}) <= {markers.LONGEST_TEXT})"

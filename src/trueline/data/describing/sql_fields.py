@@ -10,7 +10,7 @@ from typing import Any
 from trueline.data.described import Drift, Lengths, Missing, Told
 from trueline.data.describing import markers
 from trueline.data.describing.samples import TableSample
-from trueline.data.describing.sql_asking import NUMERIC, answers, is_short, sums
+from trueline.data.describing.sql_asking import NUMERIC, answers, sums
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import FIRST, QUANTILES
 from trueline.data.sources.duck import quoted
@@ -23,9 +23,6 @@ Answer = Mapping[str, Any]
 def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample, *, is_label: bool) -> Told:
     """A column, from its answers and a few more questions where something is to be told."""
     terms, drift = _settled(source, terms, answer)
-    if answer.get("short"):
-        again = {"empty": f"count_if({terms.is_empty})", "marked": f"count_if({terms.is_marked})"}
-        answer = {**answer, **answers(source, [again], is_short(terms))[0]}
     if terms.kind in NUMERIC:
         answer = _finite_again(source, terms, answer, sample)
     missing = _missing(source, terms, answer, sample, is_label=is_label)
@@ -192,8 +189,9 @@ def _numbers(terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Any
         quantiles = dict(zip(keys, map(float, answer["quantiles"] or ()), strict=False))
     whole = terms.kind == "integer" or (terms.kind == "mixed" and not answer["fractions"])
     return {
-        "low": int(answer["low"]) if whole else float(answer["low"]),
-        "high": int(answer["high"]) if whole else float(answer["high"]),
+        # Parquet's footers have -0.0 as the least number where it is 0.
+        "low": int(answer["low"]) if whole else float(answer["low"]) + 0.0,
+        "high": int(answer["high"]) if whole else float(answer["high"]) + 0.0,
         "mean": sample.pivot(name) + mean,
         "std": math.sqrt(variance),
         "quantiles": quantiles,

@@ -80,14 +80,16 @@ class Terms:
 
     @property
     def is_empty(self) -> str:
-        """Whether it is an empty text."""
-        return f"coalesce({self.text} = '', false)"
+        """Whether it is an empty text; only what begins with a blank, or with nothing, is looked at closely."""
+        if self.column.form is Form.JSON:
+            return f"coalesce({self.text} = '', false)"
+        return f"(CASE WHEN {self.raw} < '!' THEN {self.text} = '' ELSE false END)"
 
     @property
     def is_marked(self) -> str:
-        """Whether it is a text that stands for nothing, as people write it."""
-        long = f"strlen({self.raw}) > {markers.LONGEST_TEXT + 4}"
-        return f"coalesce(CASE WHEN {long} THEN false ELSE lower({self.words}) IN ({_MARKERS}) END, false)"
+        """Whether it is a text that stands for nothing, as people write it; only short ones are looked at closely."""
+        short = f"strlen({self.raw}) <= {markers.LONGEST_TEXT + 2}"
+        return f"(CASE WHEN {short} THEN coalesce(lower({self.words}) IN ({_MARKERS}), false) ELSE false END)"
 
     @property
     def is_given(self) -> str:

@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -45,9 +46,12 @@ def look(path: Path) -> Dialect:
     if not text.strip() or not lines:
         raise BadFile(path, "")
     separator = "\t" if ".tsv" in path.name.lower() else max(_SEPARATORS, key=lambda one: _outside(lines[0], one))
-    rows = [row for row in csv.reader(StringIO(text), delimiter=separator) if row][:2]
+    rows = list(islice((row for row in csv.reader(StringIO(text), delimiter=separator) if row), 3))
     header = len(rows) < 2 or not _are_data(rows[0], rows[1])
     names = rows[0] if header else [f"column{place}" for place in range(len(rows[0]))]
+    if header and len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:]):
+        # Some programs write the number of each row, and no name above.
+        names = ["", *names]
     return Dialect(separator, _unique(names), header, encoding)
 
 
@@ -88,16 +92,16 @@ def is_number(text: str) -> bool:
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    found: list[str] = []
+    """Each once, and none empty."""
+    found: dict[str, None] = {}
     for place, name in enumerate(names):
         plain = name.strip() or f"column{place}"
-        known = plain
-        times = 1
+        known, times = plain, 1
         while known in found:
             known = f"{plain}_{times}"
             times += 1
-        found.append(known)
-    return found
+        found[known] = None
+    return list(found)
 
 
 def read_rows(duck: Duck, path: Path, dialect: Dialect, *, into: str, values: str, skipped: Skipped) -> list[int]:

@@ -36,11 +36,12 @@ def _fetched(column: Any) -> Fetched:
 class Duck:
     """A connection with a temporary folder of its own, which ends with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stores: bool = True) -> None:
+        """With ``stores`` tables can be made, in a file: they need not fit into memory."""
         duckdb = _duckdb()
         self.errors: tuple[type[Exception], ...] = (duckdb.Error,)
         self._folder = tempfile.TemporaryDirectory(prefix="trueline-tables-")
-        self._connection = duckdb.connect(str(Path(self._folder.name) / "staged.duckdb"))
+        self._connection = duckdb.connect(str(Path(self._folder.name) / "staged.duckdb") if stores else ":memory:")
         self.run(f"SET memory_limit = '{_MEMORY}'")
         self.run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spilled'))}")
         self.run("SET enable_progress_bar = false")

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from trueline.data.sources.duck import Duck, name_in_sql, quoted
 from trueline.data.sources.relation import Form, Relation, TableColumn
+
+# DuckDB's own names for where a row comes from: a column of this name would hide it.
+RESERVED: Final = frozenset({"file_row_number", "file_index"})
 
 
 @dataclass(frozen=True, slots=True)

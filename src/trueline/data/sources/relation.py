@@ -42,10 +42,6 @@ class Relation:
     columns: Sequence[TableColumn]
     length: int
 
-    def column(self, name: str) -> TableColumn:
-        """The column of a field."""
-        return next(one for one in self.columns if one.name == name)
-
 
 class Gaps:
     """Rows that were stepped over keep their numbers: which sample a row is that was read, and the other way round."""

@@ -23,7 +23,7 @@ class Staging:
         self._duck = duck
         self._skipped = skipped
         self._form = form
-        self._names: list[str] = []
+        self._names: dict[str, str] = {}
         self._read = 0
         self.gaps = Gaps()
         duck.run(f"CREATE OR REPLACE TABLE {TABLE} (row BIGINT)")
@@ -47,7 +47,7 @@ class Staging:
     def relation(self) -> Relation:
         """The table as it is now."""
         kind = "VARCHAR" if self._form is Form.TEXT else "JSON"
-        columns = [TableColumn(name, f"v{place}", kind, self._form) for place, name in enumerate(self._names)]
+        columns = [TableColumn(name, sql, kind, self._form) for name, sql in self._names.items()]
         return Relation(TABLE, "row", columns, self._read)
 
     def _add_delimited(self, path: Path) -> list[int]:
@@ -78,8 +78,12 @@ class Staging:
 
     def _places(self, names: Sequence[str]) -> list[str]:
         """What SQL calls these fields; new ones get a column."""
-        for name in names:
-            if name not in self._names:
-                self._duck.run(f"ALTER TABLE {TABLE} ADD COLUMN v{len(self._names)} VARCHAR")
-                self._names.append(name)
-        return [f"v{self._names.index(name)}" for name in names]
+        new = [name for name in names if name not in self._names]
+        columns = [f"v{len(self._names) + place} VARCHAR" for place in range(len(new))]
+        if not self._names:
+            self._duck.run(f"CREATE OR REPLACE TABLE {TABLE} ({', '.join(['row BIGINT', *columns])})")
+        else:
+            for column in columns:
+                self._duck.run(f"ALTER TABLE {TABLE} ADD COLUMN {column}")
+        self._names |= {name: f"v{len(self._names) + place}" for place, name in enumerate(new)}
+        return [self._names[name] for name in names]

@@ -13,6 +13,7 @@ from trueline.data.source import Chunk, Column, Skipped
 from trueline.data.sources import parquet_files
 from trueline.data.sources.cells import plain_column
 from trueline.data.sources.duck import Duck
+from trueline.data.sources.folders import Files
 from trueline.data.sources.parquet_files import ParquetFile
 from trueline.data.sources.relation import Form, Gaps, Relation, TableColumn
 from trueline.data.sources.staging import Staging
@@ -29,15 +30,19 @@ _KINDS: Final = {
     ".ndjson": "jsonl",
 }
 _PACKED: Final = ("csv", "jsonl")
-_ROWS: Final = 65536
+# What other tools keep beside their tables is called so: _SUCCESS, .crc.
+_BESIDE: Final = (".", "_")
+_OTHER, _NOT_TOLD = "describe.other_kind", "beside"
+# A chunk of so many rows, or of so many cells, is enough to be quick.
+_ROWS, _CELLS = 65536, 4_000_000
 
 
 def is_table(path: Path) -> bool:
     """Whether a path is called like a table, or is a folder of which most files are."""
     if path.is_dir():
-        files = list(_files(path))
-        tables = [one for one in files if _kind(one) is not None]
-        return bool(tables) and len(tables) * 2 >= len(files)
+        skipped = Skipped()
+        tables = len(_files(path, skipped))
+        return tables > 0 and tables >= skipped.counts.get(_OTHER, 0)
     return _kind(path) is not None
 
 
@@ -46,15 +51,15 @@ def open_table(path: Path, *, label: str | None = None, name: str | None = None)
     if not path.exists():
         raise BadUsage("describe.no_such_file", path=str(path))
     skipped = Skipped()
-    files = list(_files(path)) if path.is_dir() else [path]
+    files = _files(path, skipped) if path.is_dir() else [path]
     counts = Counter(kind for one in files if (kind := _kind(one)) is not None)
     if not counts:
         raise BadFile(path, message("describe.no_table").text())
     kind = counts.most_common(1)[0][0]
     for one in files:
         if _kind(one) != kind:
-            skipped.add("describe.other_kind", one.name)
-    duck = Duck()
+            skipped.add(_OTHER, one.name)
+    duck = Duck(stores=kind != "parquet")
     try:
         source = TableSource(name or str(path), kind, [one for one in files if _kind(one) == kind], duck, skipped)
         if label is not None and label not in source.fields:
@@ -73,11 +78,18 @@ def _kind(path: Path) -> str | None:
     return inner if inner in _PACKED else None
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for one in sorted(folder.rglob("*")):
-        # What other tools keep beside their tables is called so: _SUCCESS, .crc, .ipynb_checkpoints.
-        if one.is_file() and not any(part[0] in "._" for part in one.relative_to(folder).parts):
-            yield one
+def _files(folder: Path, skipped: Skipped) -> list[Path]:
+    """The tables of a folder; other files, and links that lead nowhere or in a circle, are told."""
+
+    def wanted(_: str, name: str) -> str | None:
+        if name.startswith(_BESIDE):
+            return _NOT_TOLD
+        return None if _kind(Path(name)) is not None else _OTHER
+
+    found = [folder / one for one in Files(folder, wanted, skipped)]
+    for told in (skipped.counts, skipped.places):
+        told.pop(_NOT_TOLD, None)
+    return found
 
 
 class TableSource:
@@ -115,9 +127,11 @@ class TableSource:
 
     def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Some thousand rows at a time."""
-        columns = [self.relation.column(one) for one in (self.fields if fields is None else fields)]
-        for start in range(0, self.relation.length, _ROWS):
-            for begin, end in self.gaps.stretches(start, min(start + _ROWS, self.relation.length)):
+        known = {one.name: one for one in self.relation.columns}
+        columns = [known[one] for one in (self.fields if fields is None else fields)]
+        rows = max(1, min(_ROWS, _CELLS // max(1, len(columns))))
+        for start in range(0, self.relation.length, rows):
+            for begin, end in self.gaps.stretches(start, min(start + rows, self.relation.length)):
                 yield Chunk(int(self.gaps.samples(begin)), end - begin, self.read(columns, begin, end))
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
@@ -177,6 +191,10 @@ class TableSource:
     def _open_parquet(self, files: Sequence[Path]) -> Relation:
         for path in files:
             found = parquet_files.read_footer(self.duck, path)
+            if found is not None and parquet_files.RESERVED & {name.lower() for name in found.types}:
+                raise BadFile(
+                    path, message("describe.reserved", names=", ".join(sorted(parquet_files.RESERVED))).text()
+                )
             if found is not None and found.length:
                 self._parquet.append(found)
             else:
