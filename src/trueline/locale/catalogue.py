@@ -10,8 +10,17 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from trueline.locale.of_checks import messages as messages_of_checks
+from trueline.locale.of_checks import sentence_of
+
 LANGUAGES = {"en": "en", "zh": "zh_CN"}
 _current: list[str] = []
+
+
+@cache
+def every_message(lang: str) -> dict[str, str]:
+    """All sentences of a language by id, also those of the checklist, which are read one by one where they are said."""
+    return {**_messages(lang), **messages_of_checks(lang)}
 
 
 @cache
@@ -26,7 +35,7 @@ def _messages(lang: str) -> dict[str, str]:
 
 def ids(lang: str = "en") -> frozenset[str]:
     """All message ids of a language."""
-    return frozenset(_messages(lang))
+    return frozenset(every_message(lang))
 
 
 def language() -> str:
@@ -66,7 +75,10 @@ class _Forgiving(string.Formatter):
 
 def render(id: str, params: Mapping[str, Any] | None = None, lang: str | None = None) -> str:
     """A message in a language; an id without a sentence is shown as itself."""
-    sentence = _messages(lang or language()).get(id) or _messages("en").get(id)
+    chosen = lang or language()
+    sentence = _messages(chosen).get(id) or _messages("en").get(id)
+    if sentence is None:
+        sentence = sentence_of(id, chosen) or sentence_of(id, "en")
     if sentence is None:
         return id
     return _Forgiving().vformat(sentence, (), dict(params or {}))

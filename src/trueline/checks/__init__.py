@@ -1,0 +1,1 @@
+"""The checklist: one file per item, found by walking this package."""

@@ -1,0 +1,153 @@
+"""What a check is: a question with a code, asked of the evidence that its parameters name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.message import Message
+
+EVIDENCE: Final = ("script", "run", "data", "weights", "bench_script", "bench_run", "bench_data")
+Asking = Callable[..., Iterator[Finding]]
+_Asking = TypeVar("_Asking", bound=Asking)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One way to decide an item: positional parameters of ``ask`` are its evidence, keyword-only ones its limits."""
+
+    code: str
+    title: str
+    ask: Asking
+    evidence: tuple[str, ...]
+    limits: Mapping[str, Any]
+    module: str
+
+    @property
+    def family(self) -> str:
+        """What stands before the dot."""
+        return self.code.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """What tells it from other ways to decide the same item."""
+        return self.ask.__name__
+
+
+_known: list[Check] = []
+
+
+def check(code: str, title: str = "") -> Callable[[_Asking], _Asking]:
+    """Register a way to decide an item; the item's title is told once, at the first way."""
+
+    def register(ask: _Asking) -> _Asking:
+        evidence, limits = _signature(ask)
+        told = title or next((one.title for one in _known if one.code == code), "")
+        _known.append(Check(code, told, ask, evidence, limits, ask.__module__))
+        return ask
+
+    return register
+
+
+def _signature(ask: Asking) -> tuple[tuple[str, ...], dict[str, Any]]:
+    evidence: list[str] = []
+    limits: dict[str, Any] = {}
+    for one in inspect.signature(ask).parameters.values():
+        if one.kind is one.KEYWORD_ONLY and one.default is not one.empty:
+            limits[one.name] = one.default
+        elif one.kind is one.POSITIONAL_OR_KEYWORD and one.name in EVIDENCE:
+            evidence.append(one.name)
+        else:
+            raise TypeError(f"{ask.__module__}.{ask.__name__}: {one.name} is neither evidence nor a limit")
+    return tuple(evidence), limits
+
+
+def known_checks() -> Sequence[Check]:
+    """Those that have registered so far."""
+    return _known
+
+
+def found(
+    said: str,
+    where: Where,
+    *,
+    certainty: Certainty = Certainty.CERTAIN,
+    advice: str | None = None,
+    measured: Any = None,
+    limit: Any = None,
+    because: str | None = None,
+    evidence: Sequence[Any] = (),
+    **params: Any,
+) -> Finding:
+    """A problem. ``said`` is a message of the item's own file, ``dp_03.not_shuffled``, and names the item by it."""
+    code, told, advised = _told(said, advice, params)
+    return Finding(
+        code,
+        Conclusion.FOUND,
+        told,
+        certainty=certainty,
+        advice=advised,
+        because=because,
+        where=where,
+        measured=measured,
+        limit=limit,
+        evidence=evidence,
+    )
+
+
+def suspect(
+    said: str,
+    where: Where,
+    *,
+    advice: str | None = None,
+    measured: Any = None,
+    limit: Any = None,
+    evidence: Sequence[Any] = (),
+    **params: Any,
+) -> Finding:
+    """What may be a problem and cannot be told for sure: N/A, with the reason and the line."""
+    code, told, advised = _told(said, advice, params)
+    return Finding(
+        code,
+        Conclusion.SUSPECT,
+        told,
+        certainty=Certainty.POSSIBLE,
+        advice=advised,
+        where=where,
+        measured=measured,
+        limit=limit,
+        evidence=evidence,
+    )
+
+
+def none(
+    said: str,
+    *,
+    evidence: Sequence[Any],
+    where: Where | None = None,
+    measured: Any = None,
+    limit: Any = None,
+    **params: Any,
+) -> Finding:
+    """No problem; ``evidence`` is what was looked at, without which nothing of the kind may be said."""
+    if not evidence:
+        raise ValueError(f"{said}: no problem, and nothing was looked at")
+    code, told, _ = _told(said, None, params)
+    return Finding(
+        code, Conclusion.NONE, told, where=where or Where(), measured=measured, limit=limit, evidence=evidence
+    )
+
+
+def na(said: str, *, where: Where | None = None, **params: Any) -> Finding:
+    """Nothing to decide it by, for this reason."""
+    code, told, _ = _told(said, None, params)
+    return Finding(code, Conclusion.NA, told, where=where or Where())
+
+
+def _told(said: str, advice: str | None, params: Mapping[str, Any]) -> tuple[str, Message, Message]:
+    """The item's code, the sentence, and the advice that goes with it."""
+    section = said.partition(".")[0]
+    return section.replace("_", "."), Message(said, params), Message(advice or f"{section}.advice", params)
