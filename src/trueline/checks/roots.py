@@ -1,0 +1,63 @@
+"""Which finding follows from which: only roots are counted and shown on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from trueline.model.finding import Conclusion, Finding, Where
+
+
+def _not_later(root: Where, other: Where) -> bool:
+    """The root was there when the other one showed; what has no step was there from the beginning."""
+    return other.step is None or (root.step or 0) <= other.step
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Findings of ``code`` follow from one of ``root`` where their places (root, other) allow it."""
+
+    code: str
+    root: str
+    when: Callable[[Where, Where], bool] | None = None
+
+
+# The first rule that fits names the root, so nearer causes stand before farther ones.
+RULES: Final[Sequence[Rule]] = (
+    # Numbers that are not finite in the data make everything after them so.
+    Rule("mp.01", "ds.01", _not_later),
+    Rule("hp.01", "ds.01", _not_later),
+    # Weights that are zero, or lost on the way, give gradients that are zero.
+    Rule("cg.02", "wi.01"),
+    Rule("tr.12", "wi.01"),
+    # A loss scale that is too high, or inputs of thousands, overflow.
+    Rule("mp.01", "mp.02", _not_later),
+    Rule("mp.01", "dp.01", _not_later),
+    Rule("mp.01", "hp.01"),
+    Rule("hp.01", "dp.01", _not_later),
+    # Gradients that were never cleared, or clipped while scaled, throw the training as a high rate does.
+    Rule("hp.01", "tr.01"),
+    Rule("hp.01", "mp.03"),
+)
+
+
+def with_roots(findings: Iterable[Finding], rules: Sequence[Rule] = RULES) -> list[Finding]:
+    """The findings again, those that follow from another one with its code; what a check has said itself stays."""
+    told = list(findings)
+    found = [one for one in told if one.conclusion is Conclusion.FOUND]
+    return [_with_root(one, found, rules) if one.conclusion is Conclusion.FOUND else one for one in told]
+
+
+def _with_root(one: Finding, found: Sequence[Finding], rules: Sequence[Rule]) -> Finding:
+    if one.because is not None:
+        # A root that nobody has found is none.
+        return one if any(other.code == one.because for other in found) else replace(one, because=None)
+    for rule in rules:
+        if rule.code == one.code and any(_fits(rule, other, one) for other in found):
+            return replace(one, because=rule.root)
+    return one
+
+
+def _fits(rule: Rule, root: Finding, other: Finding) -> bool:
+    return root.code == rule.root and (rule.when is None or rule.when(root.where, other.where))

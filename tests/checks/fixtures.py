@@ -1,0 +1,97 @@
+"""Small scripts with a fault of one item, or with none, and what they say about themselves.
+
+``tests/checks/dp_03/bad_torch_NAME.py``. Marks, in comments:
+
+- ``# expect: dp.03`` at the end of a line: reading the script finds it on exactly that line.
+- ``# run: dp.03 --tensors --steps 0:3`` in the first lines: a run that is recorded with these options shows it, and
+  nothing else; ``# run:`` alone shows nothing.
+- ``# ranks: 2`` in the first lines: so many processes record one run, each with RANK and WORLD_SIZE (MindSpore:
+  RANK_ID and RANK_SIZE) in its environment.
+- ``# bench: bench_torch_NAME.py`` in the first lines: that script's run, recorded alike, is the benchmark's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parent
+# Of all fixtures these run with the tests: one in so many, chosen by name, so that new ones do not change the choice.
+_ONE_IN: Final = 3
+_HEAD: Final = 12
+_NAME: Final = re.compile(r"(good|bad)_(torch|mindspore)_\w+\.py")
+_EXPECTED: Final = re.compile(r"#\s*expect:\s*([a-z]+\.\d\d(?:[,\s]+[a-z]+\.\d\d)*)\s*$")
+_CODE: Final = re.compile(r"[a-z]+\.\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class RunMark:
+    """What a recorded run is to show: these codes and no others; and how it is recorded."""
+
+    codes: frozenset[str]
+    options: tuple[str, ...] = ()
+    ranks: int = 1
+    bench: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """One script: the item it was written for, and its marks; ``expected`` are (code, line)."""
+
+    path: Path
+    code: str
+    good: bool
+    framework: str
+    expected: tuple[tuple[str, int], ...]
+    run: RunMark | None
+
+    @property
+    def name(self) -> str:
+        """``dp_03/bad_torch_NAME``."""
+        return f"{self.path.parent.name}/{self.path.stem}"
+
+
+def all_fixtures() -> list[Fixture]:
+    """Every script in the folders of items, by name."""
+    paths = sorted(FOLDER.glob("*/*.py"))
+    return [_read(path, found[1], found[2]) for path in paths if (found := _NAME.fullmatch(path.name))]
+
+
+def chosen(fixtures: list[Fixture]) -> list[Fixture]:
+    """A third of them; all where TRUELINE_WHOLE (or TRUELINE_FIXTURES, which still forks) is set."""
+    if os.environ.get("TRUELINE_WHOLE") or os.environ.get("TRUELINE_FIXTURES"):
+        return fixtures
+    return [one for one in fixtures if zlib.crc32(one.name.encode()) % _ONE_IN == 0]
+
+
+def _read(path: Path, kind: str, framework: str) -> Fixture:
+    lines = path.read_text("utf-8").splitlines()
+    expected = [
+        (code, number)
+        for number, line in enumerate(lines, 1)
+        if (found := _EXPECTED.search(line))
+        for code in _CODE.findall(found[1])
+    ]
+    return Fixture(
+        path, path.parent.name.replace("_", "."), kind == "good", framework, tuple(expected), _run_mark(path, lines)
+    )
+
+
+def _run_mark(path: Path, lines: list[str]) -> RunMark | None:
+    said = {
+        name: text.strip()
+        for line in lines[:_HEAD]
+        for name, colon, text in [line.removeprefix("# ").partition(":")]
+        if colon and line.startswith("# ")
+    }
+    if "run" not in said:
+        return None
+    words = shlex.split(said["run"])
+    codes = [word for word in words if _CODE.fullmatch(word)]
+    bench = path.with_name(said["bench"]) if "bench" in said else None
+    return RunMark(frozenset(codes), tuple(words[len(codes) :]), int(said.get("ranks", "1")), bench)

@@ -1,0 +1,58 @@
+"""Every fault that a recorded run shows is found in it, and nothing else; in healthy runs nothing is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checks.fixtures import Fixture, RunMark, all_fixtures, chosen
+from launching import IN_ORDER, trueline
+
+from trueline.checks.listing import all_checks
+from trueline.checks.roots import with_roots
+from trueline.checks.running import ask_all
+from trueline.formats.run_folder.reader import open_run
+from trueline.model.finding import Finding, roots
+
+MARKED = [one for one in all_fixtures() if one.run is not None]
+_RANK_NAMES = {"torch": ("RANK", "WORLD_SIZE"), "mindspore": ("RANK_ID", "RANK_SIZE")}
+
+
+def record(script: Path, framework: str, mark: RunMark, folder: Path) -> Path:
+    """Record a script, rank after rank; the folder of the run."""
+    folder.mkdir(exist_ok=True)
+    rank_name, world_name = _RANK_NAMES[framework]
+    for rank in range(mark.ranks):
+        env = dict(IN_ORDER)
+        if mark.ranks > 1:
+            env |= {rank_name: str(rank), world_name: str(mark.ranks)}
+        done = trueline(
+            "run", "--quiet", "-o", "run", *mark.options, str(script), cwd=folder, env=env, forked=framework
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+    return folder / "run"
+
+
+def told(findings: list[Finding]) -> str:
+    """The findings as lines, for a test that fails."""
+    return "\n".join(f"{one.code} {one.conclusion} {one.message.text()} {one.where}" for one in findings)
+
+
+@pytest.mark.parametrize("fixture", chosen(MARKED), ids=lambda one: one.name)
+def test_a_recorded_run_shows_what_it_is_marked_with(tmp_path: Path, fixture: Fixture) -> None:
+    mark = fixture.run
+    assert mark is not None
+    evidence = {"run": open_run(record(fixture.path, fixture.framework, mark, tmp_path / "own"))}
+    if mark.bench is not None:
+        evidence["bench_run"] = open_run(record(mark.bench, fixture.framework, mark, tmp_path / "bench"))
+    findings = with_roots(ask_all(all_checks(), evidence))
+    crashed = [f"{one.code}: {one.error}" for one in findings if one.error is not None]
+    assert not crashed
+    problems = roots(findings)
+    assert {one.code for one in problems} == mark.codes, told(problems) + "\n---\n" + told(findings)
+
+
+def test_every_marked_script_says_what_its_name_says() -> None:
+    for one in MARKED:
+        assert one.run is not None
+        assert one.good is not bool(one.run.codes), one.name
