@@ -100,7 +100,9 @@ def _is_of_data(scope: Scope) -> bool:
     value = iterated(scope.value)
     if scope.name == "comprehension" or value is None or isinstance(value, Seq | Derived | Unknown | Const):
         return False
-    return not (isinstance(value, Made) and value.name.rpartition(".")[2] in ("ModuleList", "CellList", "range", "unbind"))
+    return not (
+        isinstance(value, Made) and value.name.rpartition(".")[2] in ("ModuleList", "CellList", "range", "unbind")
+    )
 
 
 def without_uncalled(events: Sequence[Event]) -> Iterator[Event]:

@@ -66,7 +66,10 @@ class Project:
         for _ in range(level - 1):
             folder = folder.parent
         parts = name.split(".") if name else []
-        for place in (folder.joinpath(*parts).with_suffix(".py") if parts else None, folder.joinpath(*parts, "__init__.py")):
+        for place in (
+            folder.joinpath(*parts).with_suffix(".py") if parts else None,
+            folder.joinpath(*parts, "__init__.py"),
+        ):
             if place is not None and place.is_file():
                 return place
         return folder if not parts and folder.is_dir() else None

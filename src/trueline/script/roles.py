@@ -30,10 +30,40 @@ class Role(StrEnum):
 
 
 OPTIMIZERS: Final = frozenset(
-    ("SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop RMSProp Rprop LBFGS SparseAdam ASGD Adafactor Muon "
-     "Momentum Lamb LAMB LARS LazyAdam FTRL ProximalAdagrad AdamWeightDecay AdaMax AdaFactor Lion AdamOffload "
-     "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell Thor").split()
-)  # fmt: skip
+    (
+        "SGD",
+        "Adam",
+        "AdamW",
+        "Adamax",
+        "NAdam",
+        "RAdam",
+        "Adagrad",
+        "Adadelta",
+        "RMSprop",
+        "RMSProp",
+        "Rprop",
+        "LBFGS",
+        "SparseAdam",
+        "ASGD",
+        "Adafactor",
+        "Muon",
+        "Momentum",
+        "Lamb",
+        "LAMB",
+        "LARS",
+        "LazyAdam",
+        "FTRL",
+        "ProximalAdagrad",
+        "AdamWeightDecay",
+        "AdaMax",
+        "AdaFactor",
+        "Lion",
+        "AdamOffload",
+        "AdaSumByDeltaWeightWrapCell",
+        "AdaSumByGradWrapCell",
+        "Thor",
+    )
+)
 _OPTIMIZER_ROOMS: Final = (
     "torch.optim.",
     "mindspore.nn.",
@@ -45,15 +75,57 @@ _OPTIMIZER_ROOMS: Final = (
     "transformers.",
 )
 LOSSES: Final = frozenset(
-    ("CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss SmoothL1Loss HuberLoss KLDivLoss CTCLoss "
-     "PoissonNLLLoss GaussianNLLLoss HingeEmbeddingLoss MarginRankingLoss TripletMarginLoss CosineEmbeddingLoss "
-     "MultiLabelSoftMarginLoss MultiLabelMarginLoss SoftMarginLoss MultiMarginLoss "
-     "SoftmaxCrossEntropyWithLogits SampledSoftmaxLoss FocalLoss DiceLoss RMSELoss MAELoss "
-     "cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits mse_loss l1_loss smooth_l1_loss "
-     "huber_loss kl_div ctc_loss poisson_nll_loss gaussian_nll_loss hinge_embedding_loss margin_ranking_loss "
-     "triplet_margin_loss cosine_embedding_loss multilabel_soft_margin_loss multi_margin_loss soft_margin_loss "
-     "SigmoidCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits BinaryCrossEntropy").split()
-)  # fmt: skip
+    (
+        "CrossEntropyLoss",
+        "NLLLoss",
+        "BCELoss",
+        "BCEWithLogitsLoss",
+        "MSELoss",
+        "L1Loss",
+        "SmoothL1Loss",
+        "HuberLoss",
+        "KLDivLoss",
+        "CTCLoss",
+        "PoissonNLLLoss",
+        "GaussianNLLLoss",
+        "HingeEmbeddingLoss",
+        "MarginRankingLoss",
+        "TripletMarginLoss",
+        "CosineEmbeddingLoss",
+        "MultiLabelSoftMarginLoss",
+        "MultiLabelMarginLoss",
+        "SoftMarginLoss",
+        "MultiMarginLoss",
+        "SoftmaxCrossEntropyWithLogits",
+        "SampledSoftmaxLoss",
+        "FocalLoss",
+        "DiceLoss",
+        "RMSELoss",
+        "MAELoss",
+        "cross_entropy",
+        "nll_loss",
+        "binary_cross_entropy",
+        "binary_cross_entropy_with_logits",
+        "mse_loss",
+        "l1_loss",
+        "smooth_l1_loss",
+        "huber_loss",
+        "kl_div",
+        "ctc_loss",
+        "poisson_nll_loss",
+        "gaussian_nll_loss",
+        "hinge_embedding_loss",
+        "margin_ranking_loss",
+        "triplet_margin_loss",
+        "cosine_embedding_loss",
+        "multilabel_soft_margin_loss",
+        "multi_margin_loss",
+        "soft_margin_loss",
+        "SigmoidCrossEntropyWithLogits",
+        "SparseSoftmaxCrossEntropyWithLogits",
+        "BinaryCrossEntropy",
+    )
+)
 LOADERS: Final = frozenset(
     (
         "torch.utils.data.DataLoader",

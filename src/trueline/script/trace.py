@@ -25,7 +25,7 @@ HANDLER: Final = "handler"
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """A loop (``value``: what is iterated over), a branch (the condition), a with (the context), a call of a function."""
+    """A loop (``value``: what is iterated over), a branch (the condition), a with (the context), a call."""
 
     kind: str
     place: Place
@@ -40,7 +40,8 @@ class Event:
     """A call of something of a library; ``name`` is its full name, that of a method ``torch.optim.SGD.step``.
 
     Where nothing is known of what the method belongs to, the name is ``?.step``. A loss module or network of a library
-    that is called is ``torch.nn.CrossEntropyLoss.__call__``; a network of the project's own is ``torch.nn.Module.__call__``.
+    that is called is ``torch.nn.CrossEntropyLoss.__call__``; a network of the project's own
+    is ``torch.nn.Module.__call__``.
     """
 
     name: str
@@ -93,7 +94,7 @@ class Event:
 
 @dataclass(slots=True)
 class Trace:
-    """The events in the order in which they happen, each loop's once; and what came back from the project's functions."""
+    """The events in the order in which they happen, each loop's once; and what the project's functions gave."""
 
     events: list[Event] = field(default_factory=list)
     returned: dict[int, list[Value]] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from trueline.script.reading.elements import element_of
 from trueline.script.reading.expressions import Expressions
 from trueline.script.reading.libraries import answered
 from trueline.script.reading.machine import DEEPEST, Frame, method_of
-from trueline.script.trace import CALL, WITH, Scope
+from trueline.script.trace import CALL, WITH, Event, Scope
 from trueline.script.values import (
     Attribute,
     Class,
@@ -37,9 +37,25 @@ from trueline.script.values import (
 _FORWARD: Final = ("forward", "construct", "__call__")
 # Decorators that leave a function as it is.
 _PLAIN: Final = frozenset(
-    ("jit", "compile", "script", "cache", "lru_cache", "wraps", "record", "contextmanager", "abstractmethod", "overload",
-     "main", "override", "fixture", "rank_zero_only", "autocast", "singledispatch")
-)  # fmt: skip
+    (
+        "jit",
+        "compile",
+        "script",
+        "cache",
+        "lru_cache",
+        "wraps",
+        "record",
+        "contextmanager",
+        "abstractmethod",
+        "overload",
+        "main",
+        "override",
+        "fixture",
+        "rank_zero_only",
+        "autocast",
+        "singledispatch",
+    )
+)
 _CONTEXTS: Final = frozenset(("no_grad", "inference_mode", "enable_grad", "autocast", "set_grad_enabled"))
 
 
@@ -213,9 +229,9 @@ class Calling(Expressions):
         held: dict[str, Value] = {}
         for name, default in zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True):
             held[name] = self.evaluate(default)
-        for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            if default is not None:
-                held[one.arg] = self.evaluate(default)
+        for one, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if given is not None:
+                held[one.arg] = self.evaluate(given)
         return held
 
     def _instance(self, cls: Class, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -228,15 +244,22 @@ class Calling(Expressions):
         if made is not None and isinstance(made[0], Function):
             bound = self.attribute(instance, "__init__", node)
             self.call(bound, args, kwargs, node)
-        elif cls.is_dataclass or any(one.is_dataclass for one in cls.lineage()):
-            self._fields(instance, args, kwargs)
-        elif any(base.endswith(("NamedTuple", "BaseModel", "TypedDict")) for base in cls.library_bases()):
+        elif (
+            cls.is_dataclass
+            or any(one.is_dataclass for one in cls.lineage())
+            or any(base.endswith(("NamedTuple", "BaseModel", "TypedDict")) for base in cls.library_bases())
+        ):
             self._fields(instance, args, kwargs)
         else:
             answered(self, _init_event(instance, args, kwargs, self.machine.place(node)), node)
         if any(one.is_dataclass for one in cls.lineage()) and method_of(cls, "__post_init__") is not None:
             self.call(self.attribute(instance, "__post_init__", node), (), {}, node)
         return instance
+
+    def _has_fields(self, cls: Class) -> bool:
+        if any(one.is_dataclass for one in cls.lineage()):
+            return True
+        return any(base.endswith(("NamedTuple", "BaseModel", "TypedDict")) for base in cls.library_bases())
 
     def _fields(self, instance: Instance, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
         names: list[str] = []
@@ -326,8 +349,6 @@ def _take_option(function: Function, decorator: Made) -> None:
         function.defaults[long.lstrip("-").replace("-", "_").partition("/")[0]] = default
 
 
-def _init_event(instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], place: Place):  # type: ignore[no-untyped-def]
-    from trueline.script.trace import Event
-
+def _init_event(instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], place: Place) -> Event:
     base = next(instance.cls.library_bases(), instance.cls.name)
     return Event(f"{base}.__init__", place, tuple(args), dict(kwargs), instance)

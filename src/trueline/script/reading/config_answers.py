@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trueline.script.reading.calling import Calling
 
 _LARGEST: Final = 1 << 20
+_FLAGS: Final = {"store_true": False, "store_false": True, "count": 0}
 
 
 def _argument(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -32,8 +33,8 @@ def _argument(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     if isinstance(default, Const) and isinstance(default.value, str):
         default = _typed(default, event.arg(None, "type"))
     if default is None:
-        word = action.value if isinstance(action, Const) else None
-        known = {"store_true": False, "store_false": True, "count": 0}.get(word, None)
+        word = str(action.value) if isinstance(action, Const) else ""
+        known = {"store_true": False, "store_false": True, "count": 0}.get(word)
         required = not long.startswith("-")
         default = Unknown(f"argument {name}") if required else Const(known, event.place)
     elif isinstance(default, Const) and default.origin is None:

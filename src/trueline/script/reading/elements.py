@@ -24,7 +24,20 @@ if TYPE_CHECKING:
     from trueline.script.reading.expressions import Expressions
 
 _SAME: Final = frozenset(
-    ("tqdm", "iter", "islice", "list", "tuple", "sorted", "reversed", "cycle", "track", "chain", "ModuleList", "CellList")
+    (
+        "tqdm",
+        "iter",
+        "islice",
+        "list",
+        "tuple",
+        "sorted",
+        "reversed",
+        "cycle",
+        "track",
+        "chain",
+        "ModuleList",
+        "CellList",
+    )
 )
 
 

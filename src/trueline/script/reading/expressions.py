@@ -335,9 +335,9 @@ class Expressions(ABC):
             same: bool | None = None
             if isinstance(left, Const):
                 same = left.value is None
-            elif isinstance(left, Instance | Function | Class | Seq | Table | Partial):
-                same = False
-            elif isinstance(left, Made) and left.is_object:
+            elif isinstance(left, Instance | Function | Class | Seq | Table | Partial) or (
+                isinstance(left, Made) and left.is_object
+            ):
                 same = False
             return same if same is None or isinstance(op, ast.Is) else not same
         if isinstance(left, Const) and isinstance(right, Const):
@@ -403,7 +403,11 @@ class Expressions(ABC):
         return Table({"*": value}, True)
 
     def _within(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, first: Value, one: Value, what: ast.expr
+        self,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+        first: Value,
+        one: Value,
+        what: ast.expr,
     ) -> Value:
         outer = self.machine.frame
         frame = Frame(outer.module, Names({}, outer.names), outer.function)
@@ -424,7 +428,10 @@ class Expressions(ABC):
         """Bind a name, attribute, element, or several at once."""
 
     def _text(self, node: ast.JoinedStr) -> Value:
-        parts = [self.evaluate(one.value) if isinstance(one, ast.FormattedValue) else self.evaluate(one) for one in node.values]
+        parts = [
+            self.evaluate(one.value) if isinstance(one, ast.FormattedValue) else self.evaluate(one)
+            for one in node.values
+        ]
         if all(isinstance(one, Const) for one in parts) and not any(
             isinstance(one, ast.FormattedValue) and one.format_spec is not None for one in node.values
         ):
@@ -469,7 +476,11 @@ class Expressions(ABC):
             return
         name = node.module or ""
         project = self.machine.project
-        path = project.find_relative(name, node.level, beside.resolve()) if node.level else project.find(name, beside.resolve())
+        path = (
+            project.find_relative(name, node.level, beside.resolve())
+            if node.level
+            else project.find(name, beside.resolve())
+        )
         room = self.module(path) if path is not None and path.suffix == ".py" else None
         folder = path if path is not None and path.is_dir() else (path.parent if path is not None else None)
         for alias in node.names:
@@ -481,7 +492,9 @@ class Expressions(ABC):
                 continue
             self.machine.define(alias.asname or alias.name, self._from(room, folder, name, alias.name, node))
 
-    def _from(self, room: ModuleRoom | None, folder: Path | None, module: str, name: str, node: ast.ImportFrom) -> Value:
+    def _from(
+        self, room: ModuleRoom | None, folder: Path | None, module: str, name: str, node: ast.ImportFrom
+    ) -> Value:
         if room is not None and name in room.names.held:
             return room.names.held[name]
         if folder is not None:

@@ -22,7 +22,12 @@ _BY_NAME: dict[str, Answer] = {
     **mindspore_answers.BY_NAME,
 }
 _BY_METHOD: dict[str, list[Answer]] = {}
-for _answers in (builtin_answers.BY_METHOD, config_answers.BY_METHOD, torch_answers.BY_METHOD, mindspore_answers.BY_METHOD):
+for _answers in (
+    builtin_answers.BY_METHOD,
+    config_answers.BY_METHOD,
+    torch_answers.BY_METHOD,
+    mindspore_answers.BY_METHOD,
+):
     for _name, _answer in _answers.items():
         _BY_METHOD.setdefault(_name, []).append(_answer)
 

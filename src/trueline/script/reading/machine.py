@@ -21,7 +21,7 @@ _MOST_STATEMENTS: Final = 150_000
 DEEPEST: Final = 40
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """The reading was led into more than it can follow."""
 
 
@@ -61,10 +61,10 @@ class Machine:
         return Place.of(self.frame.module.file, node)
 
     def count(self) -> None:
-        """One more statement; TooLong where there have been too many."""
+        """One more statement; TooLongError where there have been too many."""
         self._left -= 1
         if self._left < 0:
-            raise TooLong
+            raise TooLongError
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[Scope]:

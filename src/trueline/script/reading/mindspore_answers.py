@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
-from trueline.script.reading.torch_answers import first, itself
+from trueline.script.reading.torch_answers import first, implied, itself
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import GRAD, LOOP, Event, Scope
 from trueline.script.values import (
     Attribute,
     Const,
-    Either,
     Instance,
     Made,
     Partial,
@@ -87,8 +86,8 @@ def _train_one_step(reader: Calling, event: Event, node: ast.AST) -> Value | Non
     if parts is None:
         return None
     loss = reader.call(parts[0], event.args, dict(event.kwargs), node)
-    _implied(reader, Role.BACKWARD, "mindspore.backward", event.place, loss)
-    _implied(reader, Role.STEP, "mindspore.step", event.place, parts[1])
+    implied(reader, Role.BACKWARD, "mindspore.backward", event.place, loss)
+    implied(reader, Role.STEP, "mindspore.step", event.place, parts[1])
     event.role = None
     return loss
 
@@ -157,7 +156,7 @@ def _model_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     loss_fn, optimizer = made.arg(1, "loss_fn"), made.arg(2, "optimizer")
     data = event.arg(1, "train_dataset") or Unknown("data")
     with machine.within(Scope(LOOP, place, event.arg(0, "epoch"), name="epochs")):
-        _implied(reader, Role.TRAIN_MODE, "mindspore.train.set_train", place, network)
+        implied(reader, Role.TRAIN_MODE, "mindspore.train.set_train", place, network)
         with machine.within(Scope(LOOP, place, data)):
             _model_step(reader, network, loss_fn, optimizer, data, place, node)
         checks = event.arg(None, "valid_dataset")
@@ -167,7 +166,13 @@ def _model_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 
 def _model_step(
-    reader: Calling, network: Value, loss_fn: Value | None, optimizer: Value | None, data: Value, place: Place, node: ast.AST
+    reader: Calling,
+    network: Value,
+    loss_fn: Value | None,
+    optimizer: Value | None,
+    data: Value,
+    place: Place,
+    node: ast.AST,
 ) -> None:
     batch = element_of(reader, data, node)
     sample: Value = Attribute(batch, "data")
@@ -180,8 +185,8 @@ def _model_step(
     else:
         loss = reader.call(loss_fn, (reader.call(network, (sample,), {}, node), label), {}, node)
     if optimizer is not None and constant(optimizer, 0) is not None:
-        _implied(reader, Role.BACKWARD, "mindspore.backward", place, loss)
-        _implied(reader, Role.STEP, "mindspore.step", place, optimizer)
+        implied(reader, Role.BACKWARD, "mindspore.backward", place, loss)
+        implied(reader, Role.STEP, "mindspore.step", place, optimizer)
 
 
 def _is_train_cell(network: Value) -> bool:
@@ -207,18 +212,12 @@ def _model_eval_loop(
     reader: Calling, network: Value, loss_fn: Value | None, data: Value, place: Place, node: ast.AST
 ) -> None:
     machine = reader.machine
-    _implied(reader, Role.EVAL_MODE, "mindspore.train.set_eval", place, network)
+    implied(reader, Role.EVAL_MODE, "mindspore.train.set_eval", place, network)
     with machine.within(Scope(LOOP, place, data)):
         batch = element_of(reader, data, node)
         output = reader.call(network, (Attribute(batch, "data"),), {}, node)
         if loss_fn is not None and constant(loss_fn, 0) is not None:
             reader.call(loss_fn, (output, Attribute(batch, "label")), {}, node)
-
-
-def _implied(reader: Calling, role: Role, name: str, place: Place, receiver: Value) -> Event:
-    event = reader.machine.happened(name, place, (), {}, receiver, implied=True)
-    event.role = role
-    return event
 
 
 def _in_order(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -244,7 +243,13 @@ def _built_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
             "mindspore.nn.TrainOneStepCell",
             event.place,
             (
-                Made(Event("mindspore.nn.WithLossCell", event.place, _pair(event.arg(0, "network"), event.arg(2, "loss_fn")))),
+                Made(
+                    Event(
+                        "mindspore.nn.WithLossCell",
+                        event.place,
+                        _pair(event.arg(0, "network"), event.arg(2, "loss_fn")),
+                    )
+                ),
                 event.arg(1, "optimizer") or Unknown("optimizer"),
             ),
         )
@@ -253,17 +258,6 @@ def _built_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 def _pair(one: Value | None, other: Value | None) -> tuple[Value, Value]:
     return one if one is not None else Unknown("network"), other if other is not None else Unknown("loss")
-
-
-def _set_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    given = itself(reader, event, node)
-    return given if not isinstance(given, Either) else given
-
-
-def _composed(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    """``HyperMap``/``map_`` of functions over gradients: what they were made of stays known."""
-    del reader, node
-    return None if event.result is None else event.result
 
 
 BY_NAME: Final = {
@@ -285,10 +279,9 @@ BY_NAME: Final = {
     "mindspore.amp.build_train_network": _built_train,
     "mindspore.amp.auto_mixed_precision": first,
     "mindspore.jit": first,
-    "mindspore.ops.stop_gradient": _composed,
 }
 BY_METHOD: Final = {
-    "set_train": _set_train,
+    "set_train": itself,
     "to_float": itself,
     "recompute": itself,
     "set_grad": itself,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from trueline.script.place import Place
 from trueline.script.project import Project
-from trueline.script.reading.machine import Frame, Machine, TooLong, is_entry
+from trueline.script.reading.machine import Frame, Machine, TooLongError, is_entry
 from trueline.script.reading.statements import Statements
 from trueline.script.source import SourceFile
 from trueline.script.trace import UNCALLED, Scope, Trace
-from trueline.script.values import Class, Const, Function, Instance, ModuleRoom, Names, Unknown, Value
+from trueline.script.values import Class, Const, Function, Instance, ModuleRoom, Names, Value
 
 
 class Reader(Statements):
@@ -35,7 +35,9 @@ class Reader(Statements):
         return self._read(source, path.stem) if source.trouble is None else None
 
     def _read(self, source: SourceFile, name: str) -> ModuleRoom:
-        room = ModuleRoom(name, source.shown, Names({"__name__": Const(name), "__file__": Const(source.shown)}), source.tree)
+        room = ModuleRoom(
+            name, source.shown, Names({"__name__": Const(name), "__file__": Const(source.shown)}), source.tree
+        )
         self.machine.modules[source.path.resolve()] = room
         self.machine.frames.append(Frame(room, room.names))
         scopes, self.machine.scopes = self.machine.scopes, []
@@ -53,7 +55,7 @@ class Reader(Statements):
                 if source.path.resolve() not in self.machine.modules and source.trouble is None:
                     self._read(source, "__main__")
             self._uncalled()
-        except (TooLong, RecursionError):
+        except (TooLongError, RecursionError):
             self.machine.trace.lost.append((Place("", 0), "too long"))
         return self.machine.trace
 
@@ -133,6 +135,3 @@ def _imports(tree: ast.Module) -> set[str]:
             found.update((node.module or "").split("."))
             found.update(one.name for one in node.names)
     return found
-
-
-__all__ = ["Reader", "Unknown", "read_trace"]

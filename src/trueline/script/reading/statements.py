@@ -275,7 +275,9 @@ class Statements(Calling):
                 value = held.get(node.id)
                 if isinstance(value, Const):
                     held[node.id] = Unknown("changes in the loop", (value,))
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            elif (
+                isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name)
+            ):
                 owner = self.machine.frame.names.get(node.value.id)
                 if isinstance(owner, Instance) and isinstance(owner.attributes.get(node.attr), Const):
                     owner.attributes[node.attr] = Unknown("changes in the loop", (owner.attributes[node.attr],))
@@ -339,9 +341,7 @@ class Statements(Calling):
                 value.around = self.machine.frame.names
         for decorator in node.decorator_list:
             name = self.evaluate(decorator)
-            if isinstance(name, Symbol) and name.name.endswith("dataclass"):
-                cls.is_dataclass = True
-            elif "dataclass" in ast.dump(decorator):
+            if (isinstance(name, Symbol) and name.name.endswith("dataclass")) or "dataclass" in ast.dump(decorator):
                 cls.is_dataclass = True
         return cls
 

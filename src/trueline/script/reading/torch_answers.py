@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.trace import LOOP, WITH, Event, Scope
@@ -19,7 +20,6 @@ from trueline.script.values import (
     Table,
     Unknown,
     Value,
-    is_class_name,
 )
 
 if TYPE_CHECKING:
@@ -143,18 +143,18 @@ def _fit(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     manual = module.attributes.get("automatic_optimization")
     by_itself = not (isinstance(manual, Const) and manual.value is False)
     with machine.within(Scope(LOOP, place, Unknown("epochs"))):
-        _implied(reader, Role.TRAIN_MODE, "lightning.train", place, module)
+        implied(reader, Role.TRAIN_MODE, "lightning.train", place, module)
         with machine.within(Scope(LOOP, place, loader)):
             batch = element_of(reader, loader, node)
             loss = _asked(reader, module, "training_step", (batch, Unknown("batch_idx")), node)
             if by_itself:
                 for optimizer in optimizers or [Unknown("optimizer")]:
-                    _implied(reader, Role.ZERO_GRAD, "lightning.zero_grad", place, optimizer)
-                _implied(reader, Role.BACKWARD, "lightning.backward", place, _loss_of(loss))
+                    implied(reader, Role.ZERO_GRAD, "lightning.zero_grad", place, optimizer)
+                implied(reader, Role.BACKWARD, "lightning.backward", place, _loss_of(loss))
                 for optimizer in optimizers or [Unknown("optimizer")]:
-                    _implied(reader, Role.STEP, "lightning.step", place, optimizer)
+                    implied(reader, Role.STEP, "lightning.step", place, optimizer)
         if checks is not None:
-            _implied(reader, Role.EVAL_MODE, "lightning.eval", place, module)
+            implied(reader, Role.EVAL_MODE, "lightning.eval", place, module)
             no_grad = Scope(WITH, place, Symbol("torch.no_grad"))
             with machine.within(Scope(LOOP, place, checks)), machine.within(no_grad):
                 batch = element_of(reader, checks, node)
@@ -183,7 +183,8 @@ def _asked(reader: Calling, owner: Instance, name: str, args: tuple[Value, ...],
     return reader.call(method, args, {}, node) if isinstance(method, Function) else None
 
 
-def _implied(reader: Calling, role: Role, name: str, place, receiver: Value) -> Event:  # type: ignore[no-untyped-def]
+def implied(reader: Calling, role: Role, name: str, place: Place, receiver: Value) -> Event:
+    """What a framework does by itself."""
     event = reader.machine.happened(name, place, (), {}, receiver, implied=True)
     event.role = role
     return event
@@ -192,22 +193,25 @@ def _implied(reader: Calling, role: Role, name: str, place, receiver: Value) -> 
 def _hf_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """Hugging Face's Trainer does the whole loop."""
     trainer = event.receiver
-    if not (isinstance(trainer, Made) and trainer.name.endswith("Trainer") and trainer.name.startswith("transformers.")):
+    if not (
+        isinstance(trainer, Made) and trainer.name.endswith("Trainer") and trainer.name.startswith("transformers.")
+    ):
         return None
     machine = reader.machine
     place = machine.place(node)
     model = trainer.event.arg(0, "model") or Unknown("model")
     data = trainer.event.arg(None, "train_dataset") or Unknown("data")
     with machine.within(Scope(LOOP, place, Unknown("epochs"))), machine.within(Scope(LOOP, place, data)):
-        _implied(reader, Role.TRAIN_MODE, "transformers.train", place, model)
+        implied(reader, Role.TRAIN_MODE, "transformers.train", place, model)
         result = reader.call(model, (element_of(reader, data, node),), {}, node)
-        for role, name in ((Role.BACKWARD, "backward"), (Role.CLIP, "clip"), (Role.STEP, "step"), (Role.ZERO_GRAD, "zero_grad")):
-            _implied(reader, role, f"transformers.{name}", place, result if role is Role.BACKWARD else trainer)
+        for role, name in (
+            (Role.BACKWARD, "backward"),
+            (Role.CLIP, "clip"),
+            (Role.STEP, "step"),
+            (Role.ZERO_GRAD, "zero_grad"),
+        ):
+            implied(reader, role, f"transformers.{name}", place, result if role is Role.BACKWARD else trainer)
     return Unknown("output")
-
-
-def _module_made(name: str) -> bool:
-    return is_class_name(name)
 
 
 BY_NAME: Final = {
