@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
 from trueline.script.trace import Event
 from trueline.script.values import (
@@ -12,6 +13,7 @@ from trueline.script.values import (
     Const,
     Function,
     Instance,
+    Made,
     Partial,
     Seq,
     Symbol,
@@ -186,6 +188,34 @@ def _copy(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     return Seq(room.kind, list(room.items), room.open) if isinstance(room, Seq) else None
 
 
+def _deepcopied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    value = event.arg(0)
+    return _twin(value, event, reader.machine.place(node), {}) if value is not None else None
+
+
+def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> Value:
+    """The same again, with all that is in it: what the copy has is no longer what the original has."""
+    if id(value) in done:
+        return done[id(value)]
+    if isinstance(value, Instance):
+        twin = Instance(value.cls, place, {}, event)
+        done[id(value)] = twin
+        twin.attributes.update({name: _twin(one, event, place, done) for name, one in value.attributes.items()})
+        return twin
+    if isinstance(value, Made) and value.is_object:
+        own = value.event
+        args = tuple(_twin(one, event, place, done) for one in own.args)
+        kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
+        copied = Event(own.name, own.place, args, kwargs, own.receiver, own.scopes, event.index, own.role)
+        done[id(value)] = copied.result = Made(copied)
+        return copied.result
+    if isinstance(value, Seq):
+        return Seq(value.kind, [_twin(one, event, place, done) for one in value.items], value.open)
+    if isinstance(value, Table):
+        return Table({name: _twin(one, event, place, done) for name, one in value.items.items()}, value.open)
+    return value
+
+
 def _replaced(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``dataclasses.replace``."""
     first = event.arg(0)
@@ -244,6 +274,7 @@ BY_NAME: Final = {
     "dataclasses.replace": _replaced,
     "dataclasses.asdict": _asdict,
     "copy.copy": _copy,
+    "copy.deepcopy": _deepcopied,
 }
 BY_METHOD: Final = {
     "append": _append,

@@ -293,8 +293,6 @@ class Expressions(ABC):
             return Seq(left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
-        if op == "Div" and isinstance(left, Symbol | Made) and isinstance(right, Const):
-            return Derived("Path", (left, right), self.machine.place(node))
         return Derived(op, (left, right), self.machine.place(node))
 
     def _unary(self, node: ast.UnaryOp) -> Value:
