@@ -12,7 +12,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event
-from trueline.script.values import Derived, Value, ancestry, options
+from trueline.script.values import Derived, Value, ancestry, constant, options
 
 
 @check("tr.03")
