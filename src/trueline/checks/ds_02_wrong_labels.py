@@ -2,14 +2,14 @@
 
 What it looks at
 ----------------
-In a dataset the label's type and range, labels that no class has, one-hot rows that do not sum to 1, and samples of the
-same content with different labels. In a recorded run the labels of every batch: held against the number of scores that
-the loss is given, against each other for samples of equal content, and one-hot rows against their sum.
+In a dataset the label's type and range, labels that no class has, one-hot rows that do not sum to 1, and samples of
+the same content with different labels. In a recorded run the labels of every batch: held against the number of scores
+that the loss is given, against each other for samples of equal content, and one-hot rows against their sum.
 
 Why it hurts
 ------------
-A network learns what it is told: a wrong label pulls it the wrong way, and a label outside of the classes is either an
-error or, on some devices, silently a loss that means nothing.
+A network learns what it is told: a wrong label pulls it the wrong way, and a label outside of the classes is either
+an error or, on some devices, silently a loss that means nothing.
 
 What to do
 ----------

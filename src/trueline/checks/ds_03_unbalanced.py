@@ -2,9 +2,9 @@
 
 What it looks at
 ----------------
-How many samples each class has: in a dataset all of them, in a recorded run those of the training batches. The largest
-class against the smallest; from 10 times on it is a problem, unless the run handles it: weights in the loss, a focal
-loss, or a sampler that draws classes by weight.
+How many samples each class has: in a dataset all of them, in a recorded run those of the training batches. The
+largest class against the smallest; from 10 times on it is a problem, unless the run handles it: weights in the loss,
+a focal loss, or a sampler that draws classes by weight.
 
 Why it hurts
 ------------
