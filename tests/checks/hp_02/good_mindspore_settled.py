@@ -9,7 +9,7 @@ from mindspore import nn
 ms.set_seed(0)
 draw = np.random.default_rng(0)
 x = draw.standard_normal((96, 6)).astype(np.float32)
-y = (x @ draw.standard_normal((6, 1)) + 0.5 * draw.standard_normal((96, 1))).astype(np.float32)
+y = (x @ draw.standard_normal((6, 1)) + 2.0 * draw.standard_normal((96, 1))).astype(np.float32)
 train = ds.NumpySlicesDataset((x[:32], y[:32]), ["x", "y"], shuffle=True).batch(16)
 valid = ds.NumpySlicesDataset((x[32:], y[32:]), ["x", "y"], shuffle=False).batch(64)
 net = nn.Dense(6, 1)

@@ -11,6 +11,7 @@ from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Where
 from trueline.model.numbers import decode
 from trueline.model.run import EventName, ModuleInfo
+from trueline.model.sample import Ends
 from trueline.model.summary import Summary
 
 _WHOLE: Final = ("int", "uint", "bool")
@@ -29,16 +30,6 @@ class Columns:
     axis: int
     mean: Sequence[float]
     std: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """How long one value stands at the ends of sequences, one by one, and how often it is inside of them."""
-
-    value: int
-    left: Sequence[int]
-    right: Sequence[int]
-    inside: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +92,12 @@ def _field(found: Mapping[str, Any]) -> Field:
         str(found["dtype"]),
         Summary.from_json(found["summary"]),
         Columns(int(columns["axis"]), _numbers(columns["mean"]), _numbers(columns["std"])) if columns else None,
-        Ends(int(ends["value"]), _whole(ends["left"]), _whole(ends["right"]), int(ends["inside"])) if ends else None,
+        Ends.from_json(ends) if ends else None,
     )
 
 
 def _numbers(found: Sequence[Any]) -> list[float]:
     return [decode(one) for one in found]
-
-
-def _whole(found: Sequence[Any]) -> list[int]:
-    return [int(one) for one in found]
 
 
 def into_network(run: Run, phase: str) -> list[Entered]:
