@@ -30,7 +30,7 @@ def opened(folder: Path) -> RankFolder:
 
 
 def names(rank: RankFolder, step: int, phase: str = "train") -> list[str]:
-    return [one["event"] for one in rank.events(step=step, phase=phase)]
+    return [one["event"] for one in rank.events(step=step, phase=phase) if one["event"] != "input"]
 
 
 def test_a_step_tells_its_events_in_order_and_the_loss_that_the_user_saw(folder: Path) -> None:
