@@ -26,7 +26,9 @@ def record(script: Path, framework: str, mark: RunMark, folder: Path) -> Path:
         env = dict(IN_ORDER)
         if mark.ranks > 1:
             env |= {rank_name: str(rank), world_name: str(mark.ranks)}
-        done = trueline("run", "--quiet", "-o", "run", *mark.options, str(script), cwd=folder, env=env, forked=framework)
+        done = trueline(
+            "run", "--quiet", "-o", "run", *mark.options, str(script), cwd=folder, env=env, forked=framework
+        )
         assert done.returncode == 0, done.stderr[-3000:]
     return folder / "run"
 

@@ -18,7 +18,7 @@ FORMAT = 1
 class EventName(StrEnum):
     """The events of a run. Each is a JSON object with ``event``, ``step``, ``phase`` and ``t``.
 
-    ``t`` is seconds since the run began. What each adds:
+    ``t`` is seconds since the run began; the first few of most kinds have a ``line``, the user's. What each adds:
 
     =============  ==================================================================================
     loader         loader, kind, length, batch_size, sampler, workers: an iteration over data begins
@@ -30,9 +30,19 @@ class EventName(StrEnum):
     scale          value: the loss scale in force
     unscale        optimizer
     clip           kind (norm | value), limit, norm
-    step           optimizer, kind, lr (one per group), grad_norm, skipped
+    step           optimizer, kind, lr (one per group), grad_norm, skipped, uncleared (gradients of the update before)
     scheduler      kind, lr
     overflow       optimizer: a step was skipped for non-finite gradients
+    modes          network, training, acting, resting: layers whose mode matters, where it is not as in the step before
+    gradients      optimizer, update, held, none, zero (names), strangers, unheld (names), elements, zeros: at a few updates
+    weights        fingerprints (by name), shared (lists of names), sharded: after a few training steps
+    buffers        moved (names): buffers that an evaluation step has changed, in the first steps of evaluations
+    criterion      function, value and what is known of prediction and target: a loss of the framework's, in the first steps
+    dropout        line: dropout acts in a network that is in evaluation mode
+    loaded         missing, unexpected (names), given, changed, line: weights were loaded into a network
+    schedule       kind, line: a learning rate schedule was built
+    penalty        scaled, divided, line: gradients that are themselves differentiated
+    workers        loader, states: what the data workers began to draw from
     notice         message_id, params: something that could not be captured, and how to get it
     end            seconds: the step is finished; what follows a killed process's last ``end`` is not read
     =============  ==================================================================================
@@ -50,6 +60,16 @@ class EventName(StrEnum):
     STEP = "step"
     SCHEDULER = "scheduler"
     OVERFLOW = "overflow"
+    MODES = "modes"
+    GRADIENTS = "gradients"
+    WEIGHTS = "weights"
+    BUFFERS = "buffers"
+    CRITERION = "criterion"
+    DROPOUT = "dropout"
+    LOADED = "loaded"
+    SCHEDULE = "schedule"
+    PENALTY = "penalty"
+    WORKERS = "workers"
     NOTICE = "notice"
     END = "end"
 

@@ -25,6 +25,11 @@ class Named:
     leaf: str
     initial: Summary | None
 
+    @property
+    def place_of_leaf(self) -> Place:
+        """Its own name as a place."""
+        return Place(self.place.root, f"{self.place.path}.{self.leaf}" if self.place.path else self.leaf)
+
 
 class _ByObject(Generic[Known]):
     """Something known of an object; an address that is used again by another object is not mistaken for it."""
@@ -63,6 +68,10 @@ class Parameters:
     def held(self, parameter: Any, optimizer: int, group: int) -> None:
         """An optimizer's group holds this parameter."""
         self._held_by.set(parameter, (optimizer, group))
+
+    def is_held(self, parameter: Any) -> bool:
+        """Whether an optimizer holds this parameter."""
+        return self._held_by.get(parameter) is not None
 
     def table(self, networks: Networks) -> list[ParamInfo]:
         """Every parameter and buffer of every network; of one that is gone as it was last."""
