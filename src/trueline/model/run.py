@@ -34,10 +34,10 @@ class EventName(StrEnum):
     scheduler      kind, lr
     overflow       optimizer: a step was skipped for non-finite gradients
     modes          network, training, acting, resting: layers whose mode matters, where it is not as in the step before
-    gradients      optimizer, update, held, none, zero (names), strangers, unheld (names), elements, zeros: at a few updates
+    gradients      optimizer, update, held, none, zero (names), strangers, unheld (names), elements, zeros
     weights        fingerprints (by name), shared (lists of names), sharded: after a few training steps
     buffers        moved (names): buffers that an evaluation step has changed, in the first steps of evaluations
-    criterion      function, value and what is known of prediction and target: a loss of the framework's, in the first steps
+    criterion      function, value and what is known of prediction and target: a loss of the framework's
     dropout        line: dropout acts in a network that is in evaluation mode
     loaded         missing, unexpected (names), given, changed, line: weights were loaded into a network
     schedule       kind, line: a learning rate schedule was built
@@ -72,6 +72,15 @@ class EventName(StrEnum):
     WORKERS = "workers"
     NOTICE = "notice"
     END = "end"
+
+
+LOOKS = frozenset(
+    (
+        *(EventName.MODES, EventName.GRADIENTS, EventName.WEIGHTS, EventName.BUFFERS, EventName.CRITERION),
+        *(EventName.DROPOUT, EventName.LOADED, EventName.SCHEDULE, EventName.PENALTY, EventName.WORKERS),
+    )
+)
+"""What only checks read, taken down in the first steps and ever more rarely."""
 
 
 @dataclass(frozen=True, slots=True)

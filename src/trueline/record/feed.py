@@ -21,7 +21,6 @@ from trueline.record.networks import Place
 from trueline.record.open_step import Lazy, Spot
 from trueline.record.recorder import Recorder
 
-
 _LINES = 6
 
 

@@ -176,7 +176,7 @@ def node(tensor: Any) -> Any:
     return next(iter(_nodes((tensor._grad_node,))), None)
 
 
-def gradient(parameter: Any) -> Any:  # noqa: ARG001
+def gradient(parameter: Any) -> Any:
     """None: gradients are handed around, they do not wait at parameters."""
 
 

@@ -1,1 +1,1 @@
-"""What the checks of a run ask for and no other reader does: looked at rarely, in the first steps and ever less often."""
+"""What only the checks of a run ask for: looked at in the first steps, and then ever more rarely."""

@@ -80,10 +80,9 @@ def _of_prediction(name: str, wide: Array) -> dict[str, Any]:
 
 
 def _of_target(target: Array) -> dict[str, Any]:
-    found = {
+    return {
         "min": float(target.min()),
         "max": float(target.max()),
         "whole": target.dtype.kind in "iub",
         "fingerprint": f"{fingerprint(np.ascontiguousarray(target).reshape(-1)):016x}",
     }
-    return found
