@@ -6,7 +6,7 @@ import array
 import base64
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 
@@ -29,12 +29,20 @@ def _unpack(kind: str, text: Any, size: int) -> array.array[Any]:
     return unpacked
 
 
+def _rows(found: Mapping[str, Any], size: int) -> dict[str, Sequence[int]]:
+    rows: dict[str, Sequence[int]] = {str(kind): [int(one) for one in places] for kind, places in found.items()}
+    if any(not 0 <= one < size for places in rows.values() for one in places):
+        raise ValueError("samples beyond the batch")
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class SampleField:
     """One field of a batch (image, label …): a number of each kind for every sample.
 
     ``fingerprints`` find the very same sample again; the statistics, which do not depend on the
-    order of elements, find it across frameworks, layouts and rounding.
+    order of elements, find it across frameworks, layouts and rounding. They speak of the finite elements: ``nonfinite``
+    are the samples (at most the first of them) with others, by kind: nan, +inf, -inf.
     """
 
     name: str
@@ -45,6 +53,7 @@ class SampleField:
     std: Sequence[float]
     minimum: Sequence[float]
     maximum: Sequence[float]
+    nonfinite: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The JSON shape; the numbers are base64 of little-endian u64 and f32."""
@@ -57,6 +66,7 @@ class SampleField:
             "std": _pack("f", self.std),
             "min": _pack("f", self.minimum),
             "max": _pack("f", self.maximum),
+            **({"nonfinite": {kind: list(rows) for kind, rows in self.nonfinite.items()}} if self.nonfinite else {}),
         }
 
     @classmethod
@@ -72,8 +82,9 @@ class SampleField:
                 _unpack("f", found["std"], size),
                 _unpack("f", found["min"], size),
                 _unpack("f", found["max"], size),
+                _rows(found.get("nonfinite") or {}, size),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a sample field: {error}") from error
 
 

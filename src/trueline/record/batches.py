@@ -16,6 +16,7 @@ from trueline.kernel import describe_rows
 from trueline.model.sample import Batch, SampleField
 
 _MOST_FIELDS = 16
+_MOST_SAMPLES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,21 @@ def _field(name: str, array: Any) -> SampleField:
         rows.std.tolist(),
         rows.minimum.tolist(),
         rows.maximum.tolist(),
+        _nonfinite(array),
     )
+
+
+def _nonfinite(array: Any) -> dict[str, list[int]]:
+    """The samples with elements that are not finite; one pass that is much quicker than looking at each."""
+    if array.dtype.kind != "f" or not array.size:
+        return {}
+    with np.errstate(all="ignore"):
+        if np.isfinite(np.add.reduce(array, axis=None, dtype=np.float64 if array.itemsize > 4 else np.float32)):
+            return {}
+    flat = array.reshape(len(array), -1)
+    found = {"nan": np.isnan(flat), "+inf": np.isposinf(flat), "-inf": np.isneginf(flat)}
+    rows = {kind: np.flatnonzero(one.any(1))[:_MOST_SAMPLES].tolist() for kind, one in found.items()}
+    return {kind: some for kind, some in rows.items() if some}
 
 
 def _texts(batch: Any) -> list[str]:

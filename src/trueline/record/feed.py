@@ -13,6 +13,7 @@ from trueline.adapters.tree import leaves
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo, EventName
 from trueline.record.batches import describe_batch, lay_out
+from trueline.record.entering import LAYERS, described
 from trueline.record.guard import guarded
 from trueline.record.looks.asides import Asides
 from trueline.record.looks.gradients import GradientLook
@@ -68,7 +69,8 @@ class Feed:
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
         number = self._recorder.loader_index(loader, facts)
         self._recorder.data_wanted(loader)
-        self._recorder.event(EventName.LOADER, loader=number, **facts)
+        line = self._recorder.project.line(user_line(self._adapter.build.package()))
+        self._recorder.event(EventName.LOADER, loader=number, **facts, at=line.to_json() if line is not None else None)
 
     @guarded
     def fetch_began(self, loader: Any) -> None:
@@ -140,9 +142,21 @@ class Feed:
         elif recorder.whole is not None and outermost:
             given = {**{str(place): one for place, one in enumerate(args)}, **kwargs}
             recorder.whole.enter(recorder.open.events, given, self._values)
+        if recorder.early and (outermost or (position is not None and self._is_first_layer(position))):
+            self._tell_input(module, place, args, kwargs)
         if recorder.capturing and recorder.wanted.inputs and recorder.wanted.module(place.path):
             for index, tensor in leaves((*args, *kwargs.values()), self._values.is_tensor):
                 self._take(Spot(place, call, Kind.IN, index), tensor)
+
+    def _is_first_layer(self, position: int) -> bool:
+        """Whether a call is fed by none before it, as far as that can be seen."""
+        calls = self._recorder.open.calls
+        return not calls[position][1].feeds_from and sum(not one.feeds_from for _, one in calls) <= LAYERS
+
+    def _tell_input(self, module: Any, place: Place, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        fields = described(args, kwargs, self._values)
+        if fields:
+            self._recorder.event(EventName.INPUT, module=place, kind=type(module).__name__, fields=fields)
 
     def _batch_told(self) -> bool:
         return any(one["event"] == EventName.BATCH for one in self._recorder.open.events)

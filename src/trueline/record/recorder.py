@@ -38,6 +38,8 @@ from trueline.record.wanted import Wanted
 from trueline.record.whole_batches import WholeBatches
 
 _LONGEST_ROLLOUT = 1000
+# In so many steps of a phase what enters the network is looked at.
+_EARLY = 3
 Subscriber = Callable[[Phase, int, Sequence[Mapping[str, Any]]], None]
 
 
@@ -65,6 +67,7 @@ class Recorder:
         self.open = OpenStep()
         self.capturing = False
         self.first_of_phase = False
+        self.early = False
         self.in_backward = 0
         self.steps = {Phase.TRAIN: 0, Phase.EVAL: 0}
         self._first = 0
@@ -187,6 +190,7 @@ class Recorder:
             self._first_root = id(module)
             phase = Phase.TRAIN if training else Phase.EVAL
             self.first_of_phase = self._is_first(phase)
+            self.early = self.steps[phase] - (self._first if phase is Phase.TRAIN else 0) < _EARLY
             self.capturing = self.wanted.deep and self.steps[phase] in self.wanted.steps
         elif training and not self.capturing:
             self.first_of_phase = self.first_of_phase or self._is_first(Phase.TRAIN)

@@ -1,0 +1,85 @@
+"""What enters a network and its first layers, in numbers: looked at in a phase's first steps only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.protocol import Values
+from trueline.adapters.tree import leaves
+from trueline.kernel import UnsupportedDtype, summarise
+from trueline.model.numbers import plain
+
+# So many calls of layers that are fed by no other are looked at, in the first step.
+LAYERS: Final = 8
+_FIELDS: Final = 8
+# Of larger inputs the first samples tell as much.
+_ELEMENTS: Final = 1 << 20
+_MOST_COLUMNS: Final = 256
+_CHANNELS: Final = (1, 3, 4)
+
+
+def described(args: Sequence[Any], kwargs: Mapping[str, Any], values: Values) -> list[dict[str, Any]]:
+    """Each tensor that a module is called with: its Summary and, of numbers with a fraction, that of its columns."""
+    found = []
+    for name, tensor in list(leaves((*args, dict(kwargs)) if kwargs else tuple(args), values.is_tensor))[:_FIELDS]:
+        try:
+            array = _some(values.to_numpy(tensor))
+            summary = summarise(array)
+        except (Unreadable, UnsupportedDtype):
+            continue
+        told = {"name": name, "shape": list(values.shape(tensor)), "dtype": values.dtype(tensor)}
+        found.append({**told, "summary": summary.to_json(), "columns": _columns(array), "ends": _ends(array)})
+    return found
+
+
+def _some(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if not array.ndim or array.size <= _ELEMENTS:
+        return array
+    return array[: max(1, _ELEMENTS * len(array) // array.size)]
+
+
+def _columns(array: npt.NDArray[Any]) -> dict[str, Any] | None:
+    """Mean and standard deviation of every feature: of pictures of every channel."""
+    if array.dtype.kind != "f" or array.ndim < 2 or not array.size:
+        return None
+    axis = 1 if array.ndim > 3 and array.shape[-1] not in _CHANNELS else array.ndim - 1
+    if array.shape[axis] > _MOST_COLUMNS:
+        return None
+    rest = tuple(place for place in range(array.ndim) if place != axis)
+    with np.errstate(all="ignore"):
+        mean = array.mean(rest, dtype=np.float64)
+        std = array.std(rest, dtype=np.float64)
+    return {"axis": axis, "mean": plain(_short(mean)), "std": plain(_short(std))}
+
+
+def _short(numbers: npt.NDArray[Any]) -> list[float]:
+    return [float(f"{one:.6g}") for one in numbers.tolist()]
+
+
+def _ends(array: npt.NDArray[Any]) -> dict[str, Any] | None:
+    """Of sequences of whole numbers: the value that most of them end with, and how long it does so on either side."""
+    if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] < 3 or not len(array):
+        return None
+    value = _filling(array)
+    if value is None:
+        return None
+    filled = array == value
+    whole = filled.all(1)
+    left = np.where(whole, 0, np.argmin(filled, 1))
+    right = np.where(whole, array.shape[1], np.argmin(filled[:, ::-1], 1))
+    inside = int(filled.sum() - left.sum() - right.sum())
+    return {"value": value, "left": left.tolist(), "right": right.tolist(), "inside": inside}
+
+
+def _filling(array: npt.NDArray[Any]) -> int | None:
+    """The value that stands twice at an end of most sequences, of those that do so at all."""
+    ends = np.concatenate([array[array[:, 0] == array[:, 1], 0], array[array[:, -1] == array[:, -2], -1]])
+    if not len(ends):
+        return None
+    found, counts = np.unique(ends, return_counts=True)
+    return int(found[int(np.argmax(counts))])
