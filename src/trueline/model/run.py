@@ -29,16 +29,16 @@ class EventName(StrEnum):
                    one value stands at the ends of each sequence of whole numbers, or null)
     mode           module, training
     zero_grad      optimizer
-    backward       micro
+    backward       micro, norm (of the gradients, where they are handed out)
     loss           value, micro, index, source (backward | value_and_grad | model | output)
     scale          value: the loss scale in force
     unscale        optimizer
     clip           kind (norm | value), limit, norm
-    step           optimizer, kind, lr (one per group), grad_norm, skipped, uncleared (gradients of the update before)
+    step           optimizer, kind, lr (one per group), grad_norm, skipped; at first uncleared, backwards, factor
     scheduler      kind, lr
     overflow       optimizer: a step was skipped for non-finite gradients
     modes          network, training, acting, resting: layers whose mode matters, where it is not as in the step before
-    gradients      optimizer, update, held, none, zero (names), strangers, unheld (names), elements, zeros
+    gradients      optimizer, update, held, none, zero (names), strangers, unheld, strays, elements, zeros
     weights        fingerprints (by name), shared (lists of names), sharded: after a few training steps
     buffers        moved (names): buffers that an evaluation step has changed, in the first steps of evaluations
     criterion      function, value and what is known of prediction and target: a loss of the framework's
@@ -82,7 +82,14 @@ class EventName(StrEnum):
 LOOKS = frozenset(
     (
         *(EventName.MODES, EventName.GRADIENTS, EventName.WEIGHTS, EventName.BUFFERS, EventName.CRITERION),
-        *(EventName.DROPOUT, EventName.LOADED, EventName.SCHEDULE, EventName.PENALTY, EventName.WORKERS),
+        *(
+            EventName.INPUT,
+            EventName.DROPOUT,
+            EventName.LOADED,
+            EventName.SCHEDULE,
+            EventName.PENALTY,
+            EventName.WORKERS,
+        ),
     )
 )
 """What only checks read, taken down in the first steps and ever more rarely."""
@@ -118,6 +125,7 @@ class ParamInfo:
     optimizer: int | None = None
     group: int | None = None
     initial: Summary | None = None
+    equal_rows: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The JSON shape."""
@@ -131,6 +139,7 @@ class ParamInfo:
             "optimizer": self.optimizer,
             "group": self.group,
             "initial": self.initial.to_json() if self.initial is not None else None,
+            "equal_rows": self.equal_rows,
         }
 
     @classmethod
@@ -147,6 +156,7 @@ class ParamInfo:
             optimizer=may(found, "optimizer", int),
             group=may(found, "group", int),
             initial=Summary.from_json(initial) if initial is not None else None,
+            equal_rows=may(found, "equal_rows", bool) or False,
         )
 
 

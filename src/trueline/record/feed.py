@@ -266,6 +266,8 @@ class Feed:
     @guarded
     def backward_ended(self) -> None:
         self._recorder.in_backward = max(self._recorder.in_backward - 1, 0)
+        if not self._recorder.in_backward:
+            self._leftovers.backward_ends()
 
     @guarded
     def scale(self, value: Any) -> None:
@@ -298,7 +300,7 @@ class Feed:
         recorder.open.stepped = True
         recorder.open.optimizers.add(index)
         norm = None
-        uncleared = self._leftovers.updating(index, gradients) if gradients is not None else None
+        seen = self._leftovers.updating(index, gradients) if gradients is not None else {}
         self._gradient_look.look(index, groups, gradients)
         if gradients is not None:
             # Some optimizers take scaled gradients and divide them by themselves.
@@ -314,7 +316,7 @@ class Feed:
             lr=[group.settings.get("lr") for group in groups],
             grad_norm=norm,
             skipped=False,
-            **({} if uncleared is None else {"uncleared": uncleared}),
+            **seen,
             **self._at(EventName.STEP),
         )
 
@@ -346,7 +348,7 @@ class Feed:
 
     @guarded
     def aside(self, what: str, **facts: Any) -> None:
-        if not self._recorder.in_backward:
+        if what == "pulled" or not self._recorder.in_backward:
             self._asides.told(what, facts, [module for module, *_ in self._stack])
 
     @guarded

@@ -24,6 +24,7 @@ class Named:
     place: Place
     leaf: str
     initial: Summary | None
+    equal_rows: bool = False
 
     @property
     def place_of_leaf(self) -> Place:
@@ -59,7 +60,8 @@ class Parameters:
         for one in values.tensors(root.module()):
             if self._named.get(one.value) is None:
                 path, _, leaf = one.name.rpartition(".")
-                self._named.set(one.value, Named(Place(root, path), leaf, _summary(one.value, values)))
+                summary, equal_rows = _first_values(one.value, values)
+                self._named.set(one.value, Named(Place(root, path), leaf, summary, equal_rows))
 
     def find(self, parameter: Any) -> Named | None:
         """A parameter's name; None for one that belongs to no network that was called."""
@@ -96,14 +98,18 @@ class Parameters:
             optimizer,
             group,
             known.initial if known is not None else None,
+            known is not None and known.equal_rows,
         )
 
 
-def _summary(tensor: Any, values: Values) -> Summary | None:
+def _first_values(tensor: Any, values: Values) -> tuple[Summary | None, bool]:
+    """A tensor's Summary, and whether its rows are all the same; the first two tell of nearly all that they are not."""
     try:
-        return summarise(values.to_numpy(tensor))
+        array = values.to_numpy(tensor)
     except Unreadable:
-        return None
+        return None, False
+    rows = array.ndim > 1 and len(array) > 1 and bool((array[0] == array[1]).all())
+    return summarise(array), rows and bool((array == array[0]).all())
 
 
 class Modules:

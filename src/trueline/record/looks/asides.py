@@ -14,6 +14,7 @@ from trueline.record.open_step import Lazy
 from trueline.record.recorder import Recorder
 
 _STEPS_WITH_FACTS: Final = 4
+_STEPS_WITH_NORMS: Final = 24
 _MOST_CRITERIA: Final = 64
 _MOST_NAMES: Final = 200
 
@@ -39,6 +40,8 @@ class Asides:
             self._recorder.event(EventName.LOADED, **{**said, **names}, line=self._line())
         elif what == "schedule":
             self._recorder.event(EventName.SCHEDULE, **said, line=self._line())
+        elif what == "pulled":
+            self._pulled(said["gradients"])
         elif what == "penalty":
             self._recorder.event(EventName.PENALTY, **said, line=self._line())
 
@@ -57,6 +60,14 @@ class Asides:
         else:
             told = {"function": one.name, "value": self._readable(one.value)}
         self._recorder.event(EventName.CRITERION, **told, line=self._line())
+
+    def _pulled(self, gradients: Sequence[Any]) -> None:
+        """The norm of what a backward has handed out, where gradients do not wait at parameters."""
+        if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_NORMS:
+            for event in reversed(self._recorder.open.events):
+                if event["event"] == EventName.BACKWARD:
+                    event["norm"] = Lazy(self._values.read, self._values.norm(gradients))
+                    break
 
     def _readable(self, value: Any) -> Lazy:
         return Lazy(self._values.read, self._values.keep(value))

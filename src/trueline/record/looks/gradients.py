@@ -65,6 +65,7 @@ class GradientLook:
             strangers=len(strangers),
             stranger_shapes=strangers[:_MOST_SHAPES],
             unheld=self._unheld(),
+            strays=self._strays(),
             elements=elements,
             zeros=zeros,
         )
@@ -75,6 +76,23 @@ class GradientLook:
         except Unreadable:
             return 0, 0
         return int(array.size), int(array.size - np.count_nonzero(array))
+
+    def _strays(self) -> list[dict[str, Any]]:
+        """Modules with parameters that are called and not registered: are they still there, held, reached?"""
+        found = []
+        for one in self._recorder.networks.strays:
+            alive = [parameter for known in one.parameters if (parameter := known()) is not None]
+            gradients = [self._values.gradient(parameter) for parameter in alive]
+            found.append(
+                {
+                    "path": one.place.full,
+                    "parameters": len(one.parameters),
+                    "alive": one.module() is not None,
+                    "held": any(self._recorder.parameters.is_held(parameter) for parameter in alive),
+                    "reached": any(gradient is not None for gradient in gradients),
+                }
+            )
+        return found
 
     def _unheld(self) -> list[Place]:
         """Parameters that no optimizer holds and that a gradient has reached all the same."""

@@ -1,0 +1,1 @@
+"""What several checks read out of a recorded run."""
