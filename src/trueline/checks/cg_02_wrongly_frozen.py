@@ -51,7 +51,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
     if rank is None or not any(len(own) >= min_looks for own in looks.values()):
         yield na("cg_02.no_updates")
         return
-    told = [*_frozen(rank), *_not_held(rank, looks, run.info.framework), *_cut(rank, min_looks)]
+    told = [*_frozen(rank), *_not_held(rank, looks, run.info.framework), *_cut(rank, run.info.framework, min_looks)]
     yield from told
     if not told:
         parameters = weights_of(rank)
@@ -104,9 +104,9 @@ def _not_held(rank: RankFolder, looks: dict[int, list[dict[str, Any]]], framewor
         yield found("cg_02.not_held", place, evidence=evidence, names=names, count=len(unheld))
 
 
-def _cut(rank: RankFolder, min_looks: int) -> Iterator[Finding]:
+def _cut(rank: RankFolder, framework: str | None, min_looks: int) -> Iterator[Finding]:
     """What is used, and no gradient comes back."""
-    cut = [one for one in unreached(rank, min_looks) if one.lost is Lost.CUT]
+    cut = [one for one in unreached(rank, framework, min_looks) if one.lost is Lost.CUT]
     if not cut:
         return
     names = [name for one in cut for name in one.parameters]
@@ -118,7 +118,7 @@ def _cut(rank: RankFolder, min_looks: int) -> Iterator[Finding]:
         step=last.look["step"],
     )
     evidence = [{"module": one.module, "parameters": list(one.parameters)} for one in cut]
-    yield found("cg_02.cut", place, evidence=evidence, names=few(names), before=last.before, because="wi.01")
+    yield found("cg_02.cut", place, evidence=evidence, names=few(names), before=last.before)
 
 
 def _loaded(rank: RankFolder) -> bool:

@@ -43,7 +43,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
     if not calls:
         yield na("cg_03.no_calls")
         return
-    lost = [one for one in unreached(rank, min_looks) if one.lost in (Lost.UNCALLED, Lost.UNUSED)]
+    lost = [one for one in unreached(rank, run.info.framework, min_looks) if one.lost in (Lost.UNCALLED, Lost.UNUSED)]
     modules = modules_of(rank)
     for one in lost:
         evidence = [{"module": one.module, "parameters": list(one.parameters)}]

@@ -51,6 +51,6 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
             yield found("tr_02.no_backward", where(own[0]), evidence=evidence, updates=len(own))
         else:
             place = where(loss) if loss is not None else where(own[0])
-            yield found("tr_02.cut_off", place, because="tr.01", evidence=evidence, updates=len(own), parameters=known)
+            yield found("tr_02.cut_off", place, evidence=evidence, updates=len(own), parameters=known)
     if all(min(one["held"] - one["strangers"] for one in own) <= 0 for own in looks.values()):
         yield na("tr_02.strangers")

@@ -55,7 +55,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
             said, place, evidence=evidence, certainty=Certainty.LIKELY, kind=kind, parameters=stray["parameters"]
         )
     modules = modules_of(rank)
-    for one in unreached(rank, min_looks):
+    for one in unreached(rank, run.info.framework, min_looks):
         place = built_where(modules.get(one.module), step=one.look["step"], path=one.module)
         evidence = [{"parameters": list(one.parameters), "lost": one.lost.name.lower()}]
         told += 1

@@ -1,10 +1,11 @@
 # run: tr.06
 """A copy is trained, and the optimizer holds the original."""
 
+import copy
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
-import copy
 
 torch.manual_seed(3)
 x = torch.randn(96, 6)

@@ -4,7 +4,7 @@
 import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
-from mindspore import nn, ops
+from mindspore import nn
 
 ms.set_seed(3)
 draw = np.random.default_rng(3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from trueline.checks.of_run.looks import TRAIN, gradient_looks, module_of, modules_of, without_gradient
+from trueline.checks.of_run.looks import TRAIN, always, gradient_looks, module_of, modules_of, without_gradient
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.run import CallInfo, Line
 
@@ -40,19 +40,19 @@ class Unreached:
     before: str | None = None
 
 
-def unreached(rank: RankFolder, min_looks: int = 2) -> list[Unreached]:
+def unreached(rank: RankFolder, framework: str | None, min_looks: int = 2) -> list[Unreached]:
     """Parameters that are trained and never reached; none where nothing at all is, which is another fault."""
     found: list[Unreached] = []
     trainable = {one.name for one in rank.params if one.trainable and not one.buffer}
-    frameworks_with_none = any(look["none"] for looks in gradient_looks(rank).values() for look in looks)
     calls = [one for one in rank.calls if one.phase == TRAIN]
     for looks in gradient_looks(rank).values():
         empty = without_gradient(looks) & trainable
         known = min(one["held"] - one["strangers"] for one in looks)
         if len(looks) < min_looks or not empty or len(without_gradient(looks)) >= known:
             continue
-        if frameworks_with_none:
-            empty = set.intersection(*(set(one["none"]) for one in looks)) & trainable
+        # Only where a missing gradient is told as zeros may zeros stand for one.
+        if framework != "mindspore":
+            empty = always(looks, "none") & trainable
         by_module: dict[str, list[str]] = {}
         for name in sorted(empty):
             by_module.setdefault(module_of(name), []).append(name)
