@@ -118,7 +118,12 @@ def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
             names=few(apart),
         )
     elif missing or unexpected:
-        params: dict[str, Any] = {"missing": len(missing), "wanted": len(own), "unexpected": len(unexpected), "names": few(missing)}
+        params: dict[str, Any] = {
+            "missing": len(missing),
+            "wanted": len(own),
+            "unexpected": len(unexpected),
+            "names": few(missing),
+        }
         yield suspect("wi_02.most_missing", Where(step=0), evidence=evidence, **params)
     else:
         yield none("wi_02.as_file", evidence=evidence, file=weights.path.name, count=len(both))

@@ -46,7 +46,7 @@ class EventName(StrEnum):
     loaded         missing, unexpected (names), given, changed, line: weights were loaded into a network
     schedule       kind, line: a learning rate schedule was built
     penalty        scaled, divided, line: gradients that are themselves differentiated
-    workers        loader, states: what the data workers began to draw from
+    workers        round, worker, streams: a data worker's generators, each before and after its first fetch
     notice         message_id, params: something that could not be captured, and how to get it
     end            seconds: the step is finished; what follows a killed process's last ``end`` is not read
     =============  ==================================================================================

@@ -23,7 +23,7 @@ class Net(nn.Cell):
 
     def construct(self, inputs):
         hidden = ops.relu(self.body(inputs))
-        mixed = ops.relu(self.middle(hidden))  # expect: cg.03
+        mixed = ops.relu(self.middle(hidden))  # noqa: F841  # expect: cg.03
         return self.head(hidden)
 
 

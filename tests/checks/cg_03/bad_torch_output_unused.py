@@ -21,7 +21,7 @@ class Net(nn.Module):
 
     def forward(self, inputs):
         hidden = torch.relu(self.body(inputs))
-        mixed = torch.relu(self.middle(hidden))  # expect: cg.03
+        mixed = torch.relu(self.middle(hidden))  # noqa: F841  # expect: cg.03
         return self.head(hidden)
 
 

@@ -19,7 +19,7 @@ kept = None
 
 
 def added(one, other):
-    return tuple(ops.add(a, b) for a, b in zip(one, other))  # expect: tr.03
+    return tuple(ops.add(a, b) for a, b in zip(one, other, strict=True))  # expect: tr.03
 
 
 loss_fn = nn.CrossEntropyLoss()

@@ -31,7 +31,7 @@ for epoch in range(2):
         if kept is None:
             kept = gradients
         else:
-            optimizer(tuple(one + other for one, other in zip(kept, gradients)))  # expect: tr.03
+            optimizer(tuple(one + other for one, other in zip(kept, gradients, strict=True)))  # expect: tr.03
             kept = None
 
     net.set_train(False)

@@ -20,9 +20,10 @@ class Net(nn.Module):
         self.shapes = [nn.Tanh(), nn.ReLU()]
 
     def forward(self, inputs):
+        hidden = self.body(inputs)
         for shape in self.shapes:
-            pass
-        return self.head(self.shapes[1](self.body(inputs)))
+            hidden = shape(hidden)
+        return self.head(hidden)
 
 
 net = Net()

@@ -40,6 +40,8 @@ class Asides:
             self._recorder.event(EventName.LOADED, **{**said, **names}, line=self._line())
         elif what == "schedule":
             self._recorder.event(EventName.SCHEDULE, **said, line=self._line())
+        elif what == "workers":
+            self._recorder.event(EventName.WORKERS, **said)
         elif what == "pulled":
             self._pulled(said["gradients"])
         elif what == "penalty":
