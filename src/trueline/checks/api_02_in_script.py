@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import (
@@ -25,6 +26,9 @@ from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event, Trace, iterated
 from trueline.script.values import Derived, Made, Unknown, Value, ancestry, options
+
+# What is done with a network's answer where it is looked at, and not with samples that a network draws.
+_READING: Final = frozenset(("argmax", "eq", "update", "sigmoid", "softmax", "topk"))
 
 
 @check("api.02")
@@ -159,4 +163,4 @@ def _is_measured(event: Event, trace: Trace) -> bool:
     """Whether a result goes into a loss, a choice or a comparison; in a loop over data it does, somehow."""
     if loops_without_backward(event, trace):
         return True
-    return any(later.role is Role.LOSS or later.method in ("argmax", "eq", "update") for later in uses_of(event, trace))
+    return any(later.role is Role.LOSS or later.method in _READING for later in uses_of(event, trace))

@@ -67,7 +67,10 @@ def in_order(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     value: Value = event.args[0] if event.args else Unknown("input")
     event.role = Role.FORWARD
     for layer in held[0]:
+        before = len(reader.machine.trace.events)
         value = reader.call(layer, (value,), {}, node)
+        for one in reader.machine.trace.events[before : before + 1]:
+            one.in_chain = True
     return value
 
 
