@@ -294,7 +294,7 @@ class Expressions(ABC):
             return Seq(left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
-        if op == "Div" and isinstance(left, Symbol | Made) and isinstance(right, Const):
+        if op == "Div" and isinstance(right, Const) and isinstance(right.value, str):
             return Derived("Path", (left, right), self.machine.place(node))
         return Derived(op, (left, right), self.machine.place(node))
 
