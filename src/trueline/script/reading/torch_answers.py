@@ -86,12 +86,27 @@ def chain_made(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _layer_added(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``layers.append(layer)`` and its like."""
     del node
-    value = event.arg(1 if event.method in ("insert", "add_module", "register_module") else 0, "module", "modules")
+    second = event.method in ("insert", *_REGISTERING)
+    value = event.arg(1 if second else 0, "module", "modules", "tensor", "param", "child_cell")
     if value is None:
         return None
+    if isinstance(event.receiver, Instance) and layers_in(event.receiver) is None:
+        return _registered(event, value)
     added = value.items if event.method == "extend" and isinstance(value, Seq) else [value]
     more = reader.machine.in_loop() or (isinstance(value, Seq) and value.open)
     return event.receiver if hold_layers(event.receiver, added, more=more) else None
+
+
+_REGISTERING: Final = ("add_module", "register_module", "register_buffer", "register_parameter", "insert_child_to_cell")
+
+
+def _registered(event: Event, value: Value) -> Value | None:
+    """``self.add_module(name, layer)`` and its like."""
+    name, owner = event.arg(0, "name", "child_name"), event.receiver
+    if event.method not in _REGISTERING or not isinstance(owner, Instance) or not is_network(owner):
+        return None
+    owner.attributes[str(name.value) if isinstance(name, Const) else f"*{len(owner.attributes)}"] = value
+    return Const(None)
 
 
 def _step(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -261,7 +276,7 @@ BY_METHOD: Final = {
          "share_memory", "to_empty", "compile"),
         itself,
     ),
-    **dict.fromkeys(("append", "extend", "insert", "add_module", "register_module"), _layer_added),
+    **dict.fromkeys(("append", "extend", "insert", *_REGISTERING), _layer_added),
     "step": _step,
     "prepare": _prepared,
     "prepare_model": _prepared,
