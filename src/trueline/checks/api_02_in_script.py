@@ -10,6 +10,7 @@ from trueline.checks.of_script.forwards import (
     calls_of_networks,
     forward_around,
     is_differentiated,
+    is_repeated,
     is_trained,
     is_uncalled,
     loops_without_backward,
@@ -17,6 +18,7 @@ from trueline.checks.of_script.forwards import (
     values_trained,
 )
 from trueline.checks.of_script.gradients import is_without_gradient
+from trueline.checks.of_script.layers import is_leaf
 from trueline.checks.of_script.modes import Found, Mode, Setting, acting_layers, modes_at, settings, starts_in
 from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.model.finding import Finding
@@ -24,8 +26,8 @@ from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import BRANCH, Event, Trace, iterated
-from trueline.script.values import Derived, Made, Unknown, Value, ancestry, options
+from trueline.script.trace import BRANCH, Event, Trace
+from trueline.script.values import Derived, Unknown, Value, ancestry
 
 # What is done with a network's answer where it is looked at, and not with samples that a network draws.
 _READING: Final = frozenset(("argmax", "eq", "update", "sigmoid", "softmax", "topk"))
@@ -122,7 +124,10 @@ def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
         if not _has_followers(event, trace) or not _is_evaluation(event, trace):
             continue
         first = wrong[0]
-        if first is None or not first.certain or _is_repeated(event, trace) or not _is_measured(event, trace):
+        if first is not None and first.setting is not None and is_leaf(first.setting.event.receiver):
+            # One layer that was set by itself is the matter of tr.09.
+            continue
+        if first is None or not first.certain or is_repeated(event, trace) or not _is_measured(event, trace):
             yield place, suspect("api_02_in_script.may_be_evaluated_in_training", place.where())
         else:
             setting = first.setting
@@ -150,13 +155,6 @@ def _is_evaluation(event: Event, trace: Trace) -> bool:
         event.index > loop.events[-1].index or any(event.inside(one) for one in loop.around)
         for loop in training_loops(trace)
     )
-
-
-def _is_repeated(event: Event, trace: Trace) -> bool:
-    """Several answers to the same input are what dropout is left on for."""
-    inner = loops_without_backward(event, trace)[1:]
-    names = [one.name for loop in inner for one in options(iterated(loop.value)) if isinstance(one, Made)]
-    return any(name == "builtins.range" for name in names) or any(loop.name == "comprehension" for loop in inner)
 
 
 def _is_measured(event: Event, trace: Trace) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.script.roles import Role, is_network
-from trueline.script.trace import CALL, GRAD, LOOP, UNCALLED, Event, Scope, Trace
-from trueline.script.values import Function, Seq, Table, Value, ancestry, options
+from trueline.script.trace import CALL, GRAD, LOOP, UNCALLED, Event, Scope, Trace, iterated
+from trueline.script.values import Function, Made, Seq, Table, Value, ancestry, options
 
 _FORWARD: Final = ("forward", "construct", "__call__")
 # So far back a result is looked for in what is done later.
@@ -82,3 +82,10 @@ def loops_without_backward(event: Event, trace: Trace) -> list[Scope]:
     """The loops around an event in which nothing is trained, outermost first."""
     training = {id(one) for back in trace.of_role(Role.BACKWARD) for one in back.scopes if one.kind == LOOP}
     return [one for one in event.loops() if id(one) not in training]
+
+
+def is_repeated(event: Event, trace: Trace) -> bool:
+    """Several answers to the same input are what dropout is left on for."""
+    inner = loops_without_backward(event, trace)[1:]
+    names = [one.name for loop in inner for one in options(iterated(loop.value)) if isinstance(one, Made)]
+    return any(name == "builtins.range" for name in names) or any(loop.name == "comprehension" for loop in inner)

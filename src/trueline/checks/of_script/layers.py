@@ -35,9 +35,9 @@ def has_weights(layer: Value | None) -> bool:
     return False
 
 
-def is_leaf(layer: Value) -> bool:
-    """Whether it is a library's layer with weights of its own."""
-    return isinstance(layer, Made) and layer.name.rpartition(".")[2].startswith(_WITH_WEIGHTS)
+def is_leaf(layer: Value | None) -> bool:
+    """Whether it is a library's layer, and no container."""
+    return isinstance(layer, Made) and is_network(layer) and layers_in(layer) is None
 
 
 def registered_in(network: Value) -> Iterator[Value]:

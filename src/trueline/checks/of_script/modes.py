@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from trueline.checks.of_script.forwards import forward_around
 from trueline.checks.of_script.networks import DROPOUTS, parts_of
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import BRANCH, HANDLER, Event, Trace
@@ -51,7 +52,8 @@ def settings(trace: Trace) -> list[Setting]:
     found: list[Setting] = []
     for event in trace.events:
         mode = _set_by(event)
-        if mode is not None:
+        # What a network does to itself while it is called is not the script's way to set a mode.
+        if mode is not None and forward_around(event) is None:
             known = is_network(event.receiver)
             parts = frozenset(id(one) for one in parts_of(event.receiver)) if known else None
             found.append(Setting(event, mode, parts))
