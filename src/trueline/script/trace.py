@@ -57,6 +57,8 @@ class Event:
     implied: bool = False
     # Some arguments were given as *args or **kwargs that could not be looked into.
     open: bool = False
+    # A chain of layers calls it, so that its own line is elsewhere.
+    in_chain: bool = False
 
     def arg(self, place: int | None, *names: str) -> Value | None:
         """An argument by its place or by one of its names; None where it was not given."""

@@ -85,8 +85,9 @@ def _getattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _setattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     owner, name, value = event.arg(0), event.arg(1), event.arg(2)
     del reader, node
-    if isinstance(owner, Instance) and isinstance(name, Const) and value is not None:
-        owner.attributes[str(name.value)] = value
+    if isinstance(owner, Instance) and value is not None:
+        # Under a name that is not known it is still there.
+        owner.attributes[str(name.value) if isinstance(name, Const) else f"*{len(owner.attributes)}"] = value
     return Const(None)
 
 

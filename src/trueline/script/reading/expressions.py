@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.script.canonical import canonical
-from trueline.script.reading.elements import element_of
+from trueline.script.reading.elements import element_of, layer_at
 from trueline.script.reading.machine import Frame, Machine, method_of
 from trueline.script.roles import is_network
 from trueline.script.trace import LOOP, Scope
@@ -190,7 +190,8 @@ class Expressions(ABC):
             return owner.cls
         found = method_of(owner.cls, name)
         if found is None:
-            return Attribute(owner, name)
+            # What wraps a network for several devices has it under this name, and is read as the network itself.
+            return owner if name == "module" and is_network(owner) else Attribute(owner, name)
         value, _ = found
         if isinstance(value, Function):
             if value.kind == "property":
@@ -244,7 +245,7 @@ class Expressions(ABC):
         if isinstance(owner, Symbol):
             # A type's parameters: list[int].
             return owner
-        return Item(owner, index)
+        return layer_at(owner, index) or Item(owner, index)
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
         kind = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}[type(node)]
