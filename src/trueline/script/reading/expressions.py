@@ -260,7 +260,7 @@ class Expressions(ABC):
         return found
 
     def _dict(self, node: ast.Dict) -> Value:
-        found = Table({})
+        found = Table({}, place=self.machine.place(node))
         for key, one in zip(node.keys, node.values, strict=True):
             value = self.evaluate(one)
             if key is None:
