@@ -15,12 +15,19 @@ from trueline.model.run import CallInfo, EventName
 from trueline.record.batches import describe_batch, lay_out
 from trueline.record.entering import LAYERS, described
 from trueline.record.guard import guarded
+from trueline.record.looks.asides import Asides
+from trueline.record.looks.gradients import GradientLook
+from trueline.record.looks.leftovers import Leftovers
 from trueline.record.networks import Place
 from trueline.record.open_step import Lazy, Spot
 from trueline.record.recorder import Recorder
 
+<<<<<<< HEAD
 # So many batches of each loader are looked at closely.
 _EARLY = 3
+=======
+_LINES = 6
+>>>>>>> wt-runb
 
 
 class Feed:
@@ -33,7 +40,14 @@ class Feed:
         self._stack: list[tuple[Any, Place | None, int, int | None]] = []
         self._asked = 0.0
         self._norm: Any = None
+<<<<<<< HEAD
         self._batches: dict[int | None, int] = {}
+=======
+        self._gradient_look = GradientLook(recorder, adapter)
+        self._leftovers = Leftovers(adapter.values)
+        self._asides = Asides(recorder, adapter)
+        self._lined: dict[str, int] = {}
+>>>>>>> wt-runb
 
     @property
     def on(self) -> bool:
@@ -43,6 +57,15 @@ class Feed:
     def turn_off(self, error: Exception) -> None:
         """Stop recording."""
         self._recorder.turn_off(error)
+
+    def _at(self, event: EventName) -> dict[str, Any]:
+        """The user's line of an event, for the first few of a kind."""
+        told = self._lined.get(event, 0)
+        if told >= _LINES:
+            return {}
+        self._lined[event] = told + 1
+        line = self._recorder.project.line(user_line(self._adapter.build.package()))
+        return {} if line is None else {"line": line.to_json()}
 
     @property
     def wants_calls(self) -> bool:
@@ -113,6 +136,9 @@ class Feed:
         if place is None:
             self._stack.append((module, None, 0, None))
             return
+        if outermost and place.root not in recorder.open.modes:
+            recorder.open.modes[place.root] = recorder.modes.seen(place.root)
+            recorder.evaluation_begins()
         call = recorder.open.count_call(place)
         position = self._note_call(place, call, args, kwargs) if recorder.first_of_phase else None
         self._stack.append((module, place, call, position))
@@ -214,7 +240,11 @@ class Feed:
     def mode_set(self, module: Any, training: bool) -> None:
         place = self._recorder.networks.place(self._values.unwrap(module))
         self._recorder.event(
-            EventName.MODE, module=place if place is not None else "", kind=type(module).__name__, training=training
+            EventName.MODE,
+            module=place if place is not None else "",
+            kind=type(module).__name__,
+            training=training,
+            **self._at(EventName.MODE),
         )
 
     @guarded
@@ -222,7 +252,7 @@ class Feed:
         self._recorder.outside_step()
         of_module = self._values.is_module(owner) and not hasattr(owner, "param_groups")
         optimizer = None if of_module else self._recorder.optimizer_index(owner, self._adapter)
-        self._recorder.event(EventName.ZERO_GRAD, optimizer=optimizer)
+        self._recorder.event(EventName.ZERO_GRAD, optimizer=optimizer, **self._at(EventName.ZERO_GRAD))
 
     @guarded
     def loss(self, value: Any, source: str) -> None:
@@ -236,12 +266,13 @@ class Feed:
             for one in recorder.open.events
         )
         kept = Lazy(self._values.read, self._values.keep(value))
-        recorder.event(EventName.LOSS, value=kept, micro=micro, index=index, source=source)
+        recorder.event(EventName.LOSS, value=kept, micro=micro, index=index, source=source, **self._at(EventName.LOSS))
 
     @guarded
     def backward_began(self) -> None:
         # Reentrant checkpointing runs a backward of its own inside the user's.
         if not self._recorder.in_backward:
+            self._leftovers.backward_begins()
             self._recorder.event(EventName.BACKWARD, micro=self._recorder.open.backward)
             self._recorder.open.backward += 1
         self._recorder.in_backward += 1
@@ -249,6 +280,8 @@ class Feed:
     @guarded
     def backward_ended(self) -> None:
         self._recorder.in_backward = max(self._recorder.in_backward - 1, 0)
+        if not self._recorder.in_backward:
+            self._leftovers.backward_ends()
 
     @guarded
     def scale(self, value: Any) -> None:
@@ -260,12 +293,12 @@ class Feed:
     @guarded
     def unscaled(self, optimizer: Any) -> None:
         index = None if optimizer is None else self._recorder.optimizer_index(optimizer, self._adapter)
-        self._recorder.event(EventName.UNSCALE, optimizer=index)
+        self._recorder.event(EventName.UNSCALE, optimizer=index, **self._at(EventName.UNSCALE))
 
     @guarded
     def clipped(self, kind: str, limit: float, norm: Any) -> None:
         kept = None if norm is None else Lazy(self._values.read, self._values.keep(norm))
-        self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept)
+        self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept, **self._at(EventName.CLIP))
 
     def step_due(self, _optimizer: Any) -> None:
         """Nothing of it is recorded before the gradients are known."""
@@ -281,6 +314,8 @@ class Feed:
         recorder.open.stepped = True
         recorder.open.optimizers.add(index)
         norm = None
+        seen = self._leftovers.updating(index, gradients) if gradients is not None else {}
+        self._gradient_look.look(index, groups, gradients)
         if gradients is not None:
             # Some optimizers take scaled gradients and divide them by themselves.
             scale = float(next((group.settings["loss_scale"] for group in groups if "loss_scale" in group.settings), 1))
@@ -295,6 +330,8 @@ class Feed:
             lr=[group.settings.get("lr") for group in groups],
             grad_norm=norm,
             skipped=False,
+            **seen,
+            **self._at(EventName.STEP),
         )
 
     def _take_parameter_gradients(self, gradients: Sequence[tuple[Any, Any]]) -> None:
@@ -319,7 +356,14 @@ class Feed:
     def scheduled(self, scheduler: Any) -> None:
         optimizer = getattr(scheduler, "optimizer", None)
         rates = [group.settings.get("lr") for group in self._values.groups(optimizer)] if optimizer is not None else []
-        self._recorder.event(EventName.SCHEDULER, kind=type(scheduler).__name__, lr=rates)
+        self._recorder.event(
+            EventName.SCHEDULER, kind=type(scheduler).__name__, lr=rates, **self._at(EventName.SCHEDULER)
+        )
+
+    @guarded
+    def aside(self, what: str, **facts: Any) -> None:
+        if what == "pulled" or not self._recorder.in_backward:
+            self._asides.told(what, facts, [module for module, *_ in self._stack])
 
     @guarded
     def notice(self, message_id: str, **params: Any) -> None:
