@@ -58,11 +58,7 @@ def recorded(plain: dict[str, str], tmp_path: Path) -> Recorded:
 
 
 def names(rank: RankFolder, step: int, phase: str = "train") -> list[str]:
-<<<<<<< HEAD
-    return [one["event"] for one in rank.events(step=step, phase=phase) if one["event"] != "input"]
-=======
     return [one["event"] for one in rank.events(step=step, phase=phase) if one["event"] not in LOOKS]
->>>>>>> wt-runb
 
 
 def test_a_value_and_grad_loop(recorded: Recorded) -> None:

@@ -183,11 +183,7 @@ def test_batches_fetched_early_belong_to_the_step_that_uses_them(folder: Path, f
     assert [len(indexes(rank, step)) for step in range(4)] == [1, 1, 1, 1]
     found = sorted(at for step in range(4) for batch in indexes(rank, step) for at in batch)
     assert found == list(range(32))
-<<<<<<< HEAD
-    events = [one["event"] for one in rank.events(step=2) if one["event"] not in ("loader", "input")]
-=======
     events = [one["event"] for one in rank.events(step=2) if one["event"] not in {"loader", *LOOKS}]
->>>>>>> wt-runb
     assert events == ["batch", "zero_grad", "loss", "backward", "step", "end"]
 
 

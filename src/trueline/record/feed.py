@@ -22,12 +22,9 @@ from trueline.record.networks import Place
 from trueline.record.open_step import Lazy, Spot
 from trueline.record.recorder import Recorder
 
-<<<<<<< HEAD
 # So many batches of each loader are looked at closely.
 _EARLY = 3
-=======
 _LINES = 6
->>>>>>> wt-runb
 
 
 class Feed:
@@ -40,14 +37,11 @@ class Feed:
         self._stack: list[tuple[Any, Place | None, int, int | None]] = []
         self._asked = 0.0
         self._norm: Any = None
-<<<<<<< HEAD
         self._batches: dict[int | None, int] = {}
-=======
         self._gradient_look = GradientLook(recorder, adapter)
         self._leftovers = Leftovers(adapter.values)
         self._asides = Asides(recorder, adapter)
         self._lined: dict[str, int] = {}
->>>>>>> wt-runb
 
     @property
     def on(self) -> bool:
