@@ -38,6 +38,7 @@ from trueline.checks.of_run.looks import (
     weights_of,
 )
 from trueline.checks.of_run.reached import Lost, downstream, unreached
+from trueline.checks.of_run.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding, Where
 from trueline.model.run import EventName, ParamInfo
@@ -66,7 +67,9 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
 
 def _frozen(rank: RankFolder) -> Iterator[Finding]:
     """What sits in the optimizer and does not want a gradient."""
-    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is not None]
+    stays = still(rank) or set()
+    # What has moved was trained before it was frozen.
+    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is not None and one.name in stays]
     if not frozen:
         return
     modules = modules_of(rank)

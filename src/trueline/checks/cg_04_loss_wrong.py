@@ -24,6 +24,7 @@ Where probabilities are meant to be treated as scores. A loss of the script's ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none, suspect
@@ -45,10 +46,12 @@ def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) 
     if not criteria:
         yield na("cg_04.no_loss" if rank is None else "cg_04.own_loss")
         return
+    outside = {str(one.get("line")) for one in criteria if not _between(one)}
     told: set[tuple[str, str]] = set()
     checked: dict[str, float] = {}
     for event in criteria:
-        for said, measured, limit, sure in _faults(event, max_apart, max_sum_apart):
+        between = str(event.get("line")) not in outside
+        for said, measured, limit, sure in _faults({**event, "always_between": between}, max_apart, max_sum_apart):
             at = (said, str(event.get("line")))
             if at in told:
                 continue
@@ -92,7 +95,7 @@ def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) ->
     elif name == "binary_cross_entropy_with_logits":
         if made_by in ("Sigmoid", "Softmax"):
             yield "cg_04.sigmoid_twice", high, 1.0, True
-        elif low >= 0 and high <= 1 and _count(event) >= _FEWEST:
+        elif event.get("always_between"):
             yield "cg_04.sigmoid_twice", high, 1.0, False
     if name.startswith("binary") and target and (target["min"] < 0 or target["max"] > 1):
         yield "cg_04.target_range", [target["min"], target["max"]], [0, 1], True
@@ -110,8 +113,8 @@ def _apart(event: Mapping[str, Any]) -> float:
     return float(abs(value - again) / max(abs(again), 1.0))
 
 
-def _count(event: Mapping[str, Any]) -> int:
-    count = 1
-    for side in event["shapes"]["prediction"]:
-        count *= side
-    return count
+def _between(event: Mapping[str, Any]) -> bool:
+    """Whether all of many predictions lie between 0 and 1."""
+    prediction = event.get("of_prediction") or {"min": -1.0, "max": 2.0}
+    low, high = float(prediction["min"]), float(prediction["max"])
+    return low >= 0 and high <= 1 and prod(event["shapes"]["prediction"]) >= _FEWEST
