@@ -20,16 +20,13 @@ def has_evaluation(rank: RankFolder) -> bool:
 
 def trained_in_evaluation_mode(rank: RankFolder) -> list[dict[str, Any]]:
     """Training steps whose network is in evaluation mode although it learns and has such layers."""
-    learning = {one.name: one.optimizer for one in rank.params if one.optimizer is not None and one.trainable}
     last = {one["optimizer"]: one["step"] for one in rank.events(EventName.STEP, phase=TRAIN)}
     found = []
     for event in rank.events(EventName.MODES, phase=TRAIN):
-        prefix = f"{event['network']}." if event["network"] else ""
         if event["training"] or not event["resting"]:
             continue
         # A network that has learned all it should, a teacher for instance, rests.
-        own = {optimizer for name, optimizer in learning.items() if name.startswith(prefix)}
-        if any(last.get(optimizer, -1) >= event["step"] for optimizer in own):
+        if any(last.get(optimizer, -1) >= event["step"] for optimizer in event.get("held", ())):
             found.append(event)
     return found
 
