@@ -150,4 +150,5 @@ def na(said: str, *, where: Where | None = None, **params: Any) -> Finding:
 def _told(said: str, advice: str | None, params: Mapping[str, Any]) -> tuple[str, Message, Message]:
     """The item's code, the sentence, and the advice that goes with it."""
     section = said.partition(".")[0]
-    return section.replace("_", "."), Message(said, params), Message(advice or f"{section}.advice", params)
+    family, number, *_ = section.split("_")
+    return f"{family}.{number}", Message(said, params), Message(advice or f"{section}.advice", params)

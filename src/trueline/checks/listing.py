@@ -19,6 +19,7 @@ from trueline.locale.of_checks import page_of
 
 HEADINGS: Final = ("What it looks at", "Why it hurts", "What to do", "When it is wrong")
 _KEYS: Final = ("looks_at", "why", "todo", "wrong_when")
+_BESIDE: Final = "_in_script"
 _ITEM: Final = re.compile(r"([a-z]{2,3})_(\d\d)_\w+")
 
 
@@ -54,7 +55,7 @@ def codes() -> list[str]:
 def page(code: str, lang: str | None = None) -> Page:
     """An item's page in a language: English is the module's docstring, others are its translation."""
     module = _module(code)
-    title, sections = _parts(inspect.getdoc(module) or "", module.__name__)
+    title, sections = _parts(inspect.getdoc(module) or "")
     if (lang or language()) == "en":
         return Page(code, title, sections)
     told = page_of(code, lang or language())
@@ -64,15 +65,17 @@ def page(code: str, lang: str | None = None) -> Page:
 
 
 def _module(code: str) -> ModuleType:
-    return importlib.import_module(next(one.module for one in all_checks() if one.code == code))
+    """The item's own module; what reads scripts for it may stand in a module of its own beside it."""
+    names = [one.module for one in all_checks() if one.code == code]
+    return importlib.import_module(next((one for one in names if not one.endswith(_BESIDE)), names[0]))
 
 
-def _parts(text: str, name: str) -> tuple[str, tuple[str, str, str, str]]:
-    """The first line, and what stands under each heading."""
+def _parts(text: str) -> tuple[str, tuple[str, str, str, str]]:
+    """The first line, and what stands under each heading; nothing where one is missing."""
     cuts = [re.search(rf"^{re.escape(heading)}\n-+\n", text, re.MULTILINE) for heading in HEADINGS]
     found = [one for one in cuts if one is not None]
     if len(found) < len(HEADINGS):
-        raise ValueError(f"{name}: its docstring has not all of {', '.join(HEADINGS)}")
+        return text.strip(), ("", "", "", "")
     ends = [*(one.start() for one in found[1:]), len(text)]
     parts = [text[one.end() : end].strip() for one, end in zip(found, ends, strict=True)]
     return text[: found[0].start()].strip(), (parts[0], parts[1], parts[2], parts[3])

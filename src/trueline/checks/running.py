@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from trueline.checks.check import Check
@@ -42,7 +43,7 @@ def ask(one: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Iterator[F
         given = {name: value for name, value in limits.items() if name in one.limits}
         for finding in one.ask(*(evidence[name] for name in one.evidence), **given):
             told += 1
-            yield finding
+            yield replace(finding, extra={**finding.extra, "by": " + ".join(one.evidence)})
     except Trouble as trouble:
         yield _crashed(one, str(trouble))
     except Exception as error:  # noqa: BLE001

@@ -17,6 +17,8 @@ VERBS = {
     "watch": ("trueline.cli.watch", "cli.verb_watch"),
     "repro": ("trueline.cli.repro", "cli.verb_repro"),
     "replay": ("trueline.cli.replay", "cli.verb_replay"),
+    "check": ("trueline.cli.check", "check.verb_check"),
+    "explain": ("trueline.cli.explain", "check.verb_explain"),
     "convert": ("trueline.cli.convert", "cli.verb_convert"),
     "params": ("trueline.cli.params", "cli.verb_params"),
     "data": ("trueline.cli.data", "cli.verb_data"),

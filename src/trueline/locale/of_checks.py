@@ -31,7 +31,7 @@ def sentence_of(id: str, lang: str) -> str | None:
 
 def page_of(code: str, lang: str) -> dict[str, str] | None:
     """An item's page in a language other than English, where it is there: title and the four sections."""
-    pages = _file(code.replace(".", "_")).get("page", {})
+    pages: dict[str, dict[str, str]] = _file(code.replace(".", "_")).get("page", {})
     return pages.get(lang)
 
 

@@ -22,6 +22,8 @@ from trueline.record.networks import Place
 from trueline.record.open_step import Lazy, Spot
 from trueline.record.recorder import Recorder
 
+# So many batches of each loader are looked at closely.
+_EARLY = 3
 _LINES = 6
 
 
@@ -35,6 +37,7 @@ class Feed:
         self._stack: list[tuple[Any, Place | None, int, int | None]] = []
         self._asked = 0.0
         self._norm: Any = None
+        self._batches: dict[int | None, int] = {}
         self._gradient_look = GradientLook(recorder, adapter)
         self._leftovers = Leftovers(adapter.values)
         self._asides = Asides(recorder, adapter)
@@ -89,7 +92,7 @@ class Feed:
             source="loader",
             loader=recorder.loader_known(loader),
             waited=round(waited, 6),
-            samples=describe_batch(laid, indexes).to_json(),
+            samples=describe_batch(laid, indexes, closely=self._is_early(id(loader))).to_json(),
         )
         if recorder.whole is not None:
             recorder.whole.add(event, id(loader), laid)
@@ -135,7 +138,7 @@ class Feed:
         self._stack.append((module, place, call, position))
         if not recorder.open.fetched and outermost and not recorder.open.backward and not self._batch_told():
             laid = lay_out((args, dict(kwargs)), self._values, None)
-            samples = describe_batch(laid, None).to_json()
+            samples = describe_batch(laid, None, closely=self._is_early(None)).to_json()
             told = recorder.event(EventName.BATCH, source="forward", loader=None, waited=0.0, samples=samples)
             if recorder.whole is not None:
                 recorder.whole.add(told, None, laid, from_loader=False)
@@ -157,6 +160,11 @@ class Feed:
         fields = described(args, kwargs, self._values)
         if fields:
             self._recorder.event(EventName.INPUT, module=place, kind=type(module).__name__, fields=fields)
+
+    def _is_early(self, loader: int | None) -> bool:
+        """Whether this is one of the first batches of a loader."""
+        self._batches[loader] = self._batches.get(loader, 0) + 1
+        return self._batches[loader] <= _EARLY
 
     def _batch_told(self) -> bool:
         return any(one["event"] == EventName.BATCH for one in self._recorder.open.events)

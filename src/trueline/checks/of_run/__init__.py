@@ -1,1 +1,1 @@
-"""What several checks read out of a recorded run."""
+"""What a recorded run shows, read once for all checks that ask about it."""

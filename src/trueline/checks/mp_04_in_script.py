@@ -1,0 +1,56 @@
+"""A gradient penalty is taken of scaled gradients: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_script.gradients import scaled_by
+from trueline.model.finding import Finding
+from trueline.script.roles import is_scaler
+from trueline.script.script import Script
+from trueline.script.trace import Event, Trace
+from trueline.script.values import Const, Derived, Made, Value, ancestry
+
+
+@check("mp.04")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Gradients that are asked for in the middle of a step, of a loss that is scaled."""
+    divided: list[str] = []
+    plain: list[str] = []
+    told: set[str] = set()
+    for event in script.trace.named("torch.autograd.grad"):
+        if scaled_by(event.arg(0, "outputs")) is None:
+            plain.append(str(event.place))
+        elif _is_divided(event, script.trace):
+            divided.append(str(event.place))
+        elif str(event.place) not in told:
+            told.add(str(event.place))
+            yield found("mp_04_in_script.penalty_of_scaled", event.place.where())
+    if divided or plain:
+        yield none("mp_04_in_script.unscaled", evidence=[*divided, *plain])
+    elif not told:
+        yield na("mp_04_in_script.no_penalty")
+
+
+def _is_divided(event: Event, trace: Trace) -> bool:
+    """Whether what came out is divided by the scale anywhere."""
+    values: list[Value] = [one for later in trace.events[event.index :] for one in (*later.args, *_receiver(later))]
+    for value in ancestry(*values, most=20_000):
+        if isinstance(value, Derived) and value.op in ("Div", "Mult"):
+            sides = [list(ancestry(one, most=500)) for one in value.of]
+            for at, side in enumerate(sides):
+                of_event = any(isinstance(one, Made) and one.event is event for one in side)
+                if of_event and any(_is_scale(one) for one in sides[1 - at]):
+                    return True
+    return False
+
+
+def _receiver(event: Event) -> tuple[Value, ...]:
+    return (event.receiver,) if event.receiver is not None else ()
+
+
+def _is_scale(value: Value) -> bool:
+    if isinstance(value, Made) and value.event.method in ("get_scale", "scale_value"):
+        return True
+    return is_scaler(value) or (isinstance(value, Const) and isinstance(value.value, float) and value.value > 100)

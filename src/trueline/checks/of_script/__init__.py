@@ -1,0 +1,1 @@
+"""What several checks of a script ask."""

@@ -1,0 +1,105 @@
+"""Gradients in a script: where they are cleared, cut off, divided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.script.roles import Role
+from trueline.script.trace import GRAD, Event
+from trueline.script.values import Attribute, Const, Derived, Made, Symbol, Value, ancestry, constant
+
+_NO_GRADIENT: Final = ("no_grad", "inference_mode")
+_CUTTING: Final = frozenset(("detach", "detach_", "item", "numpy", "asnumpy", "tolist", "stop_gradient"))
+_CUTTING_FUNCTIONS: Final = frozenset(("builtins.float", "torch.tensor", "torch.from_numpy", "mindspore.Tensor"))
+_DIVIDING: Final = frozenset(
+    ("div", "div_", "true_divide", "mul", "mul_", "divide", "multiply", "mean", "RealDiv", "scale_")
+)
+
+
+def is_without_gradient(event: Event) -> bool:
+    """Whether it happens where torch keeps nothing for backward."""
+    for context in event.contexts():
+        name = context.name if isinstance(context, Symbol | Made) else ""
+        last = name.rpartition(".")[2]
+        if last in _NO_GRADIENT:
+            return True
+        if last == "set_grad_enabled" and isinstance(context, Made) and constant(context.event.arg(0)) is False:
+            return True
+    return False
+
+
+def is_cut(value: Value) -> Event | None:
+    """The event at which a value lost its way back to the weights; None where it did not."""
+    if not isinstance(value, Made):
+        return None
+    event = value.event
+    if event.method in _CUTTING and (event.receiver is not None or event.name.endswith("stop_gradient")):
+        return event
+    return event if event.name in _CUTTING_FUNCTIONS else None
+
+
+def cleared_at(events: Iterator[Event]) -> Iterator[tuple[Event, Value | None]]:
+    """Where gradients are cleared, and of what: an optimizer, a network, or None where it is done by hand."""
+    for event in events:
+        if event.role is Role.ZERO_GRAD:
+            yield event, event.receiver
+        elif event.method == "__setattr__" and constant(event.arg(0)) == "grad":
+            given = event.arg(1)
+            if isinstance(given, Const) and given.value is None:
+                yield event, None
+        elif event.method in ("zero_", "fill_", "copy_") and _is_gradient(event.receiver):
+            yield event, None
+
+
+def _is_gradient(value: Value | None) -> bool:
+    while isinstance(value, Attribute):
+        if value.name == "grad":
+            return True
+        value = value.of
+    return False
+
+
+def is_divided(value: Value | None, *, until: tuple[Role, ...] = (Role.LOSS, Role.FORWARD)) -> bool:
+    """Whether something is divided or multiplied on the way from a loss function to here."""
+    waiting = [value] if value is not None else []
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Derived) and one.op in ("Div", "Mult", "FloorDiv"):
+            return True
+        if isinstance(one, Made):
+            if one.event.role in until:
+                continue
+            if one.event.method in _DIVIDING:
+                return True
+        waiting.extend(one.parts())
+    return False
+
+
+def touches_gradients(events: Iterator[Event]) -> bool:
+    """Whether gradients are changed by hand: divided, multiplied, set."""
+    for event in events:
+        if event.method in _DIVIDING and _is_gradient(event.receiver):
+            return True
+        if event.method == "__setattr__" and constant(event.arg(0)) == "grad" and constant(event.arg(1), 0) is not None:
+            return True
+        if event.method.startswith("_foreach_div") or event.method.startswith("_foreach_mul"):
+            return True
+    return False
+
+
+def gives_gradient(event: Event) -> bool:
+    """Whether an event stands where a framework differentiates."""
+    return any(one.kind == GRAD for one in event.scopes)
+
+
+def scaled_by(value: Value | None) -> Event | None:
+    """The call that scaled a loss: ``scaler.scale(loss)``; None where there is none."""
+    for one in ancestry(value):
+        if isinstance(one, Made) and one.event.method == "scale" and one.event.receiver is not None:
+            return one.event
+    return None

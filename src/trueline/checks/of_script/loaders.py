@@ -1,0 +1,141 @@
+"""Loaders in a script: where they are built, and in which order they give their samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from trueline.script.place import Place
+from trueline.script.values import Const, Instance, Made, Symbol, Unknown, Value, options
+
+_PIPELINE: Final = "mindspore.dataset."
+# Sources of MindSpore that shuffle unless they are told not to, where a sampler can do it.
+_SHUFFLED_SAMPLERS: Final = ("RandomSampler", "WeightedRandomSampler", "SubsetRandomSampler", "PKSampler")
+_SEQUENTIAL_SAMPLERS: Final = ("SequentialSampler", "SubsetSampler")
+
+
+class Order(StrEnum):
+    """The order in which samples come."""
+
+    SHUFFLED = "shuffled"
+    SEQUENTIAL = "sequential"
+    UNSHUFFLABLE = "unshufflable"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderOrder:
+    """A loader and its order; ``place`` is the line that decides it."""
+
+    kind: Order
+    loader: Value | None = None
+    place: Place | None = None
+    name: str = ""
+
+
+def order_of(loader: Value | None) -> LoaderOrder:
+    """The order in which a loader gives samples; the most careful of them where it may be one of several."""
+    orders = [_order(one) for one in options(loader)]
+    if not orders:
+        return LoaderOrder(Order.UNKNOWN, loader)
+    if len({one.kind for one in orders}) > 1:
+        return LoaderOrder(Order.UNKNOWN, loader)
+    return orders[0]
+
+
+def _order(loader: Value) -> LoaderOrder:
+    if isinstance(loader, Made) and loader.name == "torch.utils.data.DataLoader":
+        return _of_torch(loader)
+    if isinstance(loader, Made) and loader.name.startswith(_PIPELINE):
+        return _of_pipeline(loader)
+    return LoaderOrder(Order.UNKNOWN, loader)
+
+
+def _of_torch(loader: Made) -> LoaderOrder:
+    event = loader.event
+    name = "DataLoader"
+    sampler = event.arg(3, "sampler")
+    batches = event.arg(4, "batch_sampler")
+    shuffle = event.arg(2, "shuffle")
+    given = [one for one in (sampler, batches) if one is not None and not _is_none(one)]
+    if given:
+        return LoaderOrder(_of_sampler(given[0]), loader, event.place, name)
+    if event.open:
+        return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
+    if shuffle is not None and not isinstance(shuffle, Const):
+        return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
+    if isinstance(shuffle, Const) and shuffle.value:
+        return LoaderOrder(Order.SHUFFLED, loader, event.place, name)
+    if _orders_itself(event.arg(0, "dataset")):
+        return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
+    return LoaderOrder(Order.SEQUENTIAL, loader, event.place, name)
+
+
+def _orders_itself(dataset: Value | None) -> bool:
+    """An iterable dataset decides about its order itself; of one that is not known, nothing is known."""
+    for one in options(dataset):
+        if isinstance(one, Instance):
+            if one.is_a("torch.utils.data.IterableDataset"):
+                return True
+        elif isinstance(one, Unknown):
+            return True
+    return False
+
+
+def _of_sampler(sampler: Value) -> Order:
+    for one in options(sampler):
+        if isinstance(one, Made):
+            last = one.name.rpartition(".")[2]
+            if last in _SHUFFLED_SAMPLERS:
+                return Order.SHUFFLED
+            if last in _SEQUENTIAL_SAMPLERS:
+                return Order.SEQUENTIAL
+            shuffle = one.event.arg(3, "shuffle")
+            if last == "DistributedSampler":
+                return Order.SEQUENTIAL if isinstance(shuffle, Const) and not shuffle.value else Order.SHUFFLED
+            if last == "BatchSampler":
+                inner = one.event.arg(0, "sampler")
+                return _of_sampler(inner) if inner is not None else Order.UNKNOWN
+    return Order.UNKNOWN
+
+
+def _of_pipeline(loader: Made) -> LoaderOrder:
+    """A pipeline of MindSpore: any .shuffle on the way, else what its source does."""
+    at: Value | None = loader
+    while isinstance(at, Made) and at.event.receiver is not None:
+        if at.event.method == "shuffle":
+            return LoaderOrder(Order.SHUFFLED, loader, at.event.place, at.name)
+        at = at.event.receiver
+    if not isinstance(at, Made):
+        return LoaderOrder(Order.UNKNOWN, loader)
+    event = at.event
+    name = at.name.rpartition(".")[2]
+    sampler = event.arg(None, "sampler")
+    shuffle = event.arg(None, "shuffle")
+    if sampler is not None and not _is_none(sampler):
+        return LoaderOrder(_of_sampler(sampler), loader, event.place, name)
+    if event.open:
+        return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
+    if shuffle is not None and not _is_none(shuffle):
+        if isinstance(shuffle, Symbol):
+            return LoaderOrder(Order.SHUFFLED, loader, event.place, name)
+        if not isinstance(shuffle, Const):
+            return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
+        return LoaderOrder(Order.SHUFFLED if shuffle.value else Order.SEQUENTIAL, loader, event.place, name)
+    if name == "GeneratorDataset":
+        return LoaderOrder(_of_generator(event.arg(0, "source")), loader, event.place, name)
+    return LoaderOrder(Order.SHUFFLED, loader, event.place, name)
+
+
+def _of_generator(source: Value | None) -> Order:
+    """Shuffled by default where its source has ``__getitem__``; else it cannot be."""
+    for one in options(source):
+        if isinstance(one, Instance):
+            has = any("__getitem__" in cls.attributes for cls in one.cls.lineage())
+            return Order.SHUFFLED if has else Order.UNSHUFFLABLE
+    return Order.UNKNOWN
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None

@@ -1,0 +1,75 @@
+"""Networks in a script: what they are made of, and which weights an optimizer was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.script.loops import TrainingLoop
+from trueline.script.roles import Role, is_network
+from trueline.script.trace import Event
+from trueline.script.values import Instance, Made, Seq, Table, Value, ancestry, options
+
+_PARAMETERS: Final = frozenset(
+    ("parameters", "named_parameters", "trainable_params", "get_parameters", "parameters_and_names", "parameters_dict",
+     "untrainable_params", "children", "modules", "named_modules")
+)  # fmt: skip
+NORMS: Final = ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "SyncBatchNorm")
+DROPOUTS: Final = ("Dropout", "AlphaDropout", "FeatureAlphaDropout")
+
+
+def parts_of(network: Value | None, most: int = 2000) -> Iterator[Value]:
+    """A network and all networks in it."""
+    waiting = list(options(network))
+    seen: set[int] = set()
+    while waiting and len(seen) < most:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if is_network(one):
+            yield one
+        if isinstance(one, Instance):
+            waiting.extend(one.attributes.values())
+        elif isinstance(one, Made | Seq | Table):
+            waiting.extend(one.parts())
+        else:
+            waiting.extend(options(one) if options(one) != (one,) else ())
+
+
+def kinds_of(network: Value | None) -> set[str]:
+    """The classes of a library that a network has in it, by their last names."""
+    return {one.name.rpartition(".")[2] for one in parts_of(network) if isinstance(one, Made)}
+
+
+def has_norm(network: Value | None) -> bool:
+    """Whether it normalises."""
+    return any(kind.startswith(NORMS) for kind in kinds_of(network))
+
+
+def has_batch_norm(network: Value | None) -> bool:
+    """Whether it keeps statistics of batches."""
+    return any(kind.startswith(("BatchNorm", "SyncBatchNorm", "InstanceNorm")) for kind in kinds_of(network))
+
+
+def has_dropout(network: Value | None) -> bool:
+    """Whether it drops values in training."""
+    return any(kind.startswith(DROPOUTS) for kind in kinds_of(network))
+
+
+def networks_given(optimizer: Event) -> list[Value]:
+    """The networks whose weights an optimizer was built with."""
+    found: list[Value] = []
+    for value in ancestry(optimizer.arg(0, "params", "learning_rate_params") or optimizer.arg(None, "params")):
+        if isinstance(value, Made) and value.event.method in _PARAMETERS and value.event.receiver is not None:
+            found.extend(one for one in options(value.event.receiver))
+    return found
+
+
+def optimizers_of(loop: TrainingLoop) -> Iterator[Event]:
+    """Where the optimizers were built that a training loop steps."""
+    for step in loop.of(Role.STEP, Role.SCALER_STEP):
+        value = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
+        for one in options(value):
+            if isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER:
+                yield one.event

@@ -1,0 +1,86 @@
+"""The loss is cut off from the network: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_script.gradients import is_cut, is_without_gradient
+from trueline.model.finding import Finding
+from trueline.script.roles import Role
+from trueline.script.script import Script
+from trueline.script.trace import Event
+from trueline.script.values import Attribute, Derived, Made, Value
+
+
+@check("tr.02")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Whether a way leads from what backward is called on to a network's output without being cut."""
+    whole: list[str] = []
+    told: set[str] = set()
+    for backward in script.trace.of_role(Role.BACKWARD):
+        loss = backward.receiver
+        reached, cut = _way(loss)
+        lost = [one for term in _terms(loss) if (one := _lost(term)) is not None] if reached else []
+        for one in lost:
+            if str(one.place) not in told:
+                told.add(str(one.place))
+                yield found("tr_02_in_script.term_cut", one.place.where(), by=one.method, backward=backward.place.line)
+        if reached and lost:
+            continue
+        if reached:
+            whole.append(str(backward.place))
+        elif cut is not None and str(cut.place) not in told:
+            told.add(str(cut.place))
+            yield found("tr_02_in_script.cut", cut.place.where(), by=cut.method, backward=backward.place.line)
+    if whole:
+        yield none("tr_02_in_script.whole", evidence=whole)
+    elif not told:
+        yield na("tr_02_in_script.no_loss")
+
+
+def _terms(loss: Value | None) -> list[Value]:
+    """What a loss is the sum of; nothing where it is no sum."""
+    waiting, terms = [loss] if loss is not None else [], []
+    while waiting:
+        one = waiting.pop()
+        if (isinstance(one, Derived) and one.op in ("Add", "Sub")) or (
+            isinstance(one, Derived) and one.op in ("Div", "Mult") and one is loss
+        ):
+            waiting.extend(one.of)
+        else:
+            terms.append(one)
+    return terms if len(terms) > 1 else []
+
+
+def _lost(term: Value) -> Event | None:
+    reached, cut = _way(term)
+    return cut if not reached else None
+
+
+def _way(loss: Value | None) -> tuple[bool, Event | None]:
+    """Whether a network's output is reached on a way that gradients can go; else the cut nearest to the loss."""
+    waiting: list[tuple[Value, Event | None]] = [(loss, None)] if loss is not None else []
+    seen: set[tuple[int, bool]] = set()
+    nearest: Event | None = None
+    at = 0
+    while at < len(waiting) and at < 5000:
+        one, cut = waiting[at]
+        at += 1
+        if (id(one), cut is None) in seen:
+            continue
+        seen.add((id(one), cut is None))
+        if isinstance(one, Made):
+            if cut is None:
+                cut = is_cut(one)
+                if cut is None and is_without_gradient(one.event) and one.event.role in (Role.FORWARD, Role.LOSS):
+                    cut = one.event
+            if one.event.role in (Role.FORWARD, Role.LOSS) and (one.event.role is Role.FORWARD or not one.parts()):
+                if cut is None:
+                    return True, None
+                nearest = nearest or cut
+                continue
+        elif isinstance(one, Attribute) and one.name == "data" and isinstance(one.of, Made):
+            cut = cut or one.of.event
+        waiting.extend((part, cut) for part in one.parts())
+    return False, nearest

@@ -1,0 +1,116 @@
+"""The schedule of learning rates is never stepped, or before the optimizer: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trueline.checks.check import check, found, na, none
+from trueline.model.finding import Finding
+from trueline.script.loops import training_loops
+from trueline.script.roles import Role
+from trueline.script.script import Script
+from trueline.script.trace import LOOP, UNCALLED, Event, Trace
+from trueline.script.values import Instance, Item, Made, Seq, Table, Value, ancestry, constant, options
+
+
+@check("tr.04")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Schedules that are built, and where they are stepped."""
+    trace = script.trace
+    lists = list(_of_values(trace))
+    yield from lists
+    built = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if not any(at.kind == UNCALLED for at in one.scopes)]
+    if not built:
+        if not lists:
+            yield na("tr_04_in_script.no_schedule")
+        return
+    stepped: list[str] = []
+    told: set[str] = set()
+    steps = list(trace.of_role(Role.SCHEDULER_STEP))
+    for one in built:
+        own = [step for step in steps if one.result is not None and _is_of(step.receiver, one.result)]
+        if not own:
+            if str(one.place) not in told and not _is_given_away(one, trace):
+                told.add(str(one.place))
+                kind = one.name.rpartition(".")[2]
+                yield found("tr_04_in_script.never_stepped", one.place.where(), kind=kind)
+            continue
+        early = _too_early(own, trace)
+        if early is not None:
+            yield found("tr_04_in_script.before_optimizer", early.place.where())
+        else:
+            stepped.append(str(own[0].place))
+    if stepped:
+        yield none("tr_04_in_script.stepped", evidence=stepped)
+    elif not told:
+        yield na("tr_04_in_script.given_away")
+
+
+def _of_values(trace: Trace) -> Iterator[Finding]:
+    """MindSpore's schedules are values that an optimizer is built with."""
+    optimizers = list(trace.of_role(Role.BUILD_OPTIMIZER))
+    given = [one.arg(1, "learning_rate", "lr") for one in optimizers]
+    used = {id(one) for value in given for one in ancestry(value)}
+    for value in _schedules(trace):
+        place = value.place if isinstance(value, Instance) else value.event.place
+        if optimizers and id(value) not in used:
+            yield found("tr_04_in_script.not_used", place.where())
+    for event, rate in zip(optimizers, given, strict=True):
+        if isinstance(rate, Item) and constant(rate.index) == 0 and any(map(_is_schedule, ancestry(rate.of))):
+            yield found("tr_04_in_script.first_value", event.place.where())
+
+
+def _schedules(trace: Trace) -> Iterator[Made | Instance]:
+    for event in trace.events:
+        if any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if isinstance(event.result, Made | Instance) and _is_schedule(event.result):
+            yield event.result
+
+
+def _is_schedule(value: Value) -> bool:
+    if isinstance(value, Instance):
+        return value.is_a("mindspore.nn.LearningRateSchedule")
+    if not isinstance(value, Made) or not value.name.startswith("mindspore.nn."):
+        return False
+    last = value.name.removeprefix("mindspore.nn.")
+    return last.endswith(("_lr", "DecayLR", "WarmUpLR")) and "." not in last
+
+
+def _is_of(receiver: Value | None, schedule: Value) -> bool:
+    return any(one is schedule for one in options(receiver))
+
+
+def _is_given_away(built: Event, trace: Trace) -> bool:
+    """Part of another schedule, or handed to something that may step it: a trainer, a function, a list."""
+    for event in trace.events:
+        if event is built:
+            continue
+        for value in (*event.args, *event.kwargs.values()):
+            held = value.parts() if isinstance(value, Seq | Table) else options(value)
+            if any(one is built.result for one in held):
+                return True
+    if not any(event.name.startswith("lightning.") for event in trace.events):
+        return False
+    # Returned by a function that a trainer calls.
+    returned = [value for values in trace.returned.values() for value in values]
+    return any(one is built.result for value in returned for one in ancestry(value, most=50))
+
+
+def _too_early(own: Sequence[Event], trace: Trace) -> Event | None:
+    """A step of the schedule to which every update of its round comes later."""
+    for loop in training_loops(trace):
+        updates = loop.of(Role.STEP, Role.SCALER_STEP)
+        if not updates:
+            continue
+        first, last = updates[0], updates[-1]
+        for around in (loop.scope, *reversed(loop.around)):
+            here = [one for one in own if _innermost(one) is around]
+            if here and all(one.index < first.index for one in here) and last.inside(around):
+                return here[0]
+    return None
+
+
+def _innermost(event: Event) -> object:
+    loops = [one for one in event.scopes if one.kind == LOOP]
+    return loops[-1] if loops else None

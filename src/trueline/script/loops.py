@@ -1,0 +1,120 @@
+"""Where a script trains and where it evaluates: loops, and what happens in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from trueline.script.roles import Role
+from trueline.script.trace import LOOP, UNCALLED, Event, Scope, Trace, iterated
+from trueline.script.values import Const, Derived, Made, Seq, Unknown, Value, options
+
+_STEPS = (Role.STEP, Role.SCALER_STEP)
+
+
+@dataclass(eq=False, slots=True)
+class TrainingLoop:
+    """The innermost loop that has both backward and the optimizer's step in it."""
+
+    scope: Scope
+    events: Sequence[Event]
+    # The loops around it, as that over epochs, outermost first.
+    around: Sequence[Scope]
+
+    def of(self, *roles: Role) -> list[Event]:
+        """Its events of these roles, in order."""
+        return [one for one in self.events if one.role in roles]
+
+    @property
+    def loader(self) -> Value | None:
+        """The data that it goes through, where it is cut into pieces what the loop around goes through."""
+        for scope in (self.scope, *reversed(self.around)):
+            value = iterated(scope.value)
+            if any(_is_loader(one) for one in options(value)):
+                return value
+        return iterated(self.scope.value)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the script itself leads here, so that what is passed in is known."""
+        return not any(one.kind == UNCALLED for one in self.events[0].scopes)
+
+
+@dataclass(eq=False, slots=True)
+class EvaluationLoop:
+    """A loop, or a stretch without one, in which a network is called and nothing is trained."""
+
+    scope: Scope | None
+    events: Sequence[Event]
+
+    @property
+    def loader(self) -> Value | None:
+        """What it goes through."""
+        return iterated(self.scope.value) if self.scope is not None else None
+
+    def of(self, *roles: Role) -> list[Event]:
+        """Its events of these roles, in order."""
+        return [one for one in self.events if one.role in roles]
+
+
+def _is_loader(value: Value) -> bool:
+    return isinstance(value, Made) and (
+        value.event.role is Role.BUILD_LOADER or value.name.startswith("mindspore.dataset.")
+    )
+
+
+def training_loops(trace: Trace) -> list[TrainingLoop]:
+    """The loops that train, in the order of their first backward."""
+    found: dict[int, TrainingLoop] = {}
+    steps = list(trace.of_role(*_STEPS))
+    for backward in trace.of_role(Role.BACKWARD):
+        scope = _common(backward, steps)
+        if scope is None:
+            loops = backward.loops()
+            scope = loops[-1] if loops else None
+        if scope is not None and id(scope) not in found:
+            at = backward.scopes.index(scope)
+            around = [one for one in backward.scopes[:at] if one.kind == LOOP]
+            found[id(scope)] = TrainingLoop(scope, list(trace.within(scope)), around)
+    inner = list(found.values())
+    # A loop that only holds another one that trains is not a second place of training.
+    return [one for one in inner if not any(one.scope in other.around for other in inner)]
+
+
+def _common(backward: Event, steps: Sequence[Event]) -> Scope | None:
+    """The innermost loop that a backward shares with a step."""
+    best: Scope | None = None
+    deepest = -1
+    for step in steps:
+        for at, scope in enumerate(backward.scopes):
+            if scope.kind == LOOP and at > deepest and step.inside(scope):
+                best, deepest = scope, at
+    return best
+
+
+def evaluation_loops(trace: Trace) -> list[EvaluationLoop]:
+    """Loops with a network's call and no backward in them, the outermost ones that go through data."""
+    training = {id(one) for event in trace.of_role(Role.BACKWARD) for one in event.scopes if one.kind == LOOP}
+    found: dict[int, EvaluationLoop] = {}
+    for event in trace.of_role(Role.FORWARD):
+        for scope in event.loops():
+            if id(scope) not in training and _is_of_data(scope):
+                if id(scope) not in found:
+                    found[id(scope)] = EvaluationLoop(scope, list(trace.within(scope)))
+                break
+    return list(found.values())
+
+
+def _is_of_data(scope: Scope) -> bool:
+    """Not a comprehension, nor a loop over layers or numbers."""
+    value = iterated(scope.value)
+    if scope.name == "comprehension" or value is None or isinstance(value, Seq | Derived | Unknown | Const):
+        return False
+    return not (
+        isinstance(value, Made) and value.name.rpartition(".")[2] in ("ModuleList", "CellList", "range", "unbind")
+    )
+
+
+def without_uncalled(events: Sequence[Event]) -> Iterator[Event]:
+    """Events that the script itself leads to."""
+    return (one for one in events if not any(scope.kind == UNCALLED for scope in one.scopes))

@@ -1,0 +1,113 @@
+"""The files of a project, and which of them a name of a module means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from trueline.model.message import message
+from trueline.model.trouble import BadFile
+from trueline.script.source import SourceFile, read_source
+
+_LEFT_OUT: Final = frozenset(
+    ("__pycache__", "node_modules", "site-packages", "dist-packages", "build", "dist", "venv", "env")
+)
+_MOST_FILES: Final = 2000
+
+
+class Project:
+    """Source files that belong together: the ones asked for, and those that they import."""
+
+    def __init__(self, roots: Sequence[Path], entries: Sequence[Path]) -> None:
+        self._roots = [root.resolve() for root in roots]
+        self._base = Path.cwd()
+        self._files: dict[Path, SourceFile] = {}
+        self._found: dict[tuple[str, str], Path | None] = {}
+        self.entries = [self.source(path) for path in entries]
+
+    @property
+    def files(self) -> Sequence[SourceFile]:
+        """All files that were read so far."""
+        return list(self._files.values())
+
+    def source(self, path: Path) -> SourceFile:
+        """A file, read once."""
+        path = path.resolve()
+        if path not in self._files:
+            self._files[path] = read_source(path, self._shown(path))
+        return self._files[path]
+
+    def _shown(self, path: Path) -> str:
+        try:
+            return str(path.relative_to(self._base))
+        except ValueError:
+            return str(path)
+
+    def find(self, name: str, beside: Path) -> Path | None:
+        """The file of a module by its full name, as seen from a file: beside it, or from a root of the project."""
+        key = (name, str(beside.parent))
+        if key not in self._found:
+            self._found[key] = next(self._places(name, beside), None)
+        return self._found[key]
+
+    def _places(self, name: str, beside: Path) -> Iterator[Path]:
+        parts = name.split(".")
+        for root in dict.fromkeys((beside.parent, *self._roots, *beside.parents[1:3])):
+            for place in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
+                if place.is_file():
+                    yield place
+                    return
+
+    def find_folder(self, name: str, beside: Path) -> Path | None:
+        """The folder of a package without an __init__.py."""
+        for root in dict.fromkeys((beside.parent, *self._roots)):
+            place = root.joinpath(*name.split("."))
+            if place.is_dir():
+                return place
+        return None
+
+    def find_relative(self, name: str, level: int, beside: Path) -> Path | None:
+        """The file of ``from ..name import``."""
+        folder = beside.parent
+        for _ in range(level - 1):
+            folder = folder.parent
+        parts = name.split(".") if name else []
+        for place in (
+            folder.joinpath(*parts).with_suffix(".py") if parts else None,
+            folder.joinpath(*parts, "__init__.py"),
+        ):
+            if place is not None and place.is_file():
+                return place
+        return folder if not parts and folder.is_dir() else None
+
+
+def open_project(paths: Sequence[Path]) -> Project:
+    """A project from scripts and folders of scripts."""
+    roots: list[Path] = []
+    entries: list[Path] = []
+    for path in paths:
+        try:
+            if path.is_dir():
+                roots.append(path)
+                entries.extend(_scripts(path))
+            elif path.exists():
+                roots.append(path.parent)
+                entries.append(path)
+            else:
+                raise BadFile(path, message("script.not_there").text())
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise BadFile(path, message("script.unreadable", reason=reason).text()) from None
+    return Project(roots, entries)
+
+
+def _scripts(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
+        found.extend(Path(place) / name for name in sorted(names) if name.endswith(".py"))
+        if len(found) > _MOST_FILES:
+            break
+    return found[:_MOST_FILES]

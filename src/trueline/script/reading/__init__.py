@@ -1,0 +1,1 @@
+"""Following a script as if it ran: values are what they may be, conditions that cannot be known go both ways."""

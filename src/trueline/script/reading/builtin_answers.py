@@ -1,0 +1,290 @@
+"""Python's own functions and containers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Final
+
+from trueline.script.place import Place
+from trueline.script.reading.elements import element_of
+from trueline.script.trace import Event
+from trueline.script.values import (
+    Class,
+    Const,
+    Function,
+    Instance,
+    Made,
+    Partial,
+    Seq,
+    Symbol,
+    Table,
+    Unknown,
+    Value,
+    either,
+)
+
+if TYPE_CHECKING:
+    from trueline.script.reading.calling import Calling
+
+
+def _converted(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    value = event.arg(0)
+    kind: Any = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs}[event.method]
+    if isinstance(value, Const) and isinstance(value.value, str | int | float | bool):
+        try:
+            return Const(kind(value.value), value.origin)
+        except (ValueError, TypeError, OverflowError):
+            return Unknown(event.method)
+    return None
+
+
+def _sequence(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    value = event.arg(0)
+    if value is None:
+        return Seq(event.method, [])
+    if isinstance(value, Seq):
+        return Seq(event.method, list(value.items), value.open)
+    if isinstance(value, Table):
+        return Seq(event.method, [Const(one) for one in value.items], value.open)
+    del reader, node
+    return None
+
+
+def _dict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    first = event.arg(0)
+    held = dict(first.items) if isinstance(first, Table) else {}
+    is_open = first is not None and (not isinstance(first, Table) or first.open)
+    return Table({**held, **event.kwargs}, is_open or event.open)
+
+
+def _length(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    value = event.arg(0)
+    if isinstance(value, Seq | Table) and not value.open:
+        return Const(len(value.items))
+    if isinstance(value, Instance):
+        length = reader.attribute(value, "__len__", node)
+        if isinstance(length, Function):
+            return reader.call(length, (), {}, node)
+    return None
+
+
+def _getattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    owner, name = event.arg(0), event.arg(1)
+    if owner is None:
+        return None
+    if isinstance(name, Const) and isinstance(name.value, str):
+        return reader.attribute(owner, name.value, node)
+    if isinstance(owner, Symbol):
+        # One of a library's things, chosen by a name that is not known.
+        return Unknown("getattr", (owner,))
+    return None
+
+
+def _setattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    owner, name, value = event.arg(0), event.arg(1), event.arg(2)
+    del reader, node
+    if isinstance(owner, Instance) and value is not None:
+        # Under a name that is not known it is still there.
+        owner.attributes[str(name.value) if isinstance(name, Const) else f"*{len(owner.attributes)}"] = value
+    return Const(None)
+
+
+def _vars(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    value = event.arg(0)
+    if isinstance(value, Table):
+        return value
+    return Table(dict(value.attributes)) if isinstance(value, Instance) else None
+
+
+def _namespace(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    first = event.arg(0)
+    return Table({**(first.items if isinstance(first, Table) else {}), **event.kwargs}, event.open)
+
+
+def _mapped(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    function, over = event.arg(0), event.arg(1)
+    if function is None or over is None:
+        return None
+    return Seq("list", [reader.call(function, (element_of(reader, over, node),), {}, node)], True)
+
+
+def _next(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    value = event.arg(0)
+    return element_of(reader, value, node) if value is not None else None
+
+
+def _partial(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    if not event.args:
+        return None
+    return Partial("partial", event.args[0], event.args[1:], dict(event.kwargs), event)
+
+
+def _type(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    value = event.arg(0)
+    return value.cls if isinstance(value, Instance) and len(event.args) == 1 else None
+
+
+def _extreme(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    values = [one.value for one in event.args if isinstance(one, Const)]
+    if len(values) == len(event.args) > 1 and all(isinstance(one, int | float) for one in values):
+        return Const(min(values) if event.method == "min" else max(values))
+    return None
+
+
+def _append(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del node
+    room, value = event.receiver, event.arg(0 if event.method != "insert" else 1)
+    if not isinstance(room, Seq) or value is None:
+        return None
+    if reader.machine.in_loop():
+        room.open = True
+    if event.method == "extend":
+        room.items.extend(value.items if isinstance(value, Seq) else ())
+        room.open = room.open or not isinstance(value, Seq) or value.open
+    else:
+        room.items.append(value)
+    return Const(None)
+
+
+def _get(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    room, name = event.receiver, event.arg(0)
+    if not isinstance(room, Table) or not isinstance(name, Const):
+        return None
+    default = event.arg(1, "default") or Const(None)
+    found = room.items.get(name.value)
+    if found is not None:
+        if event.method == "pop":
+            del room.items[name.value]
+        return found
+    if event.method == "setdefault":
+        room.items[name.value] = default
+    return either(default, Unknown("get", (room,))) if room.open else default
+
+
+def _update(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    room, other = event.receiver, event.arg(0)
+    if not isinstance(room, Table):
+        return None
+    if isinstance(other, Table):
+        room.items.update(other.items)
+    room.open = room.open or event.open or (other is not None and (not isinstance(other, Table) or other.open))
+    room.items.update(event.kwargs)
+    return Const(None)
+
+
+def _copy(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    room = event.receiver if event.receiver is not None else event.arg(0)
+    if isinstance(room, Table):
+        return Table(dict(room.items), room.open)
+    return Seq(room.kind, list(room.items), room.open) if isinstance(room, Seq) else None
+
+
+def _deepcopied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    value = event.arg(0)
+    return _twin(value, event, reader.machine.place(node), {}) if value is not None else None
+
+
+def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> Value:
+    """The same again, with all that is in it: what the copy has is no longer what the original has."""
+    if id(value) in done:
+        return done[id(value)]
+    if isinstance(value, Instance):
+        twin = Instance(value.cls, place, {}, event)
+        done[id(value)] = twin
+        twin.attributes.update({name: _twin(one, event, place, done) for name, one in value.attributes.items()})
+        return twin
+    if isinstance(value, Made) and value.is_object:
+        own = value.event
+        args = tuple(_twin(one, event, place, done) for one in own.args)
+        kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
+        copied = Event(own.name, own.place, args, kwargs, own.receiver, own.scopes, event.index, own.role)
+        done[id(value)] = copied.result = Made(copied)
+        return copied.result
+    if isinstance(value, Seq):
+        return Seq(value.kind, [_twin(one, event, place, done) for one in value.items], value.open)
+    if isinstance(value, Table):
+        return Table({name: _twin(one, event, place, done) for name, one in value.items.items()}, value.open)
+    return value
+
+
+def _replaced(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    """``dataclasses.replace``."""
+    first = event.arg(0)
+    if not isinstance(first, Instance):
+        return None
+    other = Instance(first.cls, reader.machine.place(node), {**first.attributes, **event.kwargs}, first.event)
+    reader.machine.instances.append(other)
+    return other
+
+
+def _asdict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    first = event.arg(0)
+    return Table(dict(first.attributes)) if isinstance(first, Instance) else None
+
+
+def _text(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    text = event.receiver
+    if isinstance(text, Const) and isinstance(text.value, str):
+        try:
+            if event.method in ("lower", "upper", "strip", "title"):
+                return Const(getattr(text.value, event.method)(), text.origin)
+            if event.method == "split" and not event.args:
+                return Seq("list", [Const(one) for one in text.value.split()])
+        except (TypeError, ValueError):
+            return None
+    return None
+
+
+def _isinstance(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    value, kind = event.arg(0), event.arg(1)
+    if isinstance(value, Instance) and isinstance(kind, Class):
+        return Const(kind in list(value.cls.lineage()))
+    return None
+
+
+BY_NAME: Final = {
+    **dict.fromkeys((f"builtins.{one}" for one in ("int", "float", "str", "bool", "abs")), _converted),
+    **dict.fromkeys((f"builtins.{one}" for one in ("list", "tuple", "set")), _sequence),
+    "builtins.dict": _dict,
+    "builtins.len": _length,
+    "builtins.getattr": _getattr,
+    "builtins.setattr": _setattr,
+    "builtins.vars": _vars,
+    "builtins.map": _mapped,
+    "builtins.next": _next,
+    "builtins.type": _type,
+    "builtins.min": _extreme,
+    "builtins.max": _extreme,
+    "builtins.isinstance": _isinstance,
+    "types.SimpleNamespace": _namespace,
+    "argparse.Namespace": _namespace,
+    "functools.partial": _partial,
+    "dataclasses.replace": _replaced,
+    "dataclasses.asdict": _asdict,
+    "copy.copy": _copy,
+    "copy.deepcopy": _deepcopied,
+}
+BY_METHOD: Final = {
+    "append": _append,
+    "extend": _append,
+    "insert": _append,
+    "get": _get,
+    "pop": _get,
+    "setdefault": _get,
+    "update": _update,
+    "copy": _copy,
+    **dict.fromkeys(("lower", "upper", "strip", "title", "split"), _text),
+}

@@ -1,0 +1,164 @@
+"""Where a script's settings come from: argparse, environment, YAML and JSON files."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from trueline.script.place import Place
+from trueline.script.trace import Event
+from trueline.script.values import Const, Derived, Made, Seq, Symbol, Table, Unknown, Value
+
+if TYPE_CHECKING:
+    from trueline.script.reading.calling import Calling
+
+_LARGEST: Final = 1 << 20
+_FLAGS: Final = {"store_true": False, "store_false": True, "count": 0}
+
+
+def _argument(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    """``add_argument``, on a parser or one of its groups."""
+    del node
+    options = [one.value for one in event.args if isinstance(one, Const) and isinstance(one.value, str)]
+    parser = _parser(event.receiver)
+    if not options or parser is None:
+        return None
+    named = event.arg(None, "dest")
+    long = max(options, key=lambda one: one.startswith("--"))
+    name = str(named.value) if isinstance(named, Const) else long.lstrip("-").replace("-", "_")
+    action = event.arg(None, "action")
+    default = event.arg(None, "default")
+    if isinstance(default, Const) and isinstance(default.value, str):
+        default = _typed(default, event.arg(None, "type"))
+    if default is None:
+        word = str(action.value) if isinstance(action, Const) else ""
+        known = {"store_true": False, "store_false": True, "count": 0}.get(word)
+        required = not long.startswith("-")
+        default = Unknown(f"argument {name}") if required else Const(known, event.place)
+    elif isinstance(default, Const) and default.origin is None:
+        default = Const(default.value, event.place)
+    reader.arguments.setdefault(id(parser), {})[name] = default
+    return None
+
+
+def _typed(default: Const, kind: Value | None) -> Value:
+    convert: Any = {"builtins.int": int, "builtins.float": float}.get(kind.name if isinstance(kind, Symbol) else "")
+    try:
+        return Const(convert(default.value), default.origin) if convert is not None else default
+    except ValueError:
+        return default
+
+
+def _parser(value: Value | None) -> Event | None:
+    while isinstance(value, Made):
+        if value.name.endswith(("ArgumentParser", "ArgParser")):
+            return value.event
+        if value.event.method not in ("add_argument_group", "add_mutually_exclusive_group", "add_parser"):
+            return None
+        value = value.event.receiver
+    return None
+
+
+def _parsed(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del node
+    parser = _parser(event.receiver)
+    if parser is None:
+        return None
+    given = reader.arguments.setdefault(id(parser), {})
+    for name, value in reader.arguments.get(-id(parser), {}).items():
+        given[name] = value
+    table = Table(dict(given))
+    return Seq("tuple", [table, Seq("list", [], True)]) if event.method == "parse_known_args" else table
+
+
+def _set_defaults(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del node
+    parser = _parser(event.receiver)
+    if parser is not None:
+        reader.arguments.setdefault(-id(parser), {}).update(event.kwargs)
+    return None
+
+
+def _environment(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    del reader, node
+    # It is there to be set: its default is one of the values it may have.
+    return Unknown("environment", tuple(event.args))
+
+
+def _file(value: Value | None) -> str | None:
+    """The name of the file that a value opens or reads."""
+    match value:
+        case Const() if isinstance(value.value, str):
+            return value.value
+        case Made():
+            if value.name in ("builtins.open", "pathlib.Path", "pathlib.PurePath", "codecs.open"):
+                return _file(value.event.arg(0, "file"))
+            if value.event.method in ("read", "read_text", "open", "resolve", "absolute", "__enter__"):
+                return _file(value.event.receiver)
+            if value.name.endswith((".join", ".joinpath")):
+                return _file(value.event.args[-1]) if value.event.args else None
+        case Derived() if value.op in ("Div", "Add"):
+            return _file(value.of[-1])
+    return None
+
+
+def _loaded(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    """``yaml.safe_load``, ``json.load`` and their like, of a file that is there."""
+    del node
+    name = _file(event.arg(0))
+    if name is None:
+        return None
+    here = Path(reader.machine.frame.module.file).resolve().parent
+    for folder in (here, here.parent, Path.cwd()):
+        path = folder / name
+        try:
+            if path.is_file() and path.stat().st_size <= _LARGEST:
+                return _told(_parse(path, event.name), event.place)
+        except (OSError, ValueError):
+            return None
+    return None
+
+
+def _parse(path: Path, name: str) -> Any:
+    text = path.read_text("utf-8")
+    if name.startswith("json.") or path.suffix == ".json":
+        return json.loads(text)
+    if name.startswith("tomllib.") or path.suffix == ".toml":
+        import tomllib
+
+        return tomllib.loads(text)
+    try:
+        import yaml
+    except ImportError:
+        raise ValueError("PyYAML is not installed") from None
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
+def _told(found: Any, place: Place) -> Value:
+    if isinstance(found, dict):
+        return Table({key: _told(value, place) for key, value in found.items()})
+    if isinstance(found, list):
+        return Seq("list", [_told(one, place) for one in found])
+    return Const(found, place)
+
+
+BY_NAME: Final = {
+    "os.environ.get": _environment,
+    "os.getenv": _environment,
+    **dict.fromkeys(
+        ("yaml.safe_load", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "json.load", "json.loads", "tomllib.load",
+         "tomllib.loads", "omegaconf.OmegaConf.load"),
+        _loaded,
+    ),
+}  # fmt: skip
+BY_METHOD: Final = {
+    "add_argument": _argument,
+    "parse_args": _parsed,
+    "parse_known_args": _parsed,
+    "set_defaults": _set_defaults,
+}

@@ -1,0 +1,153 @@
+"""What a loop's variable stands for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from trueline.script.values import (
+    Const,
+    Either,
+    Function,
+    Instance,
+    Item,
+    Made,
+    Partial,
+    Seq,
+    Table,
+    Unknown,
+    Value,
+    either,
+)
+
+if TYPE_CHECKING:
+    from trueline.script.reading.expressions import Expressions
+
+_SAME: Final = frozenset(
+    (
+        "tqdm",
+        "iter",
+        "islice",
+        "list",
+        "tuple",
+        "sorted",
+        "reversed",
+        "cycle",
+        "track",
+        "chain",
+        "ModuleList",
+        "CellList",
+    )
+)
+
+
+# Containers of layers; they may be gone through, indexed, and added to.
+_CONTAINERS: Final = frozenset(("Sequential", "SequentialCell", "ModuleList", "CellList", "ModuleDict", "CellDict"))
+
+
+def layers_in(value: Value | None) -> tuple[list[Value], bool] | None:
+    """The layers in a container of a framework, and whether there may be more; None where it is none."""
+    if isinstance(value, Instance):
+        held = value.attributes.get(HELD_LAYERS)
+        return (list(held.items), held.open) if isinstance(held, Seq) else None
+    if not isinstance(value, Made) or value.name.rpartition(".")[2] not in _CONTAINERS:
+        return None
+    return _unwrapped(value.event.args, value.event.open)
+
+
+# Where an object of a class made from a container keeps the layers it was given.
+HELD_LAYERS: Final = "*layers"
+
+
+def _unwrapped(args: Sequence[Value], is_open: bool) -> tuple[list[Value], bool]:
+    only = args[0] if len(args) == 1 else None
+    if isinstance(only, Seq):
+        return list(only.items), only.open or is_open
+    if isinstance(only, Table):
+        return list(only.items.values()), only.open or is_open
+    if isinstance(only, Made) and only.name.endswith("OrderedDict"):
+        inner = only.event.arg(0)
+        pairs = inner.items if isinstance(inner, Seq) else []
+        return [one.items[1] for one in pairs if isinstance(one, Seq) and len(one.items) == 2], is_open
+    return list(args), is_open
+
+
+def hold_layers(value: Value | None, added: Sequence[Value], *, more: bool) -> bool:
+    """Put layers into a container; whether it is one."""
+    held = layers_in(value)
+    if held is None:
+        return False
+    room = Seq("list", [*held[0], *added], held[1] or more)
+    if isinstance(value, Instance):
+        value.attributes[HELD_LAYERS] = room
+    elif isinstance(value, Made):
+        value.event.args = (room,)
+    return True
+
+
+def layer_at(value: Value, index: Value) -> Value | None:
+    """The layer at an index of a container; None where that cannot be told."""
+    held = layers_in(value)
+    if held is None or not isinstance(index, Const):
+        return None
+    only = value.event.args[0] if isinstance(value, Made) and len(value.event.args) == 1 else None
+    if isinstance(only, Table):
+        return only.items.get(index.value)
+    layers, is_open = held
+    at = index.value
+    if isinstance(at, int) and -len(layers) <= at < len(layers) and (at >= 0 or not is_open):
+        return layers[at]
+    return None
+
+
+def element_of(reader: Expressions, value: Value, node: ast.AST) -> Value:
+    """One of what is iterated over."""
+    match value:
+        case Seq():
+            return either(*value.items) if value.items else Item(value)
+        case Table():
+            keys = [Const(one) for one in value.items if isinstance(one, str | int)]
+            return either(*keys) if keys and not value.open else Unknown("key", (value,))
+        case Either():
+            return either(*(element_of(reader, one, node) for one in value.options))
+        case Made():
+            return _of_made(reader, value, node)
+        case Instance():
+            return _of_instance(reader, value, node)
+        case Const() if isinstance(value.value, str):
+            return Unknown("character", (value,))
+    return Item(value)
+
+
+def _of_made(reader: Expressions, value: Made, node: ast.AST) -> Value:
+    last = value.name.rpartition(".")[2]
+    args = value.event.args
+    if last == "enumerate" and args:
+        return Seq("tuple", [Unknown("index"), element_of(reader, args[0], node)])
+    if last == "zip":
+        return Seq("tuple", [element_of(reader, one, node) for one in args])
+    if last in _SAME and args:
+        return element_of(reader, args[0], node)
+    if last == "items" and isinstance(value.event.receiver, Table):
+        table = value.event.receiver
+        values = list(table.items.values())
+        return Seq("tuple", [Unknown("key", (table,)), either(*values) if values else Unknown("value", (table,))])
+    if last == "values" and isinstance(value.event.receiver, Table) and value.event.receiver.items:
+        return either(*value.event.receiver.items.values())
+    if last == "range":
+        return Unknown("number", (value,))
+    return Item(value)
+
+
+def _of_instance(reader: Expressions, value: Instance, node: ast.AST) -> Value:
+    iterate = reader.attribute(value, "__iter__", node)
+    if isinstance(iterate, Function):
+        given = reader.call(iterate, (), {}, node)
+        if isinstance(given, Seq | Made | Partial):
+            return Item(value) if _is_itself(given, value) else element_of(reader, given, node)
+    return Item(value)
+
+
+def _is_itself(given: Value, value: Value) -> bool:
+    return given is value or (isinstance(given, Seq) and not given.items)

@@ -1,0 +1,559 @@
+"""Expressions: what they stand for."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.script.canonical import canonical
+from trueline.script.reading.elements import element_of, layer_at
+from trueline.script.reading.machine import Frame, Machine, method_of
+from trueline.script.roles import is_network
+from trueline.script.trace import LOOP, Scope
+from trueline.script.values import (
+    Attribute,
+    Class,
+    Const,
+    Derived,
+    Either,
+    Function,
+    Instance,
+    Item,
+    Made,
+    ModuleRoom,
+    Names,
+    Partial,
+    Seq,
+    Super,
+    Symbol,
+    Table,
+    Unknown,
+    Value,
+    either,
+    is_class_name,
+)
+
+_BUILTINS: Final = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
+_ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+    "BitOr": operator.or_,
+    "BitAnd": operator.and_,
+    "LShift": operator.lshift,
+    "RShift": operator.rshift,
+}
+_PLAIN: Final = (int, float, str, bool, bytes, complex)
+_LONGEST: Final = 100_000
+
+
+class Expressions(ABC):
+    """Reads expressions."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        # The node that events without one of their own are put at.
+        self.current: ast.AST | None = None
+        # The defaults of the arguments of each parser.
+        self.arguments: dict[int, dict[str, Value]] = {}
+
+    @abstractmethod
+    def called(self, node: ast.Call) -> Value:
+        """What a call gives."""
+
+    @abstractmethod
+    def call(self, function: Value, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        """What calling a value gives."""
+
+    @abstractmethod
+    def defaults(self, arguments: ast.arguments) -> dict[str, Value]:
+        """The values that parameters have where none are passed."""
+
+    @abstractmethod
+    def module(self, path: Path) -> ModuleRoom | None:
+        """A module of the project, read."""
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """What an expression stands for."""
+        self.current = node
+        match node:
+            case ast.Constant():
+                return Const(node.value, self.machine.place(node))
+            case ast.Name():
+                return self._name(node)
+            case ast.Attribute():
+                return self.attribute(self.evaluate(node.value), node.attr, node)
+            case ast.Call():
+                return self.called(node)
+            case ast.Tuple() | ast.List() | ast.Set():
+                return self._sequence(node)
+            case ast.Dict():
+                return self._dict(node)
+            case ast.BinOp():
+                left, right = self.evaluate(node.left), self.evaluate(node.right)
+                return self.operated(type(node.op).__name__, left, right, node)
+            case ast.UnaryOp():
+                return self._unary(node)
+            case ast.BoolOp():
+                return self._bool(node)
+            case ast.Compare():
+                return self._compare(node)
+            case ast.IfExp():
+                return self._if_else(node)
+            case ast.Subscript():
+                return self.item(self.evaluate(node.value), self.evaluate(node.slice), node)
+            case ast.Slice():
+                parts = [one for one in (node.lower, node.upper, node.step) if one is not None]
+                return Derived("Slice", tuple(self.evaluate(one) for one in parts))
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                return self._comprehension(node)
+            case ast.DictComp():
+                return self._dict_comprehension(node)
+            case ast.Lambda():
+                frame = self.machine.frame
+                return Function(node, frame.module, frame.names, defaults=self.defaults(node.args))
+            case ast.JoinedStr():
+                return self._text(node)
+            case ast.NamedExpr():
+                value = self.evaluate(node.value)
+                self.machine.define(node.target.id, value)
+                return value
+            case ast.Starred():
+                return self.evaluate(node.value)
+            case ast.Await():
+                return self.evaluate(node.value)
+            case ast.Yield() | ast.YieldFrom():
+                value = self.evaluate(node.value) if node.value is not None else Const(None)
+                if isinstance(node, ast.YieldFrom):
+                    value = element_of(self, value, node)
+                self.machine.frame.yielded.append(value)
+                return Unknown("sent")
+        return Unknown(type(node).__name__)
+
+    def _name(self, node: ast.Name) -> Value:
+        value = self.machine.frame.names.get(node.id)
+        if value is not None:
+            return value
+        if node.id in _BUILTINS:
+            return Symbol(f"builtins.{node.id}")
+        return Unknown(node.id)
+
+    def attribute(self, owner: Value, name: str, node: ast.AST) -> Value:
+        """An attribute of a value."""
+        match owner:
+            case Symbol():
+                return Symbol(canonical(f"{owner.name}.{name}"))
+            case ModuleRoom():
+                return self._of_module(owner, name, node)
+            case Instance():
+                return self._of_instance(owner, name, node)
+            case Class():
+                return self._of_class(owner, name)
+            case Super():
+                return self._of_super(owner, name)
+            case Table():
+                if name in owner.items:
+                    return owner.items[name]
+            case Either():
+                return either(*(self.attribute(one, name, node) for one in owner.options))
+            case Partial():
+                if name in ("func", "__wrapped__"):
+                    return owner.function
+        return Attribute(owner, name)
+
+    def _of_module(self, room: ModuleRoom, name: str, node: ast.AST) -> Value:
+        found = room.names.held.get(name)
+        if found is not None:
+            return found
+        path = self.machine.project.find_relative(name, 1, Path(room.file).resolve())
+        below = self.module(path) if path is not None and path.suffix == ".py" else None
+        return below if below is not None else self.machine.lost(node, f"{room.name}.{name}")
+
+    def _of_instance(self, owner: Instance, name: str, node: ast.AST) -> Value:
+        if name in owner.attributes:
+            return owner.attributes[name]
+        if name == "__class__":
+            return owner.cls
+        found = method_of(owner.cls, name)
+        if found is None:
+            # What wraps a network for several devices has it under this name, and is read as the network itself.
+            return owner if name == "module" and is_network(owner) else Attribute(owner, name)
+        value, _ = found
+        if isinstance(value, Function):
+            if value.kind == "property":
+                return self.call(_bound(value, owner), (), {}, node)
+            return value if value.kind == "staticmethod" else _bound(value, owner)
+        return value
+
+    def _of_class(self, owner: Class, name: str) -> Value:
+        found = method_of(owner, name)
+        if found is None:
+            if name == "__name__":
+                return Const(owner.name)
+            return Attribute(owner, name)
+        value, _ = found
+        if isinstance(value, Function) and value.kind == "classmethod":
+            return _bound(value, owner)
+        return value
+
+    def _of_super(self, owner: Super, name: str) -> Value:
+        lineage = owner.of.cls.lineage() if isinstance(owner.of, Instance) else owner.cls.lineage()
+        passed = False
+        for one in lineage:
+            if passed and name in one.attributes:
+                value = one.attributes[name]
+                return _bound(value, owner.of) if isinstance(value, Function) else value
+            passed = passed or one is owner.cls
+        return Attribute(owner, name)
+
+    def item(self, owner: Value, index: Value, node: ast.AST) -> Value:
+        """The element at an index."""
+        if isinstance(owner, Either):
+            return either(*(self.item(one, index, node) for one in owner.options))
+        if isinstance(owner, Table) and isinstance(index, Const):
+            try:
+                found = owner.items.get(index.value)
+            except TypeError:
+                found = None
+            if found is not None:
+                return found
+        if isinstance(owner, Seq) and isinstance(index, Const) and isinstance(index.value, int):
+            at = index.value
+            if -len(owner.items) <= at < len(owner.items) and (at >= 0 or not owner.open):
+                return owner.items[at]
+        if isinstance(owner, Seq | Table) and not isinstance(index, Const | Derived) and owner.parts():
+            return either(*owner.parts())
+        if isinstance(owner, Const) and isinstance(index, Const):
+            try:
+                return Const(owner.value[index.value])
+            except (TypeError, KeyError, IndexError):
+                return Unknown("index")
+        if isinstance(owner, Symbol):
+            # A type's parameters: list[int].
+            return owner
+        return layer_at(owner, index) or Item(owner, index)
+
+    def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
+        kind = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}[type(node)]
+        found = Seq(kind, [])
+        for one in node.elts:
+            value = self.evaluate(one)
+            if isinstance(one, ast.Starred):
+                found.items.extend(value.items if isinstance(value, Seq) else (element_of(self, value, node),))
+                found.open = found.open or not isinstance(value, Seq) or value.open
+            else:
+                found.items.append(value)
+        return found
+
+    def _dict(self, node: ast.Dict) -> Value:
+        found = Table({})
+        for key, one in zip(node.keys, node.values, strict=True):
+            value = self.evaluate(one)
+            if key is None:
+                if isinstance(value, Table):
+                    found.items.update(value.items)
+                found.open = found.open or not isinstance(value, Table) or value.open
+                continue
+            name = self.evaluate(key)
+            if isinstance(name, Const):
+                found.items[name.value] = value
+            else:
+                found.items[id(name)] = value
+                found.open = True
+        return found
+
+    def operated(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+        """What an operator makes of two values."""
+        function = _ARITHMETIC.get(op)
+        if isinstance(left, Const) and isinstance(right, Const) and function is not None:
+            try:
+                if op == "Pow" and isinstance(right.value, int) and abs(right.value) > 1000:
+                    return Derived(op, (left, right), self.machine.place(node))
+                value = function(left.value, right.value)
+            except (TypeError, ValueError, ArithmeticError, OverflowError):
+                return Derived(op, (left, right), self.machine.place(node))
+            small = isinstance(value, _PLAIN) and not (isinstance(value, str | bytes) and len(value) > _LONGEST)
+            return Const(value, left.origin) if small else Unknown(op)
+        if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq):
+            return Seq(left.kind, [*left.items, *right.items], left.open or right.open)
+        if op == "Mult" and isinstance(left, Seq):
+            return Seq(left.kind, list(left.items), True)
+        if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
+            return Table({**left.items, **right.items}, left.open or right.open)
+        return Derived(op, (left, right), self.machine.place(node))
+
+    def _unary(self, node: ast.UnaryOp) -> Value:
+        value = self.evaluate(node.operand)
+        if isinstance(node.op, ast.Not):
+            decided = self.truth(value)
+            return Const(not decided) if decided is not None else Derived("Not", (value,), self.machine.place(node))
+        if isinstance(value, Const) and isinstance(value.value, int | float):
+            return Const(-value.value if isinstance(node.op, ast.USub) else value.value, value.origin)
+        return Derived(type(node.op).__name__, (value,), self.machine.place(node))
+
+    def _bool(self, node: ast.BoolOp) -> Value:
+        stops = isinstance(node.op, ast.Or)
+        held: list[Value] = []
+        for one in node.values:
+            value = self.evaluate(one)
+            decided = self.truth(value)
+            if decided is stops:
+                return either(*held, value) if held else value
+            if decided is None:
+                held.append(value)
+        if not held:
+            return value
+        return either(*held) if stops else Derived("And", tuple(held), self.machine.place(node))
+
+    def _compare(self, node: ast.Compare) -> Value:
+        left = self.evaluate(node.left)
+        rights = [self.evaluate(one) for one in node.comparators]
+        if len(rights) == 1:
+            decided = self._decided(node.ops[0], left, rights[0])
+            if decided is not None:
+                return Const(decided)
+        op = type(node.ops[0]).__name__
+        return Derived(op, (left, *rights), self.machine.place(node))
+
+    def _decided(self, op: ast.cmpop, left: Value, right: Value) -> bool | None:
+        if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, Const) and right.value is None:
+            same: bool | None = None
+            if isinstance(left, Const):
+                same = left.value is None
+            elif isinstance(left, Instance | Function | Class | Seq | Table | Partial) or (
+                isinstance(left, Made) and left.is_object
+            ):
+                same = False
+            return same if same is None or isinstance(op, ast.Is) else not same
+        if isinstance(left, Const) and isinstance(right, Const):
+            function = _ARITHMETIC.get(type(op).__name__)
+            try:
+                if function is not None:
+                    return bool(function(left.value, right.value))
+                if isinstance(op, ast.In | ast.NotIn):
+                    return (left.value in right.value) is isinstance(op, ast.In)
+                if isinstance(op, ast.Is | ast.IsNot):
+                    return (left.value is right.value) is isinstance(op, ast.Is)
+            except TypeError:
+                return None
+        if isinstance(op, ast.In | ast.NotIn) and isinstance(left, Const):
+            return self._member(left.value, right, isinstance(op, ast.In))
+        return None
+
+    def _member(self, value: Any, room: Value, wanted: bool) -> bool | None:
+        if isinstance(room, Table) and not room.open:
+            return (value in room.items) is wanted
+        if isinstance(room, Seq) and not room.open and all(isinstance(one, Const) for one in room.items):
+            return any(isinstance(one, Const) and one.value == value for one in room.items) is wanted
+        return None
+
+    def _if_else(self, node: ast.IfExp) -> Value:
+        decided = self.truth(self.evaluate(node.test))
+        if decided is not None:
+            return self.evaluate(node.body if decided else node.orelse)
+        return either(self.evaluate(node.body), self.evaluate(node.orelse))
+
+    def truth(self, value: Value) -> bool | None:
+        """Whether a condition holds; None where that cannot be known."""
+        match value:
+            case Const():
+                return bool(value.value)
+            case Seq() | Table():
+                if value.parts():
+                    return True
+                return None if value.open else False
+            case Function() | Class() | Partial() | ModuleRoom():
+                return True
+            case Instance():
+                return True if method_of(value.cls, "__len__") is None else None
+            case Made():
+                return True if is_network(value) else None
+            case Either():
+                found = {self.truth(one) for one in value.options}
+                return found.pop() if len(found) == 1 else None
+        return None
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+        kind = "set" if isinstance(node, ast.SetComp) else "list"
+        first = self.evaluate(node.generators[0].iter)
+        few = isinstance(first, Seq) and not first.open and len(first.items) <= 8
+        if few and isinstance(first, Seq) and len(node.generators) == 1 and not node.generators[0].ifs:
+            return Seq(kind, [self._within(node, first, one, node.elt) for one in first.items])
+        return Seq(kind, [self._within(node, first, element_of(self, first, node), node.elt)], True)
+
+    def _dict_comprehension(self, node: ast.DictComp) -> Value:
+        first = self.evaluate(node.generators[0].iter)
+        self._within(node, first, element_of(self, first, node), node.key)
+        value = self._within(node, first, element_of(self, first, node), node.value)
+        return Table({"*": value}, True)
+
+    def _within(
+        self,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+        first: Value,
+        one: Value,
+        what: ast.expr,
+    ) -> Value:
+        outer = self.machine.frame
+        frame = Frame(outer.module, Names({}, outer.names), outer.function)
+        self.machine.frames.append(frame)
+        try:
+            with self.machine.within(Scope(LOOP, self.machine.place(node), first, name="comprehension")):
+                for at, generator in enumerate(node.generators):
+                    value = one if not at else element_of(self, self.evaluate(generator.iter), node)
+                    self.assign(generator.target, value)
+                    for test in generator.ifs:
+                        self.evaluate(test)
+                return self.evaluate(what)
+        finally:
+            self.machine.frames.pop()
+
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Bind a name, attribute, element, or several at once."""
+
+    def _text(self, node: ast.JoinedStr) -> Value:
+        parts = [
+            self.evaluate(one.value) if isinstance(one, ast.FormattedValue) else self.evaluate(one)
+            for one in node.values
+        ]
+        if all(isinstance(one, Const) for one in parts) and not any(
+            isinstance(one, ast.FormattedValue) and one.format_spec is not None for one in node.values
+        ):
+            return Const("".join(str(one.value) for one in parts if isinstance(one, Const)))
+        return Derived("text", tuple(parts), self.machine.place(node))
+
+    def naming(self, value: Value) -> str:
+        """The full name of a value's class, before the dot of its methods; ``?`` where it is not known."""
+        match value:
+            case Made():
+                if value.is_object:
+                    return value.name
+                return _class_of_result(value.name)
+            case Instance():
+                return next(value.cls.library_bases(), value.cls.name)
+            case Class():
+                return next(value.library_bases(), value.name)
+            case Super():
+                return self.naming(value.of)
+            case Symbol():
+                return value.name
+            case Derived():
+                names = {self.naming(one) for one in value.of}
+                return next((one for one in names if one.endswith(".Tensor")), "?")
+            case Item() | Attribute() | Unknown():
+                return "?"
+            case Either():
+                names = {self.naming(one) for one in value.options}
+                return names.pop() if len(names) == 1 else "?"
+        return "?"
+
+    def is_network(self, value: Value) -> bool:
+        """Whether it is a module or cell."""
+        return is_network(value)
+
+    def imported(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Bind what an import brings: a module of the project is read, everything else is a library's."""
+        beside = Path(self.machine.frame.module.file)
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                self._import(alias, beside)
+            return
+        name = node.module or ""
+        project = self.machine.project
+        here = beside.resolve()
+        path = project.find_relative(name, node.level, here) if node.level else project.find(name, here)
+        room = self.module(path) if path is not None and path.suffix == ".py" else None
+        if path is None and name and not node.level:
+            folder = project.find_folder(name, here)
+        else:
+            folder = path if path is None or path.is_dir() else path.parent
+        for alias in node.names:
+            if alias.name == "*":
+                if room is not None:
+                    for held, value in room.names.held.items():
+                        if not held.startswith("_"):
+                            self.machine.define(held, value)
+                continue
+            self.machine.define(alias.asname or alias.name, self._from(room, folder, name, alias.name, node))
+
+    def _from(
+        self, room: ModuleRoom | None, folder: Path | None, module: str, name: str, node: ast.ImportFrom
+    ) -> Value:
+        if room is not None and name in room.names.held:
+            return room.names.held[name]
+        if folder is not None:
+            for path in (folder / f"{name}.py", folder / name / "__init__.py"):
+                if path.is_file():
+                    below = self.module(path)
+                    if below is not None:
+                        return below
+        if room is not None or node.level:
+            return self.machine.lost(node, f"{module}.{name}")
+        return Symbol(canonical(f"{module}.{name}"))
+
+    def _import(self, alias: ast.alias, beside: Path) -> None:
+        project = self.machine.project
+        head = alias.name.partition(".")[0]
+        path = project.find(alias.name, beside.resolve())
+        room = self.module(path) if path is not None else None
+        if room is None:
+            self.machine.define(alias.asname or head, Symbol(alias.name if alias.asname else head))
+            return
+        if alias.asname or "." not in alias.name:
+            self.machine.define(alias.asname or alias.name, room)
+            return
+        top = project.find(head, beside.resolve())
+        above = self.module(top) if top is not None else None
+        if above is not None:
+            self.machine.define(head, above)
+            return
+        # A folder without __init__.py: what is imported from it hangs below its name.
+        held: Value = room
+        for part in reversed(alias.name.split(".")[1:]):
+            held = Table({part: held}, True)
+        self.machine.define(head, held)
+
+
+def _class_of_result(name: str) -> str:
+    """The class of what a function or method gives, by its full name."""
+    root = name.partition(".")[0]
+    owner = name.rpartition(".")[0]
+    if name.startswith(("mindspore.dataset.", "torch.utils.data.")) and is_class_name(owner):
+        # A pipeline's method gives the pipeline.
+        return owner
+    if root in ("torch", "mindspore"):
+        return f"{root}.Tensor"
+    if root == "numpy":
+        return "numpy.ndarray"
+    return name if root not in ("?", "builtins") else "?"
+
+
+def _bound(function: Function, owner: Value) -> Function:
+    return Function(
+        function.node,
+        function.module,
+        function.around,
+        function.owner,
+        owner,
+        function.contexts,
+        function.kind,
+        function.defaults,
+    )
+
+
+__all__ = ["Expressions", "is_class_name"]

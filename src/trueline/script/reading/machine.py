@@ -1,0 +1,161 @@
+"""The state of a reading: where it is, what has happened, and what may be called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from trueline.script.place import Place
+from trueline.script.project import Project
+from trueline.script.roles import role_of
+from trueline.script.source import SourceFile
+from trueline.script.trace import BRANCH, CALL, LOOP, Event, Scope, Trace
+from trueline.script.values import Class, Function, Instance, Made, ModuleRoom, Names, Unknown, Value
+
+# A reading ends after so many statements, whatever it was led into.
+_MOST_STATEMENTS: Final = 150_000
+DEEPEST: Final = 40
+
+
+class TooLongError(Exception):
+    """The reading was led into more than it can follow."""
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """A function, class body or module that is being read."""
+
+    module: ModuleRoom
+    names: Names
+    function: Function | None = None
+    returned: list[Value] = field(default_factory=list)
+    yielded: list[Value] = field(default_factory=list)
+    shared: set[str] = field(default_factory=set)
+
+
+class Machine:
+    """What all parts of a reading share."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.trace = Trace()
+        self.scopes: list[Scope] = []
+        self.frames: list[Frame] = []
+        self.modules: dict[Path, ModuleRoom] = {}
+        self.instances: list[Instance] = []
+        self.functions: list[Function] = []
+        self.read_functions: set[int] = set()
+        self._left = _MOST_STATEMENTS
+
+    @property
+    def frame(self) -> Frame:
+        """What is being read now."""
+        return self.frames[-1]
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node stands."""
+        return Place.of(self.frame.module.file, node)
+
+    def count(self) -> None:
+        """One more statement; TooLongError where there have been too many."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooLongError
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[Scope]:
+        """What happens in the block happens inside a scope."""
+        self.scopes.append(scope)
+        try:
+            yield scope
+        finally:
+            self.scopes.pop()
+
+    def happened(
+        self,
+        name: str,
+        place: Place,
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] | None = None,
+        receiver: Value | None = None,
+        *,
+        implied: bool = False,
+        open: bool = False,
+    ) -> Event:
+        """Take down a call of a library; its result is a Made unless something better is put in its place."""
+        event = Event(
+            name,
+            place,
+            tuple(args),
+            dict(kwargs or {}),
+            receiver,
+            tuple(self.scopes),
+            len(self.trace.events),
+            implied=implied,
+            open=open,
+        )
+        event.role = role_of(event)
+        event.result = Made(event)
+        self.trace.events.append(event)
+        return event
+
+    def lost(self, node: ast.AST, why: str) -> Unknown:
+        """Something could not be followed."""
+        self.trace.lost.append((self.place(node), why))
+        return Unknown(why)
+
+    def in_branch(self, since: int = 0) -> bool:
+        """Whether a condition that cannot be known decides if this happens."""
+        return any(one.kind == BRANCH for one in self.scopes[since:])
+
+    def in_loop(self, *, anywhere: bool = False) -> bool:
+        """Whether this happens again and again, in the function that is being read or in one that leads to it."""
+        for one in reversed(self.scopes):
+            if one.kind == LOOP:
+                return True
+            if one.kind == CALL and not anywhere:
+                return False
+        return False
+
+    def is_reading(self, function: Function) -> bool:
+        """Whether a function is being read already, so that it calls itself."""
+        return any(
+            one.function is not None and one.function.node is function.node and one.function.bound is function.bound
+            for one in self.frames
+        )
+
+    def define(self, name: str, value: Value) -> None:
+        """Give a name its value where the frame says it belongs."""
+        frame = self.frame
+        if name in frame.shared:
+            room = frame.names.around
+            while room is not None and name not in room.held and room.around is not None:
+                room = room.around
+            if room is not None:
+                room.held[name] = value
+                return
+        frame.names.held[name] = value
+
+
+def method_of(cls: Class, name: str) -> tuple[Value, Class] | None:
+    """A class's own or inherited attribute, and the class that has it."""
+    for one in cls.lineage():
+        if name in one.attributes:
+            return one.attributes[name], one
+    return None
+
+
+def is_entry(source: SourceFile) -> bool:
+    """Whether a file does something when it is run: ``if __name__ == "__main__"``, or more than definitions."""
+    for node in source.tree.body:
+        if isinstance(node, ast.If) and "__main__" in ast.dump(node.test):
+            return True
+        if isinstance(node, ast.For | ast.While | ast.With):
+            return True
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            return True
+    return False

@@ -1,0 +1,137 @@
+"""A whole project, read from its entries on; what nothing calls is read at the end."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+
+from trueline.script.place import Place
+from trueline.script.project import Project
+from trueline.script.reading.machine import Frame, Machine, TooLongError, is_entry
+from trueline.script.reading.statements import Statements
+from trueline.script.source import SourceFile
+from trueline.script.trace import UNCALLED, Scope, Trace
+from trueline.script.values import Class, Const, Function, Instance, ModuleRoom, Names, Value
+
+
+class Reader(Statements):
+    """Reads a project."""
+
+    def body(self, function: Function, frame: Frame) -> None:
+        """Read a function's body in its frame."""
+        if isinstance(function.node, ast.Lambda):
+            frame.returned.append(self.evaluate(function.node.body))
+        else:
+            self.block(function.node.body)
+
+    def module(self, path: Path) -> ModuleRoom | None:
+        """A module of the project, read once; one that is being read is as far as it has come."""
+        path = path.resolve()
+        known = self.machine.modules.get(path)
+        if known is not None:
+            return known
+        source = self.machine.project.source(path)
+        return self._read(source, path.stem) if source.trouble is None else None
+
+    def _read(self, source: SourceFile, name: str) -> ModuleRoom:
+        room = ModuleRoom(
+            name, source.shown, Names({"__name__": Const(name), "__file__": Const(source.shown)}), source.tree
+        )
+        self.machine.modules[source.path.resolve()] = room
+        self.machine.frames.append(Frame(room, room.names))
+        scopes, self.machine.scopes = self.machine.scopes, []
+        try:
+            self.block(source.tree.body)
+        finally:
+            self.machine.frames.pop()
+            self.machine.scopes = scopes
+        return room
+
+    def whole(self) -> Trace:
+        """All entries, then whatever was not called."""
+        try:
+            for source in self._entries():
+                if source.path.resolve() not in self.machine.modules and source.trouble is None:
+                    self._read(source, "__main__")
+            self._uncalled()
+        except (TooLongError, RecursionError):
+            self.machine.trace.lost.append((Place("", 0), "too long"))
+        return self.machine.trace
+
+    def _entries(self) -> Sequence[SourceFile]:
+        """Files that do something when they are run, first; one that another imports is not run by itself."""
+        entries = self.machine.project.entries
+        imported = {name for source in entries for name in _imports(source.tree)}
+        return sorted(
+            entries, key=lambda one: (one.path.stem in imported or not is_entry(one), one.path.stem != "train")
+        )
+
+    def _uncalled(self) -> None:
+        """Methods of the objects there are, then of classes of which there are none, then functions."""
+        for instance in list(self.machine.instances):
+            for cls in instance.cls.lineage():
+                for value in list(cls.attributes.values()):
+                    if isinstance(value, Function) and id(value.node) not in self.machine.read_functions:
+                        self._alone(value, instance)
+        for room in list(self.machine.modules.values()):
+            for value in list(room.names.held.values()):
+                if isinstance(value, Class) and value.module is room:
+                    self._class_alone(value)
+        for function in list(self.machine.functions):
+            if id(function.node) not in self.machine.read_functions and function.owner is None:
+                self._alone(function, None)
+
+    def _class_alone(self, cls: Class) -> None:
+        methods = [one for one in cls.attributes.values() if isinstance(one, Function)]
+        if not any(id(one.node) not in self.machine.read_functions for one in methods):
+            return
+        if any(one.cls is cls for one in self.machine.instances):
+            return
+        place = Place.of(cls.module.file, cls.node)
+        self.machine.frames.append(Frame(cls.module, cls.module.names))
+        try:
+            with self.machine.within(Scope(UNCALLED, place, cls, name=cls.name)):
+                made = self.call(cls, (), {}, cls.node)
+        finally:
+            self.machine.frames.pop()
+        if isinstance(made, Instance):
+            for one in methods:
+                if id(one.node) not in self.machine.read_functions:
+                    self._alone(one, made)
+
+    def _alone(self, function: Function, owner: Value | None) -> None:
+        place = Place.of(function.module.file, function.node)
+        bound = owner if function.kind != "staticmethod" else None
+        alone = Function(
+            function.node,
+            function.module,
+            function.around,
+            function.owner,
+            bound,
+            function.contexts,
+            function.kind,
+            function.defaults,
+        )
+        self.machine.frames.append(Frame(function.module, function.module.names))
+        try:
+            with self.machine.within(Scope(UNCALLED, place, alone, name=function.name)):
+                self.call(alone, (), {}, function.node)
+        finally:
+            self.machine.frames.pop()
+
+
+def read_trace(project: Project) -> Trace:
+    """What happens when the project's scripts run."""
+    return Reader(Machine(project)).whole()
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(part for one in node.names for part in one.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            found.update((node.module or "").split("."))
+            found.update(one.name for one in node.names)
+    return found

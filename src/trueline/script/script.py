@@ -1,0 +1,41 @@
+"""A script, or several files of a project, read but not run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from trueline.script.project import Project, open_project
+from trueline.script.reading.reader import read_trace
+from trueline.script.source import SourceFile
+from trueline.script.trace import Trace
+
+
+class Script:
+    """The noun: files, and what happens when they run, as far as reading can tell."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    @property
+    def files(self) -> Sequence[SourceFile]:
+        """The files, those that are imported too once the trace was read."""
+        return self._project.files
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What happens, in order."""
+        return read_trace(self._project)
+
+    @cached_property
+    def frameworks(self) -> frozenset[str]:
+        """Those that it calls."""
+        heads = {event.name.partition(".")[0] for event in self.trace.events}
+        found = {"torch"} if heads & {"torch", "lightning", "transformers", "torchvision"} else set()
+        return frozenset(found | ({"mindspore"} & heads))
+
+
+def read_script(paths: Sequence[str | Path]) -> Script:
+    """A Script from files and folders; a BadFile where one of them is not there."""
+    return Script(open_project([Path(one) for one in paths]))
