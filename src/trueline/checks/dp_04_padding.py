@@ -28,7 +28,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_data.described import answers
 from trueline.checks.of_run.entered import CLASSIFYING, Entered, losses, module_at, place_of
 from trueline.checks.of_run.labels import field_of
@@ -124,17 +124,19 @@ def _masks(fields: Sequence[Padded]) -> Iterator[Finding]:
     for one in fields:
         fed = one.stream.batches[0]
         for field in fed.batch.fields:
-            if field.name == one.field or field.shape != (one.length,) or not _is_mask(field.name, field.dtype):
+            if field.name == one.field or field.shape != (one.length,):
                 continue
-            if field.ends is None:
+            # Other yes-or-no fields of the same length are segments, or labels.
+            if field.ends is None or not (field.dtype == "bool" or "mask" in field.name.lower()):
                 continue
             runs = [a + b for a, b in zip(field.ends.left, field.ends.right, strict=True)]
             # It marks the padding, or the words.
             pairs = list(zip(runs, one.lengths, strict=False))
             off = min(sum(a != b for a, b in pairs), sum(one.length - a != b for a, b in pairs))
             padded = sum(length > 0 for length in one.lengths)
+            sure = "mask" in field.name.lower() or len(set(runs)) == 1
             if off > 0.1 * padded:
-                yield found(
+                yield (found if sure else suspect)(
                     "dp_04.mask",
                     one.stream.where(step=one.step),
                     measured=off,
@@ -146,10 +148,6 @@ def _masks(fields: Sequence[Padded]) -> Iterator[Finding]:
                     padded=padded,
                 )
                 return
-
-
-def _is_mask(name: str, dtype: str) -> bool:
-    return "mask" in name.lower() or dtype == "bool"
 
 
 def _counted(run: Run, fields: Sequence[Padded]) -> Iterator[Finding]:
