@@ -70,9 +70,10 @@ def _frozen(rank: RankFolder) -> Iterator[Finding]:
     stays = still(rank) or set()
     # What has moved was trained before it was frozen.
     frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is not None and one.name in stays]
-    if not frozen:
-        return
     modules = modules_of(rank)
+    if not frozen:
+        yield from _frozen_at_random(rank, stays)
+        return
     place = built_where(modules.get(module_of(frozen[0].name)), path=module_of(frozen[0].name))
     names = few(one.name for one in frozen)
     evidence = [{"name": one.name, "optimizer": one.optimizer} for one in frozen[:20]]
@@ -82,6 +83,19 @@ def _frozen(rank: RankFolder) -> Iterator[Finding]:
         yield found(
             "cg_02.frozen", place, certainty=Certainty.LIKELY, evidence=evidence, names=names, count=len(frozen)
         )
+
+
+def _frozen_at_random(rank: RankFolder, stays: set[str]) -> Iterator[Finding]:
+    """What is frozen as it was drawn, on the way to what learns: meant or not, only the author knows."""
+    learning = {module_of(one.name) for one in weights_of(rank) if one.optimizer is not None and one.trainable}
+    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is None and one.name in stays]
+    frozen = [one for one in frozen if downstream(rank, module_of(one.name)) & learning]
+    if not frozen or _loaded(rank):
+        return
+    path = module_of(frozen[0].name)
+    evidence = [{"name": one.name} for one in frozen[:20]]
+    place = built_where(modules_of(rank).get(path), path=path)
+    yield suspect("cg_02.at_random", place, evidence=evidence, names=few(one.name for one in frozen), count=len(frozen))
 
 
 def _not_held(rank: RankFolder, looks: dict[int, list[dict[str, Any]]], framework: str | None) -> Iterator[Finding]:
