@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
+from trueline.script.roles import is_network
 from trueline.script.trace import Event
 from trueline.script.values import (
     Class,
     Const,
     Function,
     Instance,
+    Made,
     Partial,
     Seq,
     Symbol,
@@ -187,6 +191,34 @@ def _copy(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     return Seq(room.kind, list(room.items), room.open) if isinstance(room, Seq) else None
 
 
+def _copied_whole(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    """``copy.deepcopy``: a network with layers of its own."""
+    value = event.arg(0)
+    if not is_network(value) and not isinstance(value, Seq | Table):
+        return None
+    return _twin(value, reader, reader.machine.place(node), {})
+
+
+def _twin(value: Value | None, reader: Calling, place: Place, done: dict[int, Value]) -> Value | None:
+    if value is None or id(value) in done:
+        return done.get(id(value))
+    twin: Value = value
+    if isinstance(value, Instance) and is_network(value):
+        twin = done[id(value)] = other = Instance(value.cls, place, {}, value.event)
+        reader.machine.instances.append(other)
+        for name, held in value.attributes.items():
+            other.attributes[name] = _twin(held, reader, place, done) or held
+    elif isinstance(value, Made) and is_network(value):
+        args = tuple(_twin(one, reader, place, done) or one for one in value.event.args)
+        twin = done[id(value)] = Made(replace(value.event, args=args))
+    elif isinstance(value, Seq):
+        twin = Seq(value.kind, [_twin(one, reader, place, done) or one for one in value.items], value.open)
+    elif isinstance(value, Table):
+        held_items = {name: _twin(one, reader, place, done) or one for name, one in value.items.items()}
+        twin = Table(held_items, value.open)
+    return twin
+
+
 def _replaced(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``dataclasses.replace``."""
     first = event.arg(0)
@@ -245,6 +277,7 @@ BY_NAME: Final = {
     "dataclasses.replace": _replaced,
     "dataclasses.asdict": _asdict,
     "copy.copy": _copy,
+    "copy.deepcopy": _copied_whole,
 }
 BY_METHOD: Final = {
     "append": _append,
