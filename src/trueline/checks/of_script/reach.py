@@ -30,15 +30,16 @@ def reach_of(backward: Event) -> Reach:
     waiting: list[tuple[Value, Place | None]] = []
     if backward.receiver is not None:
         waiting.append((backward.receiver, None))
-    seen: set[tuple[int, bool]] = set()
+    seen: set[tuple[int, Place | None]] = set()
     at = 0
     while at < len(waiting) and at < _MOST:
         one, cut = waiting[at]
         at += 1
-        if (id(one), cut is None) in seen:
+        # Of several cuts on a way, the one nearest to the layer is what it needs to be without.
+        cut = _cut_at(one) or cut
+        if (id(one), cut) in seen:
             continue
-        seen.add((id(one), cut is None))
-        cut = cut or _cut_at(one)
+        seen.add((id(one), cut))
         for layer in _touched(one):
             if cut is None:
                 found.reached[id(layer)] = layer
