@@ -6,7 +6,6 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
 from trueline.script.roles import is_network
 from trueline.script.trace import Event
@@ -151,6 +150,7 @@ def _append(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         room.items.extend(value.items if isinstance(value, Seq) else ())
         room.open = room.open or not isinstance(value, Seq) or value.open
     else:
+        reader.machine.take_down_repeated(value, event.place)
         room.items.append(value)
     return Const(None)
 
@@ -193,28 +193,30 @@ def _copy(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 def _copied_whole(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``copy.deepcopy``: a network with layers of its own."""
+    del node
     value = event.arg(0)
     if not is_network(value) and not isinstance(value, Seq | Table):
         return None
-    return _twin(value, reader, reader.machine.place(node), {})
+    return _twin(value, reader, event, {})
 
 
-def _twin(value: Value | None, reader: Calling, place: Place, done: dict[int, Value]) -> Value | None:
+def _twin(value: Value | None, reader: Calling, made: Event, done: dict[int, Value]) -> Value | None:
     if value is None or id(value) in done:
         return done.get(id(value))
     twin: Value = value
     if isinstance(value, Instance) and is_network(value):
-        twin = done[id(value)] = other = Instance(value.cls, place, {}, value.event)
+        event = replace(value.event, scopes=made.scopes, index=made.index) if value.event is not None else None
+        twin = done[id(value)] = other = Instance(value.cls, made.place, {}, event)
         reader.machine.instances.append(other)
         for name, held in value.attributes.items():
-            other.attributes[name] = _twin(held, reader, place, done) or held
+            other.attributes[name] = _twin(held, reader, made, done) or held
     elif isinstance(value, Made) and is_network(value):
-        args = tuple(_twin(one, reader, place, done) or one for one in value.event.args)
-        twin = done[id(value)] = Made(replace(value.event, args=args))
+        args = tuple(_twin(one, reader, made, done) or one for one in value.event.args)
+        twin = done[id(value)] = Made(replace(value.event, args=args, scopes=made.scopes, index=made.index))
     elif isinstance(value, Seq):
-        twin = Seq(value.kind, [_twin(one, reader, place, done) or one for one in value.items], value.open)
+        twin = Seq(value.kind, [_twin(one, reader, made, done) or one for one in value.items], value.open)
     elif isinstance(value, Table):
-        held_items = {name: _twin(one, reader, place, done) or one for name, one in value.items.items()}
+        held_items = {name: _twin(one, reader, made, done) or one for name, one in value.items.items()}
         twin = Table(held_items, value.open)
     return twin
 
