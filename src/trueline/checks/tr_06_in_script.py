@@ -60,7 +60,7 @@ def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace
     held = {id(part) for one in given for part in parts_of(one)}
     first = loop.events[0].index
     for event in trace.events[built.index + 1 : first]:
-        if event.method == "__setattr__" and isinstance(event.receiver, Instance) and id(event.receiver) in held:
+        if event.method in ("__setattr__", "__setitem__", "insert_child_to_cell") and id(event.receiver) in held:
             value = event.arg(1)
             made = next((one for one in options(value) if is_network(one)), None)
             if made is not None and not any(one.kind == UNCALLED for one in event.scopes) and _is_new(made, built):

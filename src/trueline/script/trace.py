@@ -90,6 +90,13 @@ class Event:
         inner = self.scopes[self.scopes.index(scope) + 1 :] if scope is not None else self.scopes
         return any(one.kind in (BRANCH, HANDLER) for one in inner)
 
+    def seen_beside(self, other: Event) -> Place:
+        """Its place in the function in which the other one happens too: where that one calls what leads here."""
+        for one in self.scopes:
+            if one.kind == CALL and one not in other.scopes:
+                return one.place
+        return self.place
+
     @property
     def method(self) -> str:
         """The last word of its name."""

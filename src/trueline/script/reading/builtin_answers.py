@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
-from trueline.script.roles import is_network
 from trueline.script.trace import Event
 from trueline.script.values import (
     Class,
@@ -191,34 +190,32 @@ def _copy(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     return Seq(room.kind, list(room.items), room.open) if isinstance(room, Seq) else None
 
 
-def _copied_whole(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    """``copy.deepcopy``: a network with layers of its own."""
-    del node
+def _deepcopied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     value = event.arg(0)
-    if not is_network(value) and not isinstance(value, Seq | Table):
-        return None
-    return _twin(value, reader, event, {})
+    return _twin(value, event, reader.machine.place(node), {}) if value is not None else None
 
 
-def _twin(value: Value | None, reader: Calling, made: Event, done: dict[int, Value]) -> Value | None:
-    if value is None or id(value) in done:
-        return done.get(id(value))
-    twin: Value = value
-    if isinstance(value, Instance) and is_network(value):
-        event = replace(value.event, scopes=made.scopes, index=made.index) if value.event is not None else None
-        twin = done[id(value)] = other = Instance(value.cls, made.place, {}, event)
-        reader.machine.instances.append(other)
-        for name, held in value.attributes.items():
-            other.attributes[name] = _twin(held, reader, made, done) or held
-    elif isinstance(value, Made) and is_network(value):
-        args = tuple(_twin(one, reader, made, done) or one for one in value.event.args)
-        twin = done[id(value)] = Made(replace(value.event, args=args, scopes=made.scopes, index=made.index))
-    elif isinstance(value, Seq):
-        twin = Seq(value.kind, [_twin(one, reader, made, done) or one for one in value.items], value.open)
-    elif isinstance(value, Table):
-        held_items = {name: _twin(one, reader, made, done) or one for name, one in value.items.items()}
-        twin = Table(held_items, value.open)
-    return twin
+def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> Value:
+    """The same again, with all that is in it: what the copy has is no longer what the original has."""
+    if id(value) in done:
+        return done[id(value)]
+    if isinstance(value, Instance):
+        twin = Instance(value.cls, place, {}, event)
+        done[id(value)] = twin
+        twin.attributes.update({name: _twin(one, event, place, done) for name, one in value.attributes.items()})
+        return twin
+    if isinstance(value, Made) and value.is_object:
+        own = value.event
+        args = tuple(_twin(one, event, place, done) for one in own.args)
+        kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
+        copied = Event(own.name, own.place, args, kwargs, own.receiver, event.scopes, event.index, own.role)
+        done[id(value)] = copied.result = Made(copied)
+        return copied.result
+    if isinstance(value, Seq):
+        return Seq(value.kind, [_twin(one, event, place, done) for one in value.items], value.open)
+    if isinstance(value, Table):
+        return Table({name: _twin(one, event, place, done) for name, one in value.items.items()}, value.open)
+    return value
 
 
 def _replaced(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -279,7 +276,7 @@ BY_NAME: Final = {
     "dataclasses.replace": _replaced,
     "dataclasses.asdict": _asdict,
     "copy.copy": _copy,
-    "copy.deepcopy": _copied_whole,
+    "copy.deepcopy": _deepcopied,
 }
 BY_METHOD: Final = {
     "append": _append,

@@ -296,8 +296,6 @@ class Expressions(ABC):
             return Seq(left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
-        if op == "Div" and isinstance(right, Const) and isinstance(right.value, str):
-            return Derived("Path", (left, right), self.machine.place(node))
         return Derived(op, (left, right), self.machine.place(node))
 
     def _unary(self, node: ast.UnaryOp) -> Value:
@@ -481,13 +479,13 @@ class Expressions(ABC):
             return
         name = node.module or ""
         project = self.machine.project
-        path = (
-            project.find_relative(name, node.level, beside.resolve())
-            if node.level
-            else project.find(name, beside.resolve())
-        )
+        here = beside.resolve()
+        path = project.find_relative(name, node.level, here) if node.level else project.find(name, here)
         room = self.module(path) if path is not None and path.suffix == ".py" else None
-        folder = path if path is not None and path.is_dir() else (path.parent if path is not None else None)
+        if path is None and name and not node.level:
+            folder = project.find_folder(name, here)
+        else:
+            folder = path if path is None or path.is_dir() else path.parent
         for alias in node.names:
             if alias.name == "*":
                 if room is not None:
