@@ -13,7 +13,7 @@ from trueline.script.canonical import canonical
 from trueline.script.reading.elements import element_of, layer_at
 from trueline.script.reading.machine import Frame, Machine, method_of
 from trueline.script.roles import is_network
-from trueline.script.trace import LOOP, Scope
+from trueline.script.trace import LOOP, REPEATED, Scope
 from trueline.script.values import (
     Attribute,
     Class,
@@ -291,6 +291,8 @@ class Expressions(ABC):
         if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq):
             return Seq(left.kind, [*left.items, *right.items], left.open or right.open)
         if op == "Mult" and isinstance(left, Seq):
+            if any(is_network(one) for one in left.items):
+                self.machine.happened(REPEATED, self.machine.place(node), tuple(left.items))
             return Seq(left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
@@ -418,7 +420,9 @@ class Expressions(ABC):
                     self.assign(generator.target, value)
                     for test in generator.ifs:
                         self.evaluate(test)
-                return self.evaluate(what)
+                value = self.evaluate(what)
+                self.machine.take_down_repeated(value, self.machine.place(node))
+                return value
         finally:
             self.machine.frames.pop()
 
