@@ -117,8 +117,9 @@ class Expressions(ABC):
             case ast.Subscript():
                 return self.item(self.evaluate(node.value), self.evaluate(node.slice), node)
             case ast.Slice():
-                parts = [one for one in (node.lower, node.upper, node.step) if one is not None]
-                return Derived("Slice", tuple(self.evaluate(one) for one in parts))
+                # From where, to where, in which steps: None where it is not written.
+                parts = (node.lower, node.upper, node.step)
+                return Derived("Slice", tuple(Const(None) if one is None else self.evaluate(one) for one in parts))
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                 return self._comprehension(node)
             case ast.DictComp():
