@@ -119,7 +119,8 @@ class Expressions(ABC):
             case ast.Slice():
                 # From where, to where, in which steps: None where it is not written.
                 parts = (node.lower, node.upper, node.step)
-                return Derived("Slice", tuple(Const(None) if one is None else self.evaluate(one) for one in parts))
+                bounds = tuple(Const(None) if one is None else self.evaluate(one) for one in parts)
+                return Derived("Slice", bounds, self.machine.place(node))
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                 return self._comprehension(node)
             case ast.DictComp():
