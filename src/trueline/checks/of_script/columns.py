@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.script.trace import Trace, iterated
+from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import (
     Attribute,
     Const,
@@ -32,6 +32,20 @@ def batch_index(value: Value | None) -> tuple[Value, object] | None:
         # What MindSpore's Model takes from a batch.
         return value.of.of, {"data": 0, "label": 1}.get(value.name, value.name)
     return None
+
+
+def passed(event: Event, function: Function) -> dict[str, Value]:
+    """What each parameter of a method is given by a call of its object."""
+    names = [one.arg for one in function.node.args.args][1:]
+    given = dict(zip(names, event.args, strict=False))
+    several, named = event.kwargs.get("*"), event.kwargs.get("**")
+    if isinstance(several, Derived) and isinstance(several.of[1], Const):
+        for at, name in enumerate(names[several.of[1].value :]):
+            given.setdefault(name, Item(several.of[0], Const(at)))
+    if named is not None:
+        for name in names:
+            given.setdefault(name, Item(named, Const(name)))
+    return given | {name: value for name, value in event.kwargs.items() if not name.startswith("*")}
 
 
 def columns_of(loader: Value | None, index: object, trace: Trace) -> Iterator[Value]:

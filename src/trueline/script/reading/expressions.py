@@ -289,13 +289,13 @@ class Expressions(ABC):
                 return Derived(op, (left, right), self.machine.place(node))
             small = isinstance(value, _PLAIN) and not (isinstance(value, str | bytes) and len(value) > _LONGEST)
             return Const(value, left.origin) if small else Unknown(op)
-        if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq):
+        if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq) and not _is_padding(right):
             return Seq(left.kind, [*left.items, *right.items], left.open or right.open)
         if op == "Mult" and isinstance(left, Seq):
-            return Seq(left.kind, list(left.items), True)
+            return Seq("repeated" if _are_numbers(left) else left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
-        if op == "Div" and isinstance(left, Symbol | Made) and isinstance(right, Const):
+        if op == "Div" and isinstance(right, Const) and isinstance(right.value, str):
             return Derived("Path", (left, right), self.machine.place(node))
         return Derived(op, (left, right), self.machine.place(node))
 
@@ -544,6 +544,15 @@ def _class_of_result(name: str) -> str:
     if root == "numpy":
         return "numpy.ndarray"
     return name if root not in ("?", "builtins") else "?"
+
+
+def _are_numbers(value: Seq) -> bool:
+    return bool(value.items) and all(isinstance(one, Const) and isinstance(one.value, int | float) for one in value.items)
+
+
+def _is_padding(value: Seq) -> bool:
+    """``[0] * n``: what is put behind a list to make it longer stays a thing of its own."""
+    return value.kind == "repeated"
 
 
 def _bound(function: Function, owner: Value) -> Function:
