@@ -110,6 +110,9 @@ class Notebook:
     def scheduled(self, scheduler: Any) -> None:
         self._note("scheduled", scheduler)
 
+    def aside(self, what: str, **facts: Any) -> None:
+        """Only checks want to know of it."""
+
     def notice(self, message_id: str, **params: Any) -> None:
         self._note("notice", message_id, params)
 

@@ -91,12 +91,12 @@ def test_every_sentence_says_something_and_does_not_end_in_an_empty_line() -> No
         assert bad == []
 
 
-def testevery_message_that_the_code_says_exists() -> None:
+def test_every_message_that_the_code_says_exists() -> None:
     unknown = sorted({f"{place} {id}" for place, id, _ in _said() if id not in ids()})
     assert unknown == []
 
 
-def testevery_message_is_given_the_parameters_it_shows() -> None:
+def test_every_message_is_given_the_parameters_it_shows() -> None:
     short = [
         f"{place} {id} lacks {sorted(_parameters(every_message('en')[id]) - given)}"
         for place, id, given in _said()

@@ -16,6 +16,7 @@ import trueline
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.kernel import summarise
 from trueline.model.key import Key
+from trueline.model.run import LOOKS
 from trueline.model.sample import Batch
 
 
@@ -30,7 +31,7 @@ def opened(folder: Path) -> RankFolder:
 
 
 def names(rank: RankFolder, step: int, phase: str = "train") -> list[str]:
-    return [one["event"] for one in rank.events(step=step, phase=phase)]
+    return [one["event"] for one in rank.events(step=step, phase=phase) if one["event"] not in LOOKS]
 
 
 def test_a_step_tells_its_events_in_order_and_the_loss_that_the_user_saw(folder: Path) -> None:

@@ -82,6 +82,10 @@ class Observer(Protocol):
 
     def scheduled(self, scheduler: Any) -> None: ...
 
+    def aside(self, what: str, **facts: Any) -> None:
+        """Something that only checks want to know: ``what`` is criterion, dropout, loaded, schedule, workers …"""
+        ...
+
     def notice(self, message_id: str, **params: Any) -> None:
         """Something could not be captured; each (id, params) counts once."""
         ...

@@ -82,6 +82,10 @@ class Values(Protocol):
         """The autograd node that made the tensor, equal to and hashed like itself; None where there is none."""
         ...
 
+    def gradient(self, parameter: Any) -> Any:
+        """The gradient that waits at a parameter for an update; None where there is none."""
+        ...
+
     def nodes_before(self, node: Any) -> Sequence[Any]:
         """The autograd nodes whose outputs a node takes."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.loaders import Order, order_of
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
@@ -31,7 +31,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         elif order.kind is Order.SHUFFLED:
             shuffled.append(str(place))
         elif order.kind is Order.UNSHUFFLABLE:
-            yield suspect("dp_03_in_script.cannot_be_shuffled", place.where(), loader=order.name)
+            yield found("dp_03_in_script.cannot_be_shuffled", place.where(), loader=order.name)
         else:
             yield na("dp_03_in_script.order_unknown", where=place.where())
     if shuffled:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
+from trueline.checks.of_script.gradients import is_divided
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import Event, Trace
-from trueline.script.values import Const, Derived, Made, Symbol, Value, ancestry, constant
+from trueline.script.trace import UNCALLED, Event, Trace
+from trueline.script.values import Const, Made, Symbol, constant, options
 
 _HALF: Final = (
     "torch.float16",
@@ -40,6 +41,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not training_loops(trace):
         yield na("mp_02_in_script.no_training_loop")
         return
+    odd = _absurd(trace)
+    if odd is not None:
+        yield found("mp_02_in_script.absurd", odd[1].where(), measured=odd[0], limit=[1, 2**32])
+        return
     fixed = _fixed_and_unequal(trace)
     if fixed is not None:
         yield found("mp_02_in_script.fixed_unequal", fixed.where())
@@ -48,9 +53,9 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not places:
         yield na("mp_02_in_script.no_half")
         return
-    scaled = _scaled(trace)
+    scaled, unused = _scaled(trace)
     if scaled is None:
-        yield found("mp_02_in_script.no_scale", places[0].where())
+        yield found("mp_02_in_script.no_scale", _place(trace, places[0], unused=unused).where())
     elif scaled is not _BY_HAND:
         yield none("mp_02_in_script.scaled", evidence=[str(scaled)])
     else:
@@ -58,6 +63,7 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 
 _BY_HAND: Final = Place("", 0)
+_HIGHEST: Final = 2.0**32
 
 
 def _half(trace: Trace) -> Iterator[Place]:
@@ -94,37 +100,84 @@ def _asks_for_half(event: Event) -> bool:
     return event.method == "auto_mixed_precision" and constant(event.arg(1, "amp_level")) in ("O1", "O2", "O3", "auto")
 
 
-def _scaled(trace: Trace) -> Place | None:
-    """What scales the loss; a number that the loss is multiplied with counts as done by hand."""
+def _scaled(trace: Trace) -> tuple[Place | None, bool]:
+    """What scales the loss, a factor by hand included; and whether something that could is there, unused."""
+    unused = False
     for event in trace.events:
-        if event.name.rpartition(".")[2] in _SCALING:
-            if constant(event.arg(None, "enabled"), True) is False:
-                continue
-            return event.place
+        if event.name.rpartition(".")[2] not in _SCALING:
+            continue
+        if constant(event.arg(None, "enabled"), True) is not False and _is_used(event, trace):
+            return event.place, False
+        unused = True
     for event in trace.of_role(Role.BACKWARD):
-        for value in ancestry(event.receiver, most=60):
-            if isinstance(value, Derived) and value.op == "Mult" and any(_is_large(one) for one in value.of):
-                return _BY_HAND
+        if is_divided(event.receiver):
+            return _BY_HAND, False
     for event in trace.of_role(Role.BUILD_OPTIMIZER):
         scale = constant(event.arg(None, "loss_scale"), 1.0)
         if isinstance(scale, int | float) and scale > 1:
-            return _BY_HAND
+            return _BY_HAND, False
+    return None, unused
+
+
+def _is_used(built: Event, trace: Trace) -> bool:
+    """Whether a loss is given to it, or it is given to a trainer."""
+    if built.name.rpartition(".")[2].startswith("TrainOneStep"):
+        return True
+    for event in trace.events:
+        if event.method == "scale" and any(one is built.result for one in options(event.receiver)):
+            return True
+        if any(one is built.result for value in (*event.args, *event.kwargs.values()) for one in options(value)):
+            return True
+    return False
+
+
+def _place(trace: Trace, half: Place, *, unused: bool) -> Place:
+    """Where the scale is missing: at backward or the loss where a scaler is there unused, else where half begins."""
+    scaler_off = [event.place for event in trace.events if _is_off(event)]
+    if scaler_off:
+        return scaler_off[0]
+    if not unused:
+        return half
+    for model in trace.named("mindspore.train.Model"):
+        if model.arg(None, "amp_level") is not None:
+            return model.place
+    for event in trace.of_role(Role.BACKWARD):
+        if not event.implied:
+            return event.place
+        losses = [one for one in trace.of_role(Role.LOSS) if one.index < event.index]
+        return losses[-1].place if losses else half
+    return half
+
+
+def _is_off(event: Event) -> bool:
+    return event.name.rpartition(".")[2] in _SCALING and constant(event.arg(None, "enabled"), True) is False
+
+
+def _absurd(trace: Trace) -> tuple[float, Place] | None:
+    """A scale to begin with that no gradient survives."""
+    for event in trace.events:
+        if event.name.rpartition(".")[2] not in _SCALING or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        given = event.arg(0, "init_scale", "scale_value", "init_loss_scale", "loss_scale", "loss_scale_value")
+        if event.name.endswith("GradScaler"):
+            given = event.arg(1, "init_scale")
+        scale = constant(given, 1.0)
+        if isinstance(scale, int | float) and isinstance(given, Const) and not 1 <= scale <= _HIGHEST:
+            return float(scale), given.origin or event.place
     return None
-
-
-def _is_large(value: Value) -> bool:
-    if isinstance(value, Const):
-        return isinstance(value.value, int | float) and value.value >= 2
-    return not isinstance(value, Made) or value.event.role not in (Role.LOSS, Role.FORWARD)
 
 
 def _fixed_and_unequal(trace: Trace) -> Place | None:
     """A fixed scale whose updates are not dropped needs an optimizer that divides by the same scale."""
     for event in trace.events:
-        if event.name.endswith(".FixedLossScaleManager") and constant(event.arg(1, "drop_overflow_update")) is False:
+        if event.name.endswith(".FixedLossScaleManager") and _keeps_overflow(event, trace):
             scale = constant(event.arg(0, "loss_scale"), 128.0)
             for built in trace.of_role(Role.BUILD_OPTIMIZER):
                 own = constant(built.arg(None, "loss_scale"), 1.0)
                 if isinstance(own, int | float) and isinstance(scale, int | float) and own != scale:
                     return built.place
     return None
+
+
+def _keeps_overflow(event: Event, trace: Trace) -> bool:
+    return constant(event.arg(1, "drop_overflow_update")) is False and _is_used(event, trace)

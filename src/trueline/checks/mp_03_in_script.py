@@ -30,7 +30,7 @@ def from_script(script: Script) -> Iterator[Finding]:
                 ordered.append(str(clip.place))
             elif str(clip.place) not in told:
                 told.add(str(clip.place))
-                yield found("mp_03_in_script.clip_of_scaled", clip.place.where())
+                yield found("mp_03_in_script.clip_of_scaled", clip.seen_beside(backward).where())
     if ordered:
         yield none("mp_03_in_script.unscaled_first", evidence=ordered)
     elif not looked:

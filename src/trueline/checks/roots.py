@@ -30,7 +30,12 @@ RULES: Final[Sequence[Rule]] = (
     Rule("hp.01", "ds.01", _not_later),
     # Weights that are zero, or lost on the way, give gradients that are zero.
     Rule("cg.02", "wi.01"),
-    Rule("tr.12", "wi.01"),
+    Rule("cg.03", "wi.01"),
+    Rule("tr.13", "wi.01"),
+    # Without a gradient to begin with, none arrives; a loss that takes the wrong numbers may have none.
+    Rule("tr.02", "tr.01"),
+    Rule("tr.02", "cg.04"),
+    Rule("cg.02", "tr.06"),
     # A loss scale that is too high, or inputs of thousands, overflow.
     Rule("mp.01", "mp.02", _not_later),
     Rule("mp.01", "dp.01", _not_later),

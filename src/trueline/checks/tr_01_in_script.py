@@ -27,6 +27,11 @@ def from_script(script: Script) -> Iterator[Finding]:
         clearings = list(cleared_at(iter(loop.events)))
         for step in loop.of(Role.STEP, Role.SCALER_STEP):
             optimizer = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
+            early = _too_early(step, loop, clearings)
+            if early is not None and (early.place.file, early.place.line) not in told:
+                told.add((early.place.file, early.place.line))
+                yield found("tr_01_in_script.too_early", early.place.where(), step=step.place.line)
+                continue
             if _is_covered(optimizer, clearings):
                 cleared.append(str(step.place))
                 continue
@@ -57,6 +62,19 @@ def _is_covered(optimizer: Value | None, clearings: Sequence[tuple[Event, Value 
         if wanted & {id(one) for one in options(of)}:
             return True
     return False
+
+
+def _too_early(step: Event, loop: TrainingLoop, clearings: Sequence[tuple[Event, Value | None]]) -> Event | None:
+    """What clears between backward and the update, on the way that is always gone."""
+    backward = _before(step, loop.of(Role.BACKWARD))
+    if backward is None or step.conditional_within(loop.scope) or backward.index > step.index:
+        return None
+    wanted = {id(one) for one in options(step.arg(0) if step.role is Role.SCALER_STEP else step.receiver)}
+    for event, of in clearings:
+        own = of is not None and (is_network(of) or bool(wanted & {id(one) for one in options(of)}))
+        if own and backward.index < event.index < step.index and not event.conditional_within(loop.scope):
+            return event
+    return None
 
 
 def _before(step: Event, backwards: Sequence[Event]) -> Event | None:

@@ -10,7 +10,7 @@ from trueline.model.finding import Finding
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event
-from trueline.script.values import Attribute, Made, Value
+from trueline.script.values import Attribute, Derived, Made, Value
 
 
 @check("tr.02")
@@ -21,6 +21,13 @@ def from_script(script: Script) -> Iterator[Finding]:
     for backward in script.trace.of_role(Role.BACKWARD):
         loss = backward.receiver
         reached, cut = _way(loss)
+        lost = [one for term in _terms(loss) if (one := _lost(term)) is not None] if reached else []
+        for one in lost:
+            if str(one.place) not in told:
+                told.add(str(one.place))
+                yield found("tr_02_in_script.term_cut", one.place.where(), by=one.method, backward=backward.place.line)
+        if reached and lost:
+            continue
         if reached:
             whole.append(str(backward.place))
         elif cut is not None and str(cut.place) not in told:
@@ -30,6 +37,25 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("tr_02_in_script.whole", evidence=whole)
     elif not told:
         yield na("tr_02_in_script.no_loss")
+
+
+def _terms(loss: Value | None) -> list[Value]:
+    """What a loss is the sum of; nothing where it is no sum."""
+    waiting, terms = [loss] if loss is not None else [], []
+    while waiting:
+        one = waiting.pop()
+        if (isinstance(one, Derived) and one.op in ("Add", "Sub")) or (
+            isinstance(one, Derived) and one.op in ("Div", "Mult") and one is loss
+        ):
+            waiting.extend(one.of)
+        else:
+            terms.append(one)
+    return terms if len(terms) > 1 else []
+
+
+def _lost(term: Value) -> Event | None:
+    reached, cut = _way(term)
+    return cut if not reached else None
 
 
 def _way(loss: Value | None) -> tuple[bool, Event | None]:

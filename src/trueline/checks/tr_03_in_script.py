@@ -8,10 +8,11 @@ from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.gradients import is_divided, touches_gradients
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event
-from trueline.script.values import Derived, Value, ancestry
+from trueline.script.values import Derived, Value, ancestry, constant, options
 
 
 @check("tr.03")
@@ -24,7 +25,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             if is_divided(backward.receiver) or _is_divided_later(loop):
                 looked.append(str(backward.place))
             else:
-                yield found("tr_03_in_script.not_averaged", backward.place.where())
+                yield found("tr_03_in_script.not_averaged", _place(backward, loop).where())
     if looked:
         yield none("tr_03_in_script.averaged", evidence=looked)
     elif not any(_adds_up(one, loop) for loop in training_loops(script.trace) for one in loop.of(Role.BACKWARD)):
@@ -51,7 +52,29 @@ def _counts(step: Event, loop: TrainingLoop) -> bool:
 
 
 def _is_count(test: Value | None) -> bool:
-    return any(isinstance(one, Derived) and one.op == "Mod" for one in ancestry(test, most=40))
+    if any(isinstance(one, Derived) and one.op == "Mod" for one in ancestry(test, most=40)):
+        return True
+    # A counter of its own that has come to a number.
+    for one in options(test):
+        if isinstance(one, Derived) and one.op in ("Eq", "GtE") and any(_is_counter(side) for side in one.of):
+            return True
+    return False
+
+
+def _is_counter(value: Value) -> bool:
+    return isinstance(value, Derived) and value.op == "Add" and any(constant(one) == 1 for one in value.of)
+
+
+def _place(backward: Event, loop: TrainingLoop) -> Place:
+    """torch adds up in backward; where gradients are values, it is the line that adds them, else that of the loss."""
+    if not backward.implied:
+        return backward.place
+    for step in loop.of(Role.STEP):
+        for value in ancestry(*step.args, most=400):
+            if isinstance(value, Derived) and value.op == "Add" and value.place is not None:
+                return value.place
+    losses = [one for one in loop.of(Role.LOSS) if one.index < backward.index]
+    return losses[-1].place if losses else backward.place
 
 
 def _is_divided_later(loop: TrainingLoop) -> bool:

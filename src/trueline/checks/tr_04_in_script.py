@@ -10,16 +10,19 @@ from trueline.script.loops import training_loops
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import LOOP, UNCALLED, Event, Trace
-from trueline.script.values import Value, ancestry, options
+from trueline.script.values import Instance, Item, Made, Seq, Table, Value, ancestry, constant, options
 
 
 @check("tr.04")
 def from_script(script: Script) -> Iterator[Finding]:
     """Schedules that are built, and where they are stepped."""
     trace = script.trace
+    lists = list(_of_values(trace))
+    yield from lists
     built = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if not any(at.kind == UNCALLED for at in one.scopes)]
     if not built:
-        yield na("tr_04_in_script.no_schedule")
+        if not lists:
+            yield na("tr_04_in_script.no_schedule")
         return
     stepped: list[str] = []
     told: set[str] = set()
@@ -43,6 +46,37 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield na("tr_04_in_script.given_away")
 
 
+def _of_values(trace: Trace) -> Iterator[Finding]:
+    """MindSpore's schedules are values that an optimizer is built with."""
+    optimizers = list(trace.of_role(Role.BUILD_OPTIMIZER))
+    given = [one.arg(1, "learning_rate", "lr") for one in optimizers]
+    used = {id(one) for value in given for one in ancestry(value)}
+    for value in _schedules(trace):
+        place = value.place if isinstance(value, Instance) else value.event.place
+        if optimizers and id(value) not in used:
+            yield found("tr_04_in_script.not_used", place.where())
+    for event, rate in zip(optimizers, given, strict=True):
+        if isinstance(rate, Item) and constant(rate.index) == 0 and any(map(_is_schedule, ancestry(rate.of))):
+            yield found("tr_04_in_script.first_value", event.place.where())
+
+
+def _schedules(trace: Trace) -> Iterator[Made | Instance]:
+    for event in trace.events:
+        if any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if isinstance(event.result, Made | Instance) and _is_schedule(event.result):
+            yield event.result
+
+
+def _is_schedule(value: Value) -> bool:
+    if isinstance(value, Instance):
+        return value.is_a("mindspore.nn.LearningRateSchedule")
+    if not isinstance(value, Made) or not value.name.startswith("mindspore.nn."):
+        return False
+    last = value.name.removeprefix("mindspore.nn.")
+    return last.endswith(("_lr", "DecayLR", "WarmUpLR")) and "." not in last
+
+
 def _is_of(receiver: Value | None, schedule: Value) -> bool:
     return any(one is schedule for one in options(receiver))
 
@@ -53,7 +87,8 @@ def _is_given_away(built: Event, trace: Trace) -> bool:
         if event is built:
             continue
         for value in (*event.args, *event.kwargs.values()):
-            if any(one is built.result for one in ancestry(value, most=200)):
+            held = value.parts() if isinstance(value, Seq | Table) else options(value)
+            if any(one is built.result for one in held):
                 return True
     if not any(event.name.startswith("lightning.") for event in trace.events):
         return False

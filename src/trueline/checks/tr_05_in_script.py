@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none
@@ -23,16 +24,17 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
         groups = one.arg(0, "params")
         amounts = _of_groups(groups, decay)
         if amounts is not None:
-            if len(amounts) > 1 and min(amounts) > 0 and len(set(amounts)) == 1 and min(amounts) >= min_decay:
+            if len(amounts) > 1 and min(amounts) > 0 and len(set(amounts)) == 1 and _all_say(groups):
                 yield found("tr_05_in_script.groups_alike", one.place.where(), measured=min(amounts), limit=0)
             elif 0 in amounts:
                 kept_out.append(str(one.place))
             continue
         value = decay.value if isinstance(decay, Const) else None
-        if not isinstance(value, int | float) or value < min_decay:
+        meant = _is_kept_out_somewhere(script)
+        if not isinstance(value, int | float) or value <= 0 or (value < min_decay and not meant):
             open_cases += 1
             continue
-        if any(has_norm(network) for network in networks_given(one)):
+        if meant or any(has_norm(network) for network in networks_given(one)):
             yield found("tr_05_in_script.on_everything", one.place.where(), measured=value, limit=min_decay)
         else:
             open_cases += 1
@@ -40,6 +42,24 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
         yield none("tr_05_in_script.kept_out", evidence=kept_out)
     elif open_cases or not built:
         yield na("tr_05_in_script.little_or_none")
+
+
+def _all_say(groups: Value | None) -> bool:
+    return isinstance(groups, Seq) and all(
+        isinstance(one, Table) and "weight_decay" in one.items for one in groups.items
+    )
+
+
+def _is_kept_out_somewhere(script: Script) -> bool:
+    """Whether the source has a group without decay, which then nothing uses."""
+    for source in script.files:
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    named = isinstance(key, ast.Constant) and key.value == "weight_decay"
+                    if named and isinstance(value, ast.Constant) and value.value == 0:
+                        return True
+    return False
 
 
 def _of_groups(groups: Value | None, decay: Value | None) -> list[float] | None:

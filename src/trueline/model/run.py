@@ -18,7 +18,7 @@ FORMAT = 1
 class EventName(StrEnum):
     """The events of a run. Each is a JSON object with ``event``, ``step``, ``phase`` and ``t``.
 
-    ``t`` is seconds since the run began. What each adds:
+    ``t`` is seconds since the run began; the first few of most kinds have a ``line``, the user's. What each adds:
 
     =============  ==================================================================================
     loader         loader, kind, length, batch_size, sampler, workers, at (its line): an iteration over data begins
@@ -29,14 +29,24 @@ class EventName(StrEnum):
                    one value stands at the ends of each sequence of whole numbers, or null)
     mode           module, training
     zero_grad      optimizer
-    backward       micro
+    backward       micro, norm (of the gradients, where they are handed out)
     loss           value, micro, index, source (backward | value_and_grad | model | output)
     scale          value: the loss scale in force
     unscale        optimizer
     clip           kind (norm | value), limit, norm
-    step           optimizer, kind, lr (one per group), grad_norm, skipped
+    step           optimizer, kind, lr (one per group), grad_norm, skipped; at first uncleared, backwards, factor
     scheduler      kind, lr
     overflow       optimizer: a step was skipped for non-finite gradients
+    modes          network, training, acting, resting: layers whose mode matters, where it is not as in the step before
+    gradients      optimizer, update, held, none, zero (names), strangers, unheld, strays, elements, zeros
+    weights        fingerprints (by name), shared (lists of names), sharded: after a few training steps
+    buffers        moved (names): buffers that an evaluation step has changed, in the first steps of evaluations
+    criterion      function, value and what is known of prediction and target: a loss of the framework's
+    dropout        line: dropout acts in a network that is in evaluation mode
+    loaded         missing, unexpected (names), given, changed, line: weights were loaded into a network
+    schedule       kind, line: a learning rate schedule was built
+    penalty        scaled, divided, line: gradients that are themselves differentiated
+    workers        round, worker, streams: a data worker's generators, each before and after its first fetch
     notice         message_id, params: something that could not be captured, and how to get it
     end            seconds: the step is finished; what follows a killed process's last ``end`` is not read
     =============  ==================================================================================
@@ -55,8 +65,34 @@ class EventName(StrEnum):
     STEP = "step"
     SCHEDULER = "scheduler"
     OVERFLOW = "overflow"
+    MODES = "modes"
+    GRADIENTS = "gradients"
+    WEIGHTS = "weights"
+    BUFFERS = "buffers"
+    CRITERION = "criterion"
+    DROPOUT = "dropout"
+    LOADED = "loaded"
+    SCHEDULE = "schedule"
+    PENALTY = "penalty"
+    WORKERS = "workers"
     NOTICE = "notice"
     END = "end"
+
+
+LOOKS = frozenset(
+    (
+        *(EventName.MODES, EventName.GRADIENTS, EventName.WEIGHTS, EventName.BUFFERS, EventName.CRITERION),
+        *(
+            EventName.INPUT,
+            EventName.DROPOUT,
+            EventName.LOADED,
+            EventName.SCHEDULE,
+            EventName.PENALTY,
+            EventName.WORKERS,
+        ),
+    )
+)
+"""What only checks read, taken down in the first steps and ever more rarely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +125,7 @@ class ParamInfo:
     optimizer: int | None = None
     group: int | None = None
     initial: Summary | None = None
+    equal_rows: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The JSON shape."""
@@ -102,6 +139,7 @@ class ParamInfo:
             "optimizer": self.optimizer,
             "group": self.group,
             "initial": self.initial.to_json() if self.initial is not None else None,
+            "equal_rows": self.equal_rows,
         }
 
     @classmethod
@@ -118,6 +156,7 @@ class ParamInfo:
             optimizer=may(found, "optimizer", int),
             group=may(found, "group", int),
             initial=Summary.from_json(initial) if initial is not None else None,
+            equal_rows=may(found, "equal_rows", bool) or False,
         )
 
 

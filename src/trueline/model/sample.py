@@ -29,6 +29,26 @@ def _unpack(kind: str, text: Any, size: int) -> array.array[Any]:
     return unpacked
 
 
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """How long ``value`` stands at either end of each sequence, and how often it is inside of them."""
+
+    value: int
+    left: Sequence[int]
+    right: Sequence[int]
+    inside: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON shape."""
+        return {"value": self.value, "left": list(self.left), "right": list(self.right), "inside": self.inside}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """Read the JSON shape; a KeyError, TypeError or ValueError says what is wrong."""
+        left, right = ([int(one) for one in found[side]] for side in ("left", "right"))
+        return cls(int(found["value"]), left, right, int(found["inside"]))
+
+
 def _rows(found: Mapping[str, Any], size: int) -> dict[str, Sequence[int]]:
     rows: dict[str, Sequence[int]] = {str(kind): [int(one) for one in places] for kind, places in found.items()}
     if any(not 0 <= one < size for places in rows.values() for one in places):
@@ -42,7 +62,8 @@ class SampleField:
 
     ``fingerprints`` find the very same sample again; the statistics, which do not depend on the
     order of elements, find it across frameworks, layouts and rounding. They speak of the finite elements: ``nonfinite``
-    are the samples (at most the first of them) with others, by kind: nan, +inf, -inf.
+    are the samples (at most the first of them) with others, by kind: nan, +inf, -inf. ``ends`` is there for a loader's
+    first batches, of sequences of whole numbers.
     """
 
     name: str
@@ -54,6 +75,7 @@ class SampleField:
     minimum: Sequence[float]
     maximum: Sequence[float]
     nonfinite: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    ends: Ends | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The JSON shape; the numbers are base64 of little-endian u64 and f32."""
@@ -67,6 +89,7 @@ class SampleField:
             "min": _pack("f", self.minimum),
             "max": _pack("f", self.maximum),
             **({"nonfinite": {kind: list(rows) for kind, rows in self.nonfinite.items()}} if self.nonfinite else {}),
+            **({"ends": self.ends.to_json()} if self.ends is not None else {}),
         }
 
     @classmethod
@@ -83,6 +106,7 @@ class SampleField:
                 _unpack("f", found["min"], size),
                 _unpack("f", found["max"], size),
                 _rows(found.get("nonfinite") or {}, size),
+                Ends.from_json(found["ends"]) if found.get("ends") is not None else None,
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a sample field: {error}") from error

@@ -14,6 +14,7 @@ from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves
 from trueline.kernel import describe_rows
 from trueline.model.sample import Batch, SampleField
+from trueline.record.ends import ends_of
 
 _MOST_FIELDS = 16
 _MOST_SAMPLES = 64
@@ -45,9 +46,9 @@ def lay_out(batch: Any, values: Values, indexes: Sequence[int] | None) -> Laid:
     return Laid(size, kept, [])
 
 
-def describe_batch(laid: Laid, indexes: Sequence[int] | None) -> Batch:
-    """Fingerprints and statistics of every sample in every field."""
-    fields = [_field(name, array) for name, array in laid.arrays]
+def describe_batch(laid: Laid, indexes: Sequence[int] | None, *, closely: bool = False) -> Batch:
+    """Fingerprints and statistics of every sample in every field; ``closely`` also what fills sequences up."""
+    fields = [_field(name, array, closely) for name, array in laid.arrays]
     if laid.texts:
         fields.append(_text_field(laid.texts))
     if indexes is not None and len(indexes) != laid.size:
@@ -64,7 +65,7 @@ def _array(found: Any, values: Values) -> Any:
         return None
 
 
-def _field(name: str, array: Any) -> SampleField:
+def _field(name: str, array: Any, closely: bool) -> SampleField:
     rows = describe_rows(array)
     return SampleField(
         name,
@@ -76,6 +77,7 @@ def _field(name: str, array: Any) -> SampleField:
         rows.minimum.tolist(),
         rows.maximum.tolist(),
         _nonfinite(array),
+        ends_of(array) if closely else None,
     )
 
 

@@ -13,6 +13,7 @@ from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves
 from trueline.kernel import UnsupportedDtype, summarise
 from trueline.model.numbers import plain
+from trueline.record.ends import ends_of
 
 # So many calls of layers that are fed by no other are looked at, in the first step.
 LAYERS: Final = 8
@@ -33,7 +34,9 @@ def described(args: Sequence[Any], kwargs: Mapping[str, Any], values: Values) ->
         except (Unreadable, UnsupportedDtype):
             continue
         told = {"name": name, "shape": list(values.shape(tensor)), "dtype": values.dtype(tensor)}
-        found.append({**told, "summary": summary.to_json(), "columns": _columns(array), "ends": _ends(array)})
+        ends = ends_of(array)
+        more = {"columns": _columns(array), "ends": ends.to_json() if ends is not None else None}
+        found.append({**told, "summary": summary.to_json(), **more})
     return found
 
 
@@ -59,27 +62,3 @@ def _columns(array: npt.NDArray[Any]) -> dict[str, Any] | None:
 
 def _short(numbers: npt.NDArray[Any]) -> list[float]:
     return [float(f"{one:.6g}") for one in numbers.tolist()]
-
-
-def _ends(array: npt.NDArray[Any]) -> dict[str, Any] | None:
-    """Of sequences of whole numbers: the value that most of them end with, and how long it does so on either side."""
-    if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] < 3 or not len(array):
-        return None
-    value = _filling(array)
-    if value is None:
-        return None
-    filled = array == value
-    whole = filled.all(1)
-    left = np.where(whole, 0, np.argmin(filled, 1))
-    right = np.where(whole, array.shape[1], np.argmin(filled[:, ::-1], 1))
-    inside = int(filled.sum() - left.sum() - right.sum())
-    return {"value": value, "left": left.tolist(), "right": right.tolist(), "inside": inside}
-
-
-def _filling(array: npt.NDArray[Any]) -> int | None:
-    """The value that stands twice at an end of most sequences, of those that do so at all."""
-    ends = np.concatenate([array[array[:, 0] == array[:, 1], 0], array[array[:, -1] == array[:, -2], -1]])
-    if not len(ends):
-        return None
-    found, counts = np.unique(ends, return_counts=True)
-    return int(found[int(np.argmax(counts))])

@@ -15,9 +15,16 @@ from trueline.model.run import CallInfo, EventName
 from trueline.record.batches import describe_batch, lay_out
 from trueline.record.entering import LAYERS, described
 from trueline.record.guard import guarded
+from trueline.record.looks.asides import Asides
+from trueline.record.looks.gradients import GradientLook
+from trueline.record.looks.leftovers import Leftovers
 from trueline.record.networks import Place
 from trueline.record.open_step import Lazy, Spot
 from trueline.record.recorder import Recorder
+
+# So many batches of each loader are looked at closely.
+_EARLY = 3
+_LINES = 6
 
 
 class Feed:
@@ -30,6 +37,11 @@ class Feed:
         self._stack: list[tuple[Any, Place | None, int, int | None]] = []
         self._asked = 0.0
         self._norm: Any = None
+        self._batches: dict[int | None, int] = {}
+        self._gradient_look = GradientLook(recorder, adapter)
+        self._leftovers = Leftovers(adapter.values)
+        self._asides = Asides(recorder, adapter)
+        self._lined: dict[str, int] = {}
 
     @property
     def on(self) -> bool:
@@ -39,6 +51,15 @@ class Feed:
     def turn_off(self, error: Exception) -> None:
         """Stop recording."""
         self._recorder.turn_off(error)
+
+    def _at(self, event: EventName) -> dict[str, Any]:
+        """The user's line of an event, for the first few of a kind."""
+        told = self._lined.get(event, 0)
+        if told >= _LINES:
+            return {}
+        self._lined[event] = told + 1
+        line = self._recorder.project.line(user_line(self._adapter.build.package()))
+        return {} if line is None else {"line": line.to_json()}
 
     @property
     def wants_calls(self) -> bool:
@@ -71,7 +92,7 @@ class Feed:
             source="loader",
             loader=recorder.loader_known(loader),
             waited=round(waited, 6),
-            samples=describe_batch(laid, indexes).to_json(),
+            samples=describe_batch(laid, indexes, closely=self._is_early(id(loader))).to_json(),
         )
         if recorder.whole is not None:
             recorder.whole.add(event, id(loader), laid)
@@ -109,12 +130,15 @@ class Feed:
         if place is None:
             self._stack.append((module, None, 0, None))
             return
+        if outermost and place.root not in recorder.open.modes:
+            recorder.open.modes[place.root] = recorder.modes.seen(place.root)
+            recorder.evaluation_begins()
         call = recorder.open.count_call(place)
         position = self._note_call(place, call, args, kwargs) if recorder.first_of_phase else None
         self._stack.append((module, place, call, position))
         if not recorder.open.fetched and outermost and not recorder.open.backward and not self._batch_told():
             laid = lay_out((args, dict(kwargs)), self._values, None)
-            samples = describe_batch(laid, None).to_json()
+            samples = describe_batch(laid, None, closely=self._is_early(None)).to_json()
             told = recorder.event(EventName.BATCH, source="forward", loader=None, waited=0.0, samples=samples)
             if recorder.whole is not None:
                 recorder.whole.add(told, None, laid, from_loader=False)
@@ -136,6 +160,11 @@ class Feed:
         fields = described(args, kwargs, self._values)
         if fields:
             self._recorder.event(EventName.INPUT, module=place, kind=type(module).__name__, fields=fields)
+
+    def _is_early(self, loader: int | None) -> bool:
+        """Whether this is one of the first batches of a loader."""
+        self._batches[loader] = self._batches.get(loader, 0) + 1
+        return self._batches[loader] <= _EARLY
 
     def _batch_told(self) -> bool:
         return any(one["event"] == EventName.BATCH for one in self._recorder.open.events)
@@ -205,7 +234,11 @@ class Feed:
     def mode_set(self, module: Any, training: bool) -> None:
         place = self._recorder.networks.place(self._values.unwrap(module))
         self._recorder.event(
-            EventName.MODE, module=place if place is not None else "", kind=type(module).__name__, training=training
+            EventName.MODE,
+            module=place if place is not None else "",
+            kind=type(module).__name__,
+            training=training,
+            **self._at(EventName.MODE),
         )
 
     @guarded
@@ -213,7 +246,7 @@ class Feed:
         self._recorder.outside_step()
         of_module = self._values.is_module(owner) and not hasattr(owner, "param_groups")
         optimizer = None if of_module else self._recorder.optimizer_index(owner, self._adapter)
-        self._recorder.event(EventName.ZERO_GRAD, optimizer=optimizer)
+        self._recorder.event(EventName.ZERO_GRAD, optimizer=optimizer, **self._at(EventName.ZERO_GRAD))
 
     @guarded
     def loss(self, value: Any, source: str) -> None:
@@ -227,12 +260,13 @@ class Feed:
             for one in recorder.open.events
         )
         kept = Lazy(self._values.read, self._values.keep(value))
-        recorder.event(EventName.LOSS, value=kept, micro=micro, index=index, source=source)
+        recorder.event(EventName.LOSS, value=kept, micro=micro, index=index, source=source, **self._at(EventName.LOSS))
 
     @guarded
     def backward_began(self) -> None:
         # Reentrant checkpointing runs a backward of its own inside the user's.
         if not self._recorder.in_backward:
+            self._leftovers.backward_begins()
             self._recorder.event(EventName.BACKWARD, micro=self._recorder.open.backward)
             self._recorder.open.backward += 1
         self._recorder.in_backward += 1
@@ -240,6 +274,8 @@ class Feed:
     @guarded
     def backward_ended(self) -> None:
         self._recorder.in_backward = max(self._recorder.in_backward - 1, 0)
+        if not self._recorder.in_backward:
+            self._leftovers.backward_ends()
 
     @guarded
     def scale(self, value: Any) -> None:
@@ -251,12 +287,12 @@ class Feed:
     @guarded
     def unscaled(self, optimizer: Any) -> None:
         index = None if optimizer is None else self._recorder.optimizer_index(optimizer, self._adapter)
-        self._recorder.event(EventName.UNSCALE, optimizer=index)
+        self._recorder.event(EventName.UNSCALE, optimizer=index, **self._at(EventName.UNSCALE))
 
     @guarded
     def clipped(self, kind: str, limit: float, norm: Any) -> None:
         kept = None if norm is None else Lazy(self._values.read, self._values.keep(norm))
-        self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept)
+        self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept, **self._at(EventName.CLIP))
 
     def step_due(self, _optimizer: Any) -> None:
         """Nothing of it is recorded before the gradients are known."""
@@ -272,6 +308,8 @@ class Feed:
         recorder.open.stepped = True
         recorder.open.optimizers.add(index)
         norm = None
+        seen = self._leftovers.updating(index, gradients) if gradients is not None else {}
+        self._gradient_look.look(index, groups, gradients)
         if gradients is not None:
             # Some optimizers take scaled gradients and divide them by themselves.
             scale = float(next((group.settings["loss_scale"] for group in groups if "loss_scale" in group.settings), 1))
@@ -286,6 +324,8 @@ class Feed:
             lr=[group.settings.get("lr") for group in groups],
             grad_norm=norm,
             skipped=False,
+            **seen,
+            **self._at(EventName.STEP),
         )
 
     def _take_parameter_gradients(self, gradients: Sequence[tuple[Any, Any]]) -> None:
@@ -310,7 +350,14 @@ class Feed:
     def scheduled(self, scheduler: Any) -> None:
         optimizer = getattr(scheduler, "optimizer", None)
         rates = [group.settings.get("lr") for group in self._values.groups(optimizer)] if optimizer is not None else []
-        self._recorder.event(EventName.SCHEDULER, kind=type(scheduler).__name__, lr=rates)
+        self._recorder.event(
+            EventName.SCHEDULER, kind=type(scheduler).__name__, lr=rates, **self._at(EventName.SCHEDULER)
+        )
+
+    @guarded
+    def aside(self, what: str, **facts: Any) -> None:
+        if what == "pulled" or not self._recorder.in_backward:
+            self._asides.told(what, facts, [module for module, *_ in self._stack])
 
     @guarded
     def notice(self, message_id: str, **params: Any) -> None:

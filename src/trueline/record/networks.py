@@ -13,6 +13,7 @@ from trueline.adapters.protocol import Adapter
 
 _OURS = str(Path(__file__).parent.parent) + "/"
 _FRAMES_TO_SEARCH = 40
+_MOST_STRAYS = 32
 
 
 @dataclass(slots=True, eq=False)
@@ -41,11 +42,21 @@ class Place:
         return f"{self.root.prefix}.{self.path}" if self.path else self.root.prefix
 
 
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A module with parameters that is called inside a network and is not registered in it."""
+
+    place: Place
+    module: weakref.ReferenceType[Any]
+    parameters: list[weakref.ReferenceType[Any]]
+
+
 class Networks:
     """Finds a module's place; a wrapper (data parallel, compiled …) has none."""
 
     def __init__(self) -> None:
         self.roots: list[Root] = []
+        self.strays: list[Stray] = []
         self._places: dict[int, Place | None] = {}
 
     def known(self, module: Any) -> bool:
@@ -67,6 +78,10 @@ class Networks:
         if parent is not None:
             found = Place(parent.root, _joined(parent.path, f"~{type(module).__name__}"))
             self._remember(module, found)
+            if len(self.strays) < _MOST_STRAYS:
+                own = [one.value for one in adapter.values.tensors(module) if one.trainable]
+                if own:
+                    self.strays.append(Stray(found, weakref.ref(module), [weakref.ref(one) for one in own]))
             return found
         return self._add_root(module, adapter)
 

@@ -10,7 +10,8 @@ from typing import Any
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo
 from trueline.model.summary import Summary
-from trueline.record.networks import Place
+from trueline.record.looks.modes import Mode
+from trueline.record.networks import Place, Root
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class OpenStep:
     stepped: bool = False
     optimizers: set[int] = field(default_factory=set)
     losses: int = 0
+    modes: dict[Root, Mode | None] = field(default_factory=dict)
+    buffers: dict[str, str] | None = None
 
     @property
     def active(self) -> bool:

@@ -24,6 +24,9 @@ from trueline.model.run import CallInfo, EventName, RunInfo
 from trueline.model.trouble import Trouble
 from trueline.record.edges import Edges
 from trueline.record.guard import guarded
+from trueline.record.looks.modes import ModeLook
+from trueline.record.looks.weights import any_sharded, fingerprints, shared
+from trueline.record.looks.when import due
 from trueline.record.networks import Networks, Place
 from trueline.record.open_step import Lazy, OpenStep, Spot
 from trueline.record.project import Project
@@ -56,6 +59,8 @@ class Recorder:
         self.parameters = Parameters()
         self._modules = Modules(project)
         self.edges = Edges()
+        self.modes = ModeLook()
+        self._evaluated_after: int | None = None
         self.waiting = WaitingBatches()
         self.keeper = TensorKeeper(wanted)
         self.whole = WholeBatches(wanted.batches) if wanted.batches else None
@@ -257,6 +262,7 @@ class Recorder:
         if phase is Phase.TRAIN and self.wanted.weights and number in self.wanted.steps and self.wanted.deep:
             self._take_weights(step)
         self._remember_calls(step, phase)
+        self._look(step, phase, number)
         events = [self._finished(one, phase, number) for one in step.events if _belongs(one, phase)]
         seconds = time.perf_counter() - step.began
         end = {"event": EventName.END.value, "t": round(time.perf_counter() - self._began, 6)}
@@ -277,6 +283,30 @@ class Recorder:
         self.edges.forget()
         for subscriber in self._subscribers:
             subscriber(phase, number, events)
+
+    def evaluation_begins(self) -> None:
+        """A network is called: where this may be the first step of an evaluation, its buffers are remembered."""
+        first = self._evaluated_after != self.steps[Phase.TRAIN] and due(self.steps[Phase.EVAL])
+        if first and not self.open.training and self.open.buffers is None and self.steps[Phase.TRAIN]:
+            self.open.buffers = fingerprints(self.networks, buffers_only=True)
+
+    def _look(self, step: OpenStep, phase: Phase, number: int) -> None:
+        """What checks ask for, at the end of a step."""
+        at = {"t": round(time.perf_counter() - self._began, 6)}
+        for root, mode in step.modes.items():
+            fields = self.modes.changed(root, phase, mode) if mode is not None else None
+            if fields is not None:
+                step.events.append({"event": EventName.MODES.value, **at, **fields})
+        if phase is Phase.TRAIN and step.stepped and due(number + 1):
+            told = {"fingerprints": fingerprints(self.networks), "shared": shared(self.networks)}
+            sharded = any_sharded(self.networks)
+            step.events.append({"event": EventName.WEIGHTS.value, **at, **told, "sharded": sharded})
+        if phase is Phase.EVAL:
+            self._evaluated_after = self.steps[Phase.TRAIN]
+            if step.buffers:
+                now = fingerprints(self.networks, buffers_only=True)
+                moved = [name for name, before in step.buffers.items() if now.get(name, before) != before]
+                step.events.append({"event": EventName.BUFFERS.value, **at, "moved": moved, "looked": len(now)})
 
     def _finished(self, event: dict[str, Any], phase: Phase, number: int) -> dict[str, Any]:
         found = {name: _resolved(value) for name, value in event.items()}
@@ -395,6 +425,8 @@ def _resolved(value: Any) -> Any:
         return value.read(value.scalar)
     if isinstance(value, Place):
         return value.full
+    if isinstance(value, list):
+        return [_resolved(one) for one in value] if value and isinstance(value[0], Place) else value
     return value
 
 

@@ -24,6 +24,12 @@ class Named:
     place: Place
     leaf: str
     initial: Summary | None
+    equal_rows: bool = False
+
+    @property
+    def place_of_leaf(self) -> Place:
+        """Its own name as a place."""
+        return Place(self.place.root, f"{self.place.path}.{self.leaf}" if self.place.path else self.leaf)
 
 
 class _ByObject(Generic[Known]):
@@ -54,7 +60,8 @@ class Parameters:
         for one in values.tensors(root.module()):
             if self._named.get(one.value) is None:
                 path, _, leaf = one.name.rpartition(".")
-                self._named.set(one.value, Named(Place(root, path), leaf, _summary(one.value, values)))
+                summary, equal_rows = _first_values(one.value, values)
+                self._named.set(one.value, Named(Place(root, path), leaf, summary, equal_rows))
 
     def find(self, parameter: Any) -> Named | None:
         """A parameter's name; None for one that belongs to no network that was called."""
@@ -63,6 +70,10 @@ class Parameters:
     def held(self, parameter: Any, optimizer: int, group: int) -> None:
         """An optimizer's group holds this parameter."""
         self._held_by.set(parameter, (optimizer, group))
+
+    def is_held(self, parameter: Any) -> bool:
+        """Whether an optimizer holds this parameter."""
+        return self._held_by.get(parameter) is not None
 
     def table(self, networks: Networks) -> list[ParamInfo]:
         """Every parameter and buffer of every network; of one that is gone as it was last."""
@@ -87,14 +98,18 @@ class Parameters:
             optimizer,
             group,
             known.initial if known is not None else None,
+            known is not None and known.equal_rows,
         )
 
 
-def _summary(tensor: Any, values: Values) -> Summary | None:
+def _first_values(tensor: Any, values: Values) -> tuple[Summary | None, bool]:
+    """A tensor's Summary, and whether its rows are all the same; the first two tell of nearly all that they are not."""
     try:
-        return summarise(values.to_numpy(tensor))
+        array = values.to_numpy(tensor)
     except Unreadable:
-        return None
+        return None, False
+    rows = array.ndim > 1 and len(array) > 1 and bool((array[0] == array[1]).all())
+    return summarise(array), rows and bool((array == array[0]).all())
 
 
 class Modules:

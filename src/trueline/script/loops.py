@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trueline.script.roles import Role
 from trueline.script.trace import LOOP, UNCALLED, Event, Scope, Trace, iterated
-from trueline.script.values import Const, Derived, Made, Seq, Unknown, Value
+from trueline.script.values import Const, Derived, Made, Seq, Unknown, Value, options
 
 _STEPS = (Role.STEP, Role.SCALER_STEP)
 
@@ -27,7 +27,11 @@ class TrainingLoop:
 
     @property
     def loader(self) -> Value | None:
-        """What it goes through."""
+        """The data that it goes through, where it is cut into pieces what the loop around goes through."""
+        for scope in (self.scope, *reversed(self.around)):
+            value = iterated(scope.value)
+            if any(_is_loader(one) for one in options(value)):
+                return value
         return iterated(self.scope.value)
 
     @property
@@ -51,6 +55,12 @@ class EvaluationLoop:
     def of(self, *roles: Role) -> list[Event]:
         """Its events of these roles, in order."""
         return [one for one in self.events if one.role in roles]
+
+
+def _is_loader(value: Value) -> bool:
+    return isinstance(value, Made) and (
+        value.event.role is Role.BUILD_LOADER or value.name.startswith("mindspore.dataset.")
+    )
 
 
 def training_loops(trace: Trace) -> list[TrainingLoop]:

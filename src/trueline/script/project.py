@@ -60,6 +60,14 @@ class Project:
                     yield place
                     return
 
+    def find_folder(self, name: str, beside: Path) -> Path | None:
+        """The folder of a package without an __init__.py."""
+        for root in dict.fromkeys((beside.parent, *self._roots)):
+            place = root.joinpath(*name.split("."))
+            if place.is_dir():
+                return place
+        return None
+
     def find_relative(self, name: str, level: int, beside: Path) -> Path | None:
         """The file of ``from ..name import``."""
         folder = beside.parent

@@ -57,6 +57,8 @@ class Event:
     implied: bool = False
     # Some arguments were given as *args or **kwargs that could not be looked into.
     open: bool = False
+    # A chain of layers calls it, so that its own line is elsewhere.
+    in_chain: bool = False
 
     def arg(self, place: int | None, *names: str) -> Value | None:
         """An argument by its place or by one of its names; None where it was not given."""
@@ -85,6 +87,13 @@ class Event:
         """Whether a condition stands between a scope (None: the whole script) and it."""
         inner = self.scopes[self.scopes.index(scope) + 1 :] if scope is not None else self.scopes
         return any(one.kind in (BRANCH, HANDLER) for one in inner)
+
+    def seen_beside(self, other: Event) -> Place:
+        """Its place in the function in which the other one happens too: where that one calls what leads here."""
+        for one in self.scopes:
+            if one.kind == CALL and one not in other.scopes:
+                return one.place
+        return self.place
 
     @property
     def method(self) -> str:

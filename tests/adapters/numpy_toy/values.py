@@ -72,6 +72,11 @@ def node(tensor: Any) -> Any:
     return tensor if tensor.origin is not None else None
 
 
+def gradient(parameter: Any) -> Any:
+    """What waits at a parameter for an update."""
+    return getattr(parameter, "grad", None)
+
+
 def nodes_before(node: Any) -> list[Any]:
     """The nodes whose outputs a node takes."""
     return [one for one in node.origin[1] if one.origin is not None]

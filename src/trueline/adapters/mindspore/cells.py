@@ -10,7 +10,7 @@ from mindspore import nn
 from mindspore.experimental.optim import lr_scheduler
 from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
-from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore import besides, values
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name, optimizer_in, unwrap
 from trueline.adapters.patching import Patches, outermost
@@ -77,6 +77,7 @@ def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]
             telling.depth -= 1
             if tell and telling.speaks():
                 observer.returned(cell, args, kwargs, output)
+                besides.tell_cell(telling, cell, args, kwargs, output)
         return output
 
     return call

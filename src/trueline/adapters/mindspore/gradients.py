@@ -52,7 +52,9 @@ def _backward(telling: Telling, original: Callable[..., Any]) -> Callable[..., A
         telling.observer.backward_began()
         inside = True
         try:
-            return original(*args, **kwargs)
+            result = original(*args, **kwargs)
+            telling.observer.aside("pulled", gradients=[one for _, one in leaves(result, values.is_tensor)])
+            return result
         finally:
             inside = False
             if telling.speaks():

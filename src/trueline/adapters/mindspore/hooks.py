@@ -7,7 +7,7 @@ from typing import Any
 
 import mindspore as ms
 
-from trueline.adapters.mindspore import build, cells, data, gradients, jit, scaling
+from trueline.adapters.mindspore import besides, build, cells, data, gradients, jit, scaling
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
@@ -30,7 +30,7 @@ def install(observer: Observer) -> Installed:
     """Tell the observer of everything that happens from now on, on this thread."""
     hooks = _Hooks(observer)
     build.capture_built()
-    for room in (cells, gradients, scaling, jit, data):
+    for room in (cells, gradients, scaling, jit, data, besides):
         room.watch(hooks.telling, hooks.patches)
     return hooks
 

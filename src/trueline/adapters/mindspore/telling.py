@@ -28,6 +28,7 @@ class Telling:
         self.trainers: list[Any] = []
         self.scaled: list[tuple[Any, Any, Any]] = []
         self.unstepped = False
+        self.losing = False
         self._noticed: set[tuple[str, str]] = set()
         self.undecided = False
         self._thread = threading.get_ident()

@@ -23,6 +23,7 @@ __all__ = [
     "attributes",
     "dtype",
     "from_numpy",
+    "gradient",
     "groups",
     "identity",
     "is_module",
@@ -173,6 +174,10 @@ def _nodes(found: Iterable[Any]) -> list[_Node]:
 def node(tensor: Any) -> Any:
     """The autograd node that made the tensor; None where there is none."""
     return next(iter(_nodes((tensor._grad_node,))), None)
+
+
+def gradient(parameter: Any) -> Any:
+    """None: gradients are handed around, they do not wait at parameters."""
 
 
 def nodes_before(node: Any) -> Sequence[Any]:

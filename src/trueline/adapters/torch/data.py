@@ -12,6 +12,7 @@ from torch.utils.data import dataloader
 from trueline.adapters.indexes import Indexes
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.torch import workers
 
 _SHUFFLES = {
     "SequentialSampler": False,
@@ -25,6 +26,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
     """Tell of every iteration over a DataLoader and of every batch."""
     loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
     indexes = Indexes()
+    pass_on = workers.watch(observer, switch, patches)
 
     def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
         def begin(loader: Any) -> Any:
@@ -51,8 +53,10 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
                 batch = original(iterator)
             except StopIteration:
                 indexes.forget(iterator)
+                pass_on()
                 observer.loader_ended(loader)
                 raise
+            pass_on()
             in_order = bool(getattr(iterator, "_in_order", True))
             observer.fetched(loader, batch, indexes.handed_out(iterator, in_order=in_order))
             return batch

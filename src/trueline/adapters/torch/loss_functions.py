@@ -1,7 +1,8 @@
-"""Losses of an evaluation: without gradients no backward shows which number is the loss."""
+"""Loss functions: what they are called with, and in evaluation the loss, which no backward shows there."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -19,17 +20,38 @@ _NAMES: Final = (
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Tell what the loss functions give where no gradient is asked for."""
+    """Tell what the loss functions are called with, and what they give where no gradient is asked for."""
 
-    def told(result: Any, *_args: Any, **_kwargs: Any) -> None:
-        if torch.is_grad_enabled() or torch._C._get_tracing_state() is not None:
-            return
-        if values.is_tensor(result) and result.numel() == 1:
-            observer.loss(result, "output")
+    def teller(name: str, original: Callable[..., Any]) -> Callable[..., None]:
+        parameters = list(inspect.signature(original).parameters.values())
+        defaults = {one.name: one.default for one in parameters[2:] if one.default is not one.empty}
+        names = [one.name for one in parameters]
+
+        def told(result: Any, *args: Any, **kwargs: Any) -> None:
+            if torch._C._get_tracing_state() is not None or not values.is_tensor(result):
+                return
+            given = {**dict(zip(names, args, strict=False)), **kwargs}
+            if torch.is_grad_enabled():
+                prediction, target = given.get(names[0]), given.get(names[1])
+                node = getattr(prediction, "grad_fn", None)
+                observer.aside(
+                    "criterion",
+                    name=name,
+                    prediction=prediction,
+                    target=target,
+                    settings={**defaults, **{one: given[one] for one in names[2:] if one in given}},
+                    value=result,
+                    made_by=None if node is None else node.name().removesuffix("Backward0"),
+                )
+            elif result.numel() == 1:
+                observer.loss(result, "output")
+
+        return told
 
     originals = {name: getattr(functional, name) for name in _NAMES if hasattr(functional, name)}
-    for name in originals:
-        patches.wrap(functional, name, lambda original: outermost(original, speaks, after=told))
+    for name, one in originals.items():
+        told = teller(name, one)
+        patches.wrap(functional, name, lambda original, told=told: outermost(original, speaks, after=told))  # type: ignore[misc]
     patches.wrap(torch.jit, "script", lambda original: _with(originals, original))
 
 

@@ -14,7 +14,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.torch import loss_functions, values
+from trueline.adapters.torch import besides, loss_functions, penalties, values
 
 _NODES_TO_SCALE = 16
 
@@ -31,6 +31,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
     _watch_optimizers(observer, speaks, patches)
     _watch_clipping(observer, speaks, patches)
     loss_functions.watch(observer, speaks, patches)
+    besides.watch(observer, speaks, patches)
+    penalties.watch(observer, speaks, patches, scaled.is_scaled)
     patches.wrap(
         sys.modules["torch.multiprocessing.spawn"],
         "start_processes",
@@ -65,6 +67,13 @@ class _Scaled:
             if after.grad_fn is not None and after.grad_fn in _nearest(loss.grad_fn):
                 return values.keep(loss) / scale
         return loss
+
+    def is_scaled(self, loss: Any) -> bool:
+        """Whether a scaler has multiplied this loss, or what it is made of."""
+        nodes = _nearest(loss.grad_fn)
+        return any(
+            after is loss or (after.grad_fn is not None and after.grad_fn in nodes) for _, after, _ in self._seen
+        )
 
     def forget(self) -> None:
         self._seen.clear()

@@ -136,6 +136,11 @@ def node(tensor: Any) -> Any:
     return tensor.grad_fn
 
 
+def gradient(parameter: Any) -> Any:
+    """The gradient that waits at a parameter for an update; None where there is none."""
+    return parameter.grad if parameter.is_leaf else None
+
+
 def nodes_before(node: Any) -> list[Any]:
     """The autograd nodes whose outputs a node takes."""
     return [before for before, _ in node.next_functions if before is not None]

@@ -11,9 +11,7 @@ from trueline.script.values import Attribute, Const, Derived, Made, Symbol, Valu
 
 _NO_GRADIENT: Final = ("no_grad", "inference_mode")
 _CUTTING: Final = frozenset(("detach", "detach_", "item", "numpy", "asnumpy", "tolist", "stop_gradient"))
-_CUTTING_FUNCTIONS: Final = frozenset(
-    ("builtins.float", "torch.tensor", "torch.from_numpy", "mindspore.Tensor", "torch.argmax", "mindspore.ops.argmax")
-)
+_CUTTING_FUNCTIONS: Final = frozenset(("builtins.float", "torch.tensor", "torch.from_numpy", "mindspore.Tensor"))
 _DIVIDING: Final = frozenset(
     ("div", "div_", "true_divide", "mul", "mul_", "divide", "multiply", "mean", "RealDiv", "scale_")
 )

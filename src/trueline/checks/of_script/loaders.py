@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from trueline.script.place import Place
-from trueline.script.values import Const, Instance, Item, Made, Symbol, Value, options
+from trueline.script.values import Const, Instance, Made, Symbol, Unknown, Value, options
 
 _PIPELINE: Final = "mindspore.dataset."
 # Sources of MindSpore that shuffle unless they are told not to, where a sampler can do it.
@@ -78,7 +78,7 @@ def _orders_itself(dataset: Value | None) -> bool:
         if isinstance(one, Instance):
             if one.is_a("torch.utils.data.IterableDataset"):
                 return True
-        elif not isinstance(one, Made | Item):
+        elif isinstance(one, Unknown):
             return True
     return False
 

@@ -9,10 +9,10 @@ from typing import Any
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Table
-from trueline.model.run import EventName
+from trueline.model.run import LOOKS, EventName
 from trueline.report.shown import number, say
 
-_COMMON = ("event", "step", "phase", "t")
+_COMMON = ("event", "step", "phase", "t", "line")
 _LONG = 6
 
 
@@ -26,7 +26,7 @@ def event_detail(event: Mapping[str, Any]) -> str:
 def events_table(title: Message, events: Iterable[Mapping[str, Any]]) -> list[Block]:
     """Events in order; equal ones that follow each other are one row with their number."""
     rows: list[list[Any]] = []
-    for line, alike in groupby(_cells(event) for event in events):
+    for line, alike in groupby(_cells(event) for event in events if event["event"] not in LOOKS):
         times = sum(1 for _ in alike)
         rows.append([*line[:2], f"{line[2]} x{times}" if times > 1 else line[2], line[3]])
     columns = [message("show.step"), message("show.phase"), message("show.event"), message("show.values")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
 from trueline.script.trace import Event
 from trueline.script.values import (
@@ -12,6 +13,7 @@ from trueline.script.values import (
     Const,
     Function,
     Instance,
+    Made,
     Partial,
     Seq,
     Symbol,
@@ -83,8 +85,9 @@ def _getattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _setattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     owner, name, value = event.arg(0), event.arg(1), event.arg(2)
     del reader, node
-    if isinstance(owner, Instance) and isinstance(name, Const) and value is not None:
-        owner.attributes[str(name.value)] = value
+    if isinstance(owner, Instance) and value is not None:
+        # Under a name that is not known it is still there.
+        owner.attributes[str(name.value) if isinstance(name, Const) else f"*{len(owner.attributes)}"] = value
     return Const(None)
 
 
@@ -186,6 +189,34 @@ def _copy(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     return Seq(room.kind, list(room.items), room.open) if isinstance(room, Seq) else None
 
 
+def _deepcopied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    value = event.arg(0)
+    return _twin(value, event, reader.machine.place(node), {}) if value is not None else None
+
+
+def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> Value:
+    """The same again, with all that is in it: what the copy has is no longer what the original has."""
+    if id(value) in done:
+        return done[id(value)]
+    if isinstance(value, Instance):
+        twin = Instance(value.cls, place, {}, event)
+        done[id(value)] = twin
+        twin.attributes.update({name: _twin(one, event, place, done) for name, one in value.attributes.items()})
+        return twin
+    if isinstance(value, Made) and value.is_object:
+        own = value.event
+        args = tuple(_twin(one, event, place, done) for one in own.args)
+        kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
+        copied = Event(own.name, own.place, args, kwargs, own.receiver, own.scopes, event.index, own.role)
+        done[id(value)] = copied.result = Made(copied)
+        return copied.result
+    if isinstance(value, Seq):
+        return Seq(value.kind, [_twin(one, event, place, done) for one in value.items], value.open)
+    if isinstance(value, Table):
+        return Table({name: _twin(one, event, place, done) for name, one in value.items.items()}, value.open)
+    return value
+
+
 def _replaced(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``dataclasses.replace``."""
     first = event.arg(0)
@@ -244,6 +275,7 @@ BY_NAME: Final = {
     "dataclasses.replace": _replaced,
     "dataclasses.asdict": _asdict,
     "copy.copy": _copy,
+    "copy.deepcopy": _deepcopied,
 }
 BY_METHOD: Final = {
     "append": _append,

@@ -109,11 +109,11 @@ class Calling(Expressions):
         """What calling a value gives."""
         match function:
             case Function():
-                return self._inlined(function, args, kwargs, node)
+                return self._inlined(function, args, kwargs, node, is_open=is_open)
             case Class():
                 return self._instance(function, args, kwargs, node)
             case Instance():
-                return self._instance_called(function, args, kwargs, node)
+                return self._instance_called(function, args, kwargs, node, is_open)
             case Symbol():
                 return self.library(function.name, args, kwargs, None, node, is_open=is_open)
             case Attribute():
@@ -176,10 +176,18 @@ class Calling(Expressions):
             return Unknown("super")
         return Super(function.bound, function.owner)
 
-    def _inlined(self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+    def _inlined(
+        self,
+        function: Function,
+        args: Sequence[Value],
+        kwargs: dict[str, Value],
+        node: ast.AST,
+        *,
+        is_open: bool = False,
+    ) -> Value:
         if len(self.machine.frames) > DEEPEST or self.machine.is_reading(function):
             return Unknown(function.name, (*args, *kwargs.values()))
-        names = Names(self._arguments(function, args, kwargs), function.around)
+        names = Names(self._arguments(function, args, kwargs, is_open), function.around)
         frame = Frame(function.module, names, function)
         place = self.machine.place(node)
         self.machine.read_functions.add(id(function.node))
@@ -200,7 +208,9 @@ class Calling(Expressions):
         self.machine.trace.returned.setdefault(id(function.node), []).append(value)
         return value
 
-    def _arguments(self, function: Function, args: Sequence[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+    def _arguments(
+        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], is_open: bool
+    ) -> dict[str, Value]:
         spec = function.node.args
         given = list(args)
         if function.bound is not None:
@@ -220,7 +230,12 @@ class Calling(Expressions):
             held[spec.kwarg.arg] = Table(dict(rest))
         for name in known:
             if name not in held:
-                held[name] = function.defaults.get(name) or Unknown(f"parameter {name}")
+                default = function.defaults.get(name)
+                if default is None or is_open:
+                    # Where **kwargs cannot be looked into, a parameter may have been given all the same.
+                    held[name] = Unknown(f"parameter {name}", (default,) if default is not None else ())
+                else:
+                    held[name] = default
         return held
 
     def defaults(self, arguments: ast.arguments) -> dict[str, Value]:
@@ -286,17 +301,17 @@ class Calling(Expressions):
         return self.call(factory, (), {}, node) if factory is not None else Unknown("field")
 
     def _instance_called(
-        self, instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST
+        self, instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST, is_open: bool
     ) -> Value:
         network = self.is_network(instance)
         event = None
         if network:
             name = f"{self.naming(instance)}.__call__"
-            event = self.machine.happened(name, self.machine.place(node), args, kwargs, instance)
+            event = self.machine.happened(name, self.machine.place(node), args, kwargs, instance, open=is_open)
         for name in _FORWARD:
             found = method_of(instance.cls, name)
             if found is not None and isinstance(found[0], Function):
-                value = self.call(self.attribute(instance, name, node), args, kwargs, node)
+                value = self.call(self.attribute(instance, name, node), args, kwargs, node, is_open=is_open)
                 if event is not None:
                     event.result = value
                 return value

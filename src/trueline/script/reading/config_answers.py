@@ -99,7 +99,7 @@ def _file(value: Value | None) -> str | None:
                 return _file(value.event.receiver)
             if value.name.endswith((".join", ".joinpath")):
                 return _file(value.event.args[-1]) if value.event.args else None
-        case Derived() if value.op in ("Path", "Div", "Add"):
+        case Derived() if value.op in ("Div", "Add"):
             return _file(value.of[-1])
     return None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.script.canonical import canonical
-from trueline.script.reading.elements import element_of
+from trueline.script.reading.elements import element_of, layer_at
 from trueline.script.reading.machine import Frame, Machine, method_of
 from trueline.script.roles import is_network
 from trueline.script.trace import LOOP, Scope
@@ -190,7 +190,8 @@ class Expressions(ABC):
             return owner.cls
         found = method_of(owner.cls, name)
         if found is None:
-            return Attribute(owner, name)
+            # What wraps a network for several devices has it under this name, and is read as the network itself.
+            return owner if name == "module" and is_network(owner) else Attribute(owner, name)
         value, _ = found
         if isinstance(value, Function):
             if value.kind == "property":
@@ -244,7 +245,7 @@ class Expressions(ABC):
         if isinstance(owner, Symbol):
             # A type's parameters: list[int].
             return owner
-        return Item(owner, index)
+        return layer_at(owner, index) or Item(owner, index)
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
         kind = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}[type(node)]
@@ -293,8 +294,6 @@ class Expressions(ABC):
             return Seq(left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
-        if op == "Div" and isinstance(left, Symbol | Made) and isinstance(right, Const):
-            return Derived("Path", (left, right), self.machine.place(node))
         return Derived(op, (left, right), self.machine.place(node))
 
     def _unary(self, node: ast.UnaryOp) -> Value:
@@ -476,13 +475,13 @@ class Expressions(ABC):
             return
         name = node.module or ""
         project = self.machine.project
-        path = (
-            project.find_relative(name, node.level, beside.resolve())
-            if node.level
-            else project.find(name, beside.resolve())
-        )
+        here = beside.resolve()
+        path = project.find_relative(name, node.level, here) if node.level else project.find(name, here)
         room = self.module(path) if path is not None and path.suffix == ".py" else None
-        folder = path if path is not None and path.is_dir() else (path.parent if path is not None else None)
+        if path is None and name and not node.level:
+            folder = project.find_folder(name, here)
+        else:
+            folder = path if path is None or path.is_dir() else path.parent
         for alias in node.names:
             if alias.name == "*":
                 if room is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
-from trueline.script.reading.torch_answers import first, implied, itself
+from trueline.script.reading.torch_answers import chain_made, first, implied, in_order, itself
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import GRAD, LOOP, Event, Scope
 from trueline.script.values import (
@@ -17,7 +17,6 @@ from trueline.script.values import (
     Made,
     Partial,
     Seq,
-    Table,
     Unknown,
     Value,
     constant,
@@ -220,21 +219,6 @@ def _model_eval_loop(
             reader.call(loss_fn, (output, Attribute(batch, "label")), {}, node)
 
 
-def _in_order(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    """``SequentialCell`` is called: each cell after the other."""
-    made = event.receiver
-    if not isinstance(made, Made):
-        return None
-    layers = list(made.event.args)
-    if len(layers) == 1 and isinstance(layers[0], Seq | Table):
-        layers = list(layers[0].parts())
-    value: Value = event.args[0] if event.args else Unknown("input")
-    event.role = Role.FORWARD
-    for layer in layers:
-        value = reader.call(layer, (value,), {}, node)
-    return value
-
-
 def _built_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``build_train_network(network, optimizer, loss_fn)`` is a training cell."""
     del reader, node
@@ -272,7 +256,8 @@ BY_NAME: Final = {
     **dict.fromkeys((f"{one}.__call__" for one in _TRAIN_CELLS), _train_one_step),
     **dict.fromkeys((f"{one}.__init__" for one in _TRAIN_CELLS), _train_cell_made),
     "mindspore.nn.WithLossCell.__init__": _loss_cell_made,
-    "mindspore.nn.SequentialCell.__call__": _in_order,
+    "mindspore.nn.SequentialCell.__call__": in_order,
+    "mindspore.nn.SequentialCell.__init__": chain_made,
     "mindspore.train.Model.train": _model_train,
     "mindspore.train.Model.fit": _model_train,
     "mindspore.train.Model.eval": _model_eval,

@@ -1,0 +1,156 @@
+"""What only checks want to know: losses as they are called, weights that are loaded, schedules, dropout functions."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from mindspore import nn, ops
+from mindspore.experimental.optim import lr_scheduler
+from mindspore.train import serialization
+
+from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.patching import Patches
+from trueline.kernel import UnsupportedDtype, fingerprint
+
+_LOSSES: Final = (
+    *("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"),
+    *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"),
+)
+_DROPOUTS: Final = ("dropout", "dropout1d", "dropout2d", "dropout3d")
+# Cells that compute by themselves; the others call one of the functions.
+_CELLS: Final = {"SoftmaxCrossEntropyWithLogits": "cross_entropy", "MSELoss": "mse_loss", "L1Loss": "l1_loss"}
+
+
+def watch(telling: Telling, patches: Patches) -> None:
+    """Put all of them in place."""
+    wrapped: dict[str, tuple[Any, Any]] = {}
+    for name in _LOSSES:
+        original = getattr(ops, name, None)
+        if original is not None:
+            wrapped[name] = original, _losing(telling, name, original)
+    for name in _DROPOUTS:
+        original = getattr(ops, name, None)
+        if original is not None:
+            wrapped[name] = original, _dropping(telling, original)
+    wrapped["load_param_into_net"] = (
+        serialization.load_param_into_net,
+        _loading(telling, serialization.load_param_into_net),
+    )
+    for module in list(sys.modules.values()):
+        held = getattr(module, "__dict__", {})
+        for name, (original, replacement) in wrapped.items():
+            if held.get(name) is original:
+                patches.wrap(module, name, lambda _original, replacement=replacement: replacement)  # type: ignore[misc]
+    for kind in vars(lr_scheduler).values():
+        if isinstance(kind, type) and "__init__" in vars(kind) and hasattr(kind, "step"):
+            patches.wrap(kind, "__init__", lambda original: _scheduling(telling, original))
+
+
+def _losing(telling: Telling, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    parameters = list(inspect.signature(original).parameters.values())
+    defaults = {one.name: one.default for one in parameters[2:] if one.default is not one.empty}
+    names = [one.name for one in parameters]
+
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        if not telling.speaks() or telling.graph_mode() or telling.losing:
+            return original(*args, **kwargs)
+        telling.losing = True
+        try:
+            result = original(*args, **kwargs)
+        finally:
+            telling.losing = False
+        if values.is_tensor(result):
+            given = {**dict(zip(names, args, strict=False)), **kwargs}
+            settings = {**defaults, **{one: given[one] for one in names[2:] if one in given}}
+            _tell(telling, name, given.get(names[0]), given.get(names[1]), settings, result)
+        return result
+
+    return loss
+
+
+def _tell(telling: Telling, name: str, prediction: Any, target: Any, settings: dict[str, Any], result: Any) -> None:
+    node = getattr(prediction, "_grad_node", None)
+    with telling.silence(), values.without_gradient():
+        telling.observer.aside(
+            "criterion",
+            name=name,
+            prediction=prediction,
+            target=target,
+            settings=settings,
+            value=result,
+            made_by=None if node is None or node.is_leaf() else str(node.name()),
+        )
+
+
+def tell_cell(telling: Telling, cell: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+    """A loss cell has returned."""
+    name = _CELLS.get(type(cell).__name__)
+    given = [*args, *kwargs.values()]
+    if name is None or len(given) != 2 or not values.is_tensor(output) or not isinstance(cell, nn.Cell):
+        return
+    reduction = getattr(cell, "reduction", None)
+    if not isinstance(reduction, str):
+        reduction = "mean" if getattr(cell, "average", False) else "none"
+        reduction = reduction if getattr(cell, "reduce", False) else "none"
+    _tell(telling, name, given[0], given[1], {"reduction": reduction}, output)
+
+
+def _dropping(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+    def drop(input: Any, p: float = 0.5, training: bool = True, *more: Any, **others: Any) -> Any:
+        if training and p and telling.speaks() and not telling.graph_mode():
+            telling.observer.aside("dropout")
+        return original(input, p, training, *more, **others)
+
+    return drop
+
+
+def _loading(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+    def load_param_into_net(net: Any, parameter_dict: Any, *args: Any, **kwargs: Any) -> Any:
+        if not telling.speaks() or not isinstance(net, nn.Cell):
+            return original(net, parameter_dict, *args, **kwargs)
+        given, before = set(parameter_dict), _fingerprints(net)
+        result = original(net, parameter_dict, *args, **kwargs)
+        after = _fingerprints(net)
+        missing, unexpected = ([str(one) for one in part] for part in result)
+        telling.observer.aside(
+            "loaded",
+            kind=type(net).__name__,
+            given=len(given),
+            wanted=len(before),
+            missing=sorted(missing),
+            unexpected=sorted(unexpected),
+            changed=sum(before[name] != after.get(name) for name in before),
+        )
+        return result
+
+    return load_param_into_net
+
+
+def _fingerprints(net: Any) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, one in net.parameters_and_names():
+        try:
+            found[name] = fingerprint(np.asarray(values.to_numpy(one)))
+        except (UnsupportedDtype, RuntimeError):
+            continue
+    return found
+
+
+def _scheduling(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+    def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+        if not telling.speaks():
+            original(scheduler, *args, **kwargs)
+            return
+        with telling.silence():
+            original(scheduler, *args, **kwargs)
+        given = [*args, *kwargs.values()]
+        inner = [one for part in given for one in (part if isinstance(part, list | tuple) else [part])]
+        within = sum(type(one).__module__ == lr_scheduler.__name__ for one in inner)
+        telling.observer.aside("schedule", kind=type(scheduler).__name__, within=within)
+
+    return init

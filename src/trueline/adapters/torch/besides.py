@@ -1,0 +1,108 @@
+"""What only checks want to know: weights that are loaded, schedules that are built, dropout that is a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.optim import lr_scheduler
+
+from trueline.adapters.nouns import Unreadable
+from trueline.adapters.observer import Observer
+from trueline.adapters.patching import Patches
+from trueline.adapters.torch import values
+from trueline.kernel import UnsupportedDtype, fingerprint
+
+_DROPOUTS: Final = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+
+
+def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+    """Put all of them in place."""
+    patches.wrap(nn.Module, "load_state_dict", lambda original: _loading(observer, speaks, original))
+    _watch_schedules(observer, speaks, patches)
+    for name in _DROPOUTS:
+        patches.wrap(functional, name, lambda original: _dropping(observer, speaks, original))
+
+
+def _loading(observer: Observer, speaks: Callable[[], bool], original: Callable[..., Any]) -> Callable[..., Any]:
+    inside = False
+
+    def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal inside
+        if inside or not speaks() or not isinstance(module, nn.Module):
+            return original(module, state_dict, *args, **kwargs)
+        names = set(module.state_dict(keep_vars=True))
+        before = _fingerprints(module)
+        inside = True
+        try:
+            result = original(module, state_dict, *args, **kwargs)
+        finally:
+            inside = False
+        given = set(state_dict)
+        after = _fingerprints(module)
+        observer.aside(
+            "loaded",
+            kind=type(module).__name__,
+            given=len(given),
+            wanted=len(names),
+            missing=sorted(names - given),
+            unexpected=sorted(given - names),
+            changed=sum(before.get(name) != after.get(name) for name in names & given),
+        )
+        return result
+
+    return load_state_dict
+
+
+def _fingerprints(module: Any) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, one in module.state_dict(keep_vars=True).items():
+        if values.is_tensor(one):
+            try:
+                found[name] = fingerprint(values.to_numpy(one))
+            except (Unreadable, UnsupportedDtype):
+                continue
+    return found
+
+
+def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+    inside = False
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+            nonlocal inside
+            if inside or not speaks():
+                original(scheduler, *args, **kwargs)
+                return
+            inside = True
+            try:
+                original(scheduler, *args, **kwargs)
+            finally:
+                inside = False
+            built(scheduler, *args, **kwargs)
+
+        return init
+
+    def built(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+        given = [*args, *kwargs.values()]
+        inner = [one for part in given for one in (part if isinstance(part, list | tuple) else [part])]
+        within = sum(isinstance(one, lr_scheduler.LRScheduler) for one in inner)
+        observer.aside("schedule", kind=type(scheduler).__name__, within=within)
+
+    kinds = [one for one in vars(lr_scheduler).values() if isinstance(one, type) and "__init__" in vars(one)]
+    for kind in kinds:
+        if issubclass(kind, lr_scheduler.LRScheduler):
+            patches.wrap(kind, "__init__", make)
+
+
+def _dropping(observer: Observer, speaks: Callable[[], bool], original: Callable[..., Any]) -> Callable[..., Any]:
+    def drop(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        # A module's own dropout goes by the module's mode, which is told as such.
+        if training and p and not torch.compiler.is_compiling() and speaks():
+            observer.aside("dropout")
+        return original(input, p, training, inplace)
+
+    return drop

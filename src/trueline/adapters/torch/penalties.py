@@ -1,0 +1,67 @@
+"""Gradients that are themselves part of a loss: whether they are of a scaled loss, and divided by the scale again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+
+from trueline.adapters.observer import Observer
+from trueline.adapters.patching import Patches
+from trueline.adapters.torch import values
+
+_NODES: Final = 512
+_DIVIDING: Final = ("MulBackward0", "DivBackward0", "ForeachMulBackward0", "ForeachDivBackward0")
+
+
+def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_scaled: Callable[[Any], bool]) -> None:
+    """Follow gradients taken with a graph of their own until the loss that they are in goes backward."""
+    taken: deque[tuple[list[Any], bool]] = deque(maxlen=4)
+
+    def make_grad(original: Callable[..., Any]) -> Callable[..., Any]:
+        def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(outputs, *args, **kwargs)
+            if speaks() and kwargs.get("create_graph"):
+                first = outputs if values.is_tensor(outputs) else next(iter(outputs), None)
+                nodes = [one.grad_fn for one in result if values.is_tensor(one) and one.grad_fn is not None]
+                if nodes and values.is_tensor(first):
+                    taken.append((nodes, is_scaled(first)))
+            return result
+
+        return grad
+
+    def make_backward(original: Callable[..., Any]) -> Callable[..., Any]:
+        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            if taken and speaks():
+                for loss in (tensors,) if values.is_tensor(tensors) else tuple(tensors):
+                    for nodes, scaled in taken:
+                        uses = _uses(loss.grad_fn, set(nodes))
+                        if uses:
+                            observer.aside("penalty", scaled=scaled, divided=all(uses), uses=len(uses))
+                taken.clear()
+            return original(tensors, *args, **kwargs)
+
+        return backward
+
+    patches.wrap(torch.autograd, "grad", make_grad)
+    patches.wrap(torch.autograd, "backward", make_backward)
+
+
+def _uses(root: Any, nodes: set[Any]) -> list[bool]:
+    """For every use of these nodes on the way to the root, whether it is a product or quotient with something else."""
+    found: list[bool] = []
+    seen: set[Any] = set()
+    waiting = deque([root])
+    while waiting and len(seen) < _NODES:
+        one = waiting.popleft()
+        if one is None or one in seen:
+            continue
+        seen.add(one)
+        before = [node for node, _ in one.next_functions]
+        hits = sum(node in nodes for node in before)
+        if hits:
+            found.append(hits == 1 and one.name() in _DIVIDING)
+        waiting.extend(node for node in before if node not in nodes)
+    return found

@@ -1,0 +1,153 @@
+"""Weights are frozen that should learn.
+
+What it looks at
+----------------
+Parameters that do not want a gradient and sit in the optimizer all the same; parameters that a gradient reaches and
+that no optimizer holds; and modules whose output is used while no gradient comes back to them. Against a benchmark:
+which parameters learn there and not here.
+
+Why it hurts
+------------
+Frozen layers keep their random start. The rest of the network learns around them and stays below what it could reach.
+
+What to do
+----------
+Set `requires_grad` for what should learn and give it to the optimizer; remove `detach`, `stop_gradient`, `asnumpy` or
+`no_grad` from the way.
+
+When it is wrong
+----------------
+Where a part is frozen on purpose. Such a part is left out of the optimizer, or has loaded weights: then nothing is
+said, or it is called uncertain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.aligned import paired_params
+from trueline.checks.of_run.looks import (
+    built_where,
+    few,
+    gradient_looks,
+    module_of,
+    modules_of,
+    trained_rank,
+    weights_of,
+)
+from trueline.checks.of_run.reached import Lost, downstream, unreached
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding, Where
+from trueline.model.run import EventName, ParamInfo
+
+
+@check("cg.02", "weights are wrongly frozen")
+def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
+    """What contradicts itself: frozen and in the optimizer, learning and in none, used and cut off."""
+    rank = trained_rank(run)
+    looks = gradient_looks(rank) if rank is not None else {}
+    if rank is None or not any(len(own) >= min_looks for own in looks.values()):
+        yield na("cg_02.no_updates")
+        return
+    told = [*_frozen(rank), *_not_held(rank, looks, run.info.framework), *_cut(rank, run.info.framework, min_looks)]
+    yield from told
+    if not told:
+        parameters = weights_of(rank)
+        learning = sum(one.trainable for one in parameters)
+        yield none(
+            "cg_02.learning",
+            evidence=[{"parameters": len(parameters), "learning": learning}],
+            learning=learning,
+            parameters=len(parameters),
+        )
+
+
+def _frozen(rank: RankFolder) -> Iterator[Finding]:
+    """What sits in the optimizer and does not want a gradient."""
+    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is not None]
+    if not frozen:
+        return
+    modules = modules_of(rank)
+    place = built_where(modules.get(module_of(frozen[0].name)), path=module_of(frozen[0].name))
+    names = few(one.name for one in frozen)
+    evidence = [{"name": one.name, "optimizer": one.optimizer} for one in frozen[:20]]
+    if _loaded(rank):
+        yield suspect("cg_02.frozen", place, evidence=evidence, names=names, count=len(frozen))
+    else:
+        yield found(
+            "cg_02.frozen", place, certainty=Certainty.LIKELY, evidence=evidence, names=names, count=len(frozen)
+        )
+
+
+def _not_held(rank: RankFolder, looks: dict[int, list[dict[str, Any]]], framework: str | None) -> Iterator[Finding]:
+    """What wants a gradient, gets it where that can be seen, and is in no optimizer."""
+    reached = {name for own in looks.values() for look in own for name in look["unheld"]}
+    unheld = [one for one in weights_of(rank) if one.trainable and one.optimizer is None]
+    if framework != "mindspore":
+        unheld = [one for one in unheld if one.name in reached]
+    else:
+        # Another network, a teacher for instance, stands beside those that learn and feeds none of them.
+        learning = {module_of(one.name) for one in weights_of(rank) if one.optimizer is not None}
+        feeding = {path for path in {module_of(one.name) for one in unheld} if downstream(rank, path) & learning}
+        unheld = [one for one in unheld if module_of(one.name) in feeding]
+    if not unheld or any(own[-1]["strangers"] for own in looks.values()):
+        return
+    modules = modules_of(rank)
+    place = built_where(modules.get(module_of(unheld[0].name)), path=module_of(unheld[0].name))
+    evidence = [{"name": one.name} for one in unheld[:20]]
+    names = few(one.name for one in unheld)
+    if _loaded(rank):
+        yield suspect("cg_02.not_held", place, evidence=evidence, names=names, count=len(unheld))
+    else:
+        yield found("cg_02.not_held", place, evidence=evidence, names=names, count=len(unheld))
+
+
+def _cut(rank: RankFolder, framework: str | None, min_looks: int) -> Iterator[Finding]:
+    """What is used, and no gradient comes back."""
+    cut = [one for one in unreached(rank, framework, min_looks) if one.lost is Lost.CUT]
+    if not cut:
+        return
+    names = [name for one in cut for name in one.parameters]
+    last = cut[-1]
+    place = Where(
+        file=last.line.file if last.line is not None else None,
+        line=last.line.line if last.line is not None else None,
+        module=last.before,
+        step=last.look["step"],
+    )
+    evidence = [{"module": one.module, "parameters": list(one.parameters)} for one in cut]
+    yield found("cg_02.cut", place, evidence=evidence, names=few(names), before=last.before)
+
+
+def _loaded(rank: RankFolder) -> bool:
+    return any(one["changed"] for one in rank.events(EventName.LOADED))
+
+
+@check("cg.02")
+def from_pair(run: Run, bench_run: Run) -> Iterator[Finding]:
+    """Parameters that learn in the benchmark and not here."""
+    rank, bench = trained_rank(run), trained_rank(bench_run)
+    if rank is None or bench is None:
+        yield na("cg_02.no_updates")
+        return
+    pairs = paired_params(run, bench_run)
+    if not pairs:
+        yield na("cg_02.not_aligned")
+        return
+    frozen = [(own, other) for own, other in pairs if not _learns(own) and _learns(other)]
+    modules = modules_of(rank)
+    if not frozen:
+        yield none("cg_02.as_bench", evidence=[{"pairs": len(pairs)}], pairs=len(pairs))
+        return
+    first = frozen[0][0].name
+    place = built_where(modules.get(module_of(first)), path=module_of(first))
+    evidence = [{"name": own.name, "bench": other.name} for own, other in frozen[:20]]
+    yield found(
+        "cg_02.unlike_bench", place, evidence=evidence, names=few(own.name for own, _ in frozen), count=len(frozen)
+    )
+
+
+def _learns(one: ParamInfo) -> bool:
+    return one.trainable and one.optimizer is not None

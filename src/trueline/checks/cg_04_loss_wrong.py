@@ -1,0 +1,117 @@
+"""The loss function is wrong.
+
+What it looks at
+----------------
+What the framework's loss functions were called with in the first training steps, and what they gave: probabilities
+where scores are expected, scores where logarithms are, shapes that are stretched to fit each other, targets out of
+range. The loss is computed again in NumPy from the same numbers.
+
+Why it hurts
+------------
+A softmax before a cross-entropy that has its own flattens the gradient: training is slow and stops early. A
+prediction of shape (N, 1) against a target of shape (N) is compared with every target at once.
+
+What to do
+----------
+Give cross-entropy and BCE-with-logits the raw scores, NLLLoss logarithms of probabilities, and prediction and target
+of one shape.
+
+When it is wrong
+----------------
+Where probabilities are meant to be treated as scores. A loss of the script's own is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.model.numbers import decode
+from trueline.model.run import EventName
+
+_BY_DIFFERENCE: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_FEWEST: Final = 32
+
+
+@check("cg.04", "the loss function is wrong")
+def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) -> Iterator[Finding]:
+    """Every loss function that was seen, once for each line that calls it."""
+    rank = trained_rank(run)
+    criteria = [] if rank is None else [one for one in rank.events(EventName.CRITERION, phase=TRAIN) if "shapes" in one]
+    if not criteria:
+        yield na("cg_04.no_loss" if rank is None else "cg_04.own_loss")
+        return
+    told: set[tuple[str, str]] = set()
+    checked: dict[str, float] = {}
+    for event in criteria:
+        for said, measured, limit, sure in _faults(event, max_apart, max_sum_apart):
+            at = (said, str(event.get("line")))
+            if at in told:
+                continue
+            told.add(at)
+            params = {"function": event["function"], "step": event["step"], **_shapes(event)}
+            how = found if sure else suspect
+            yield how(said, where(event), measured=measured, limit=limit, evidence=[event], **params)
+        if event.get("recomputed") is not None:
+            checked[event["function"]] = max(checked.get(event["function"], 0.0), _apart(event))
+    if told:
+        return
+    evidence = [{"function": name, "apart": apart} for name, apart in checked.items()] or [criteria[0]]
+    if checked:
+        names = ", ".join(sorted(checked))
+        yield none("cg_04.recomputed", evidence=evidence, measured=max(checked.values()), limit=max_apart, names=names)
+    else:
+        yield none("cg_04.fits", evidence=evidence, names=criteria[0]["function"])
+
+
+def _shapes(event: Mapping[str, Any]) -> dict[str, str]:
+    return {side: str(tuple(event["shapes"][side])) for side in ("prediction", "target")}
+
+
+def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) -> Iterator[tuple[str, Any, Any, bool]]:
+    """What is wrong with one call: the sentence, what was measured, the limit, and whether it is sure."""
+    name, made_by = event["function"], event.get("made_by") or ""
+    prediction: Mapping[str, Any] = event.get("of_prediction") or {}
+    target: Mapping[str, Any] = event.get("of_target") or {}
+    low, high = float(prediction.get("min", -1.0)), float(prediction.get("max", 2.0))
+    if name == "cross_entropy":
+        sums = prediction.get("sums_apart")
+        sums_to_one = sums is not None and low >= 0 and sums < max_sum_apart and prediction["rows"] > 2
+        if made_by == "Softmax" or sums_to_one:
+            yield "cg_04.softmax_twice", sums, max_sum_apart, True
+        elif made_by == "Sigmoid":
+            yield "cg_04.sigmoid_before", None, None, True
+    elif name == "nll_loss":
+        logs = prediction.get("logs_apart")
+        if logs is not None and logs > max(max_sum_apart, 0.05):
+            yield "cg_04.not_logarithms", logs, max_sum_apart, True
+    elif name == "binary_cross_entropy_with_logits":
+        if made_by in ("Sigmoid", "Softmax"):
+            yield "cg_04.sigmoid_twice", high, 1.0, True
+        elif low >= 0 and high <= 1 and _count(event) >= _FEWEST:
+            yield "cg_04.sigmoid_twice", high, 1.0, False
+    if name.startswith("binary") and target and (target["min"] < 0 or target["max"] > 1):
+        yield "cg_04.target_range", [target["min"], target["max"]], [0, 1], True
+    if name in _BY_DIFFERENCE and event["shapes"]["prediction"] != event["shapes"]["target"]:
+        yield "cg_04.stretched", event["shapes"]["prediction"], event["shapes"]["target"], True
+    if event.get("recomputed") is not None and prediction.get("finite"):
+        half = "16" in event["dtypes"]["prediction"]
+        limit = 5e-3 if half else max_apart
+        if _apart(event) > limit:
+            yield "cg_04.another_value", _apart(event), limit, True
+
+
+def _apart(event: Mapping[str, Any]) -> float:
+    value, again = decode(event["value"]), decode(event["recomputed"])
+    return float(abs(value - again) / max(abs(again), 1.0))
+
+
+def _count(event: Mapping[str, Any]) -> int:
+    count = 1
+    for side in event["shapes"]["prediction"]:
+        count *= side
+    return count

@@ -1,0 +1,121 @@
+"""The dataset has values that are missing: NaN, infinite numbers, or markers that stand for nothing.
+
+What it looks at
+----------------
+In a dataset every field: NaN, +Inf, -Inf, null, empty texts, and values that stand for nothing (those you name, and
+guesses such as -1, 999 or "?"). In a recorded run every batch that was fed: samples with numbers that are not finite.
+
+Why it hurts
+------------
+One NaN in one sample makes the loss NaN, its gradients NaN, and then every weight: the training is over. A marker
+such as 999 is worse, because nothing stops: the network learns from a number that means nothing.
+
+What to do
+----------
+Drop these samples, fill the values in (the mean, the median, the neighbour's), or make "missing" a category of its
+own. Do it in the dataset, once, and the same way for training and for inference.
+
+When it is wrong
+----------------
+Masks may hold -Inf on purpose, and a network may take NaN for "unknown" and replace it itself: if the loss stays
+finite the finding is only a suspicion. A guessed marker may be a value like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_data.described import answers
+from trueline.checks.of_run.feeding import Fed, Stream, streams
+from trueline.data.described import Described
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.model.numbers import decode
+from trueline.model.run import EventName
+from trueline.model.sample import SampleField
+
+
+@check("ds.01", "values are missing in the dataset")
+def from_data(data: Described) -> Iterator[Finding]:
+    """As ``trueline data describe`` judges it."""
+    yield from answers(data, "ds.01")
+
+
+@check("ds.01")
+def from_run(run: Run) -> Iterator[Finding]:
+    """Samples with numbers that are not finite, in the batches of all ranks."""
+    looked = 0
+    told = False
+    for rank in run.ranks:
+        broken = _first_broken(run, rank)
+        for stream in streams(run, rank):
+            looked += sum(one.batch.size for one in stream.batches)
+            finding = _of_stream(stream, rank if len(run.ranks) > 1 else None, broken)
+            if finding is not None:
+                told = True
+                yield finding
+    if told:
+        return
+    if not looked:
+        yield na("ds_01.no_batches")
+    else:
+        yield none("ds_01.all_finite", evidence=[{"samples": looked}], samples=looked)
+
+
+def _of_stream(stream: Stream, rank: int | None, broken: int | None) -> Finding | None:
+    count, first = 0, None
+    for fed in stream.batches:
+        for field in fed.batch.fields:
+            kinds = {kind: rows for kind, rows in field.nonfinite.items() if not _is_mask(field, kind)}
+            if kinds:
+                count += len(set().union(*kinds.values()))
+                first = first or (fed, field, kinds)
+    if first is None:
+        return None
+    fed, field, kinds = first
+    kind, rows = next(iter(kinds.items()))
+    sample = _sample(fed, rows[0])
+    params: dict[str, Any] = {
+        "field": field.name,
+        "kind": _WORDS[kind],
+        "count": count,
+        "step": fed.step,
+        "place": rows[0],
+    }
+    where = stream.where(rank, fed.step, sample)
+    evidence = [{"field": field.name, "step": fed.step, "kind": kind, "samples": [_sample(fed, row) for row in rows]}]
+    hurts = (broken is not None and (stream.phase == "eval" or broken <= fed.step + 1)) or "+inf" in kinds
+    if stream.phase == "train" and hurts:
+        return found("ds_01.not_finite", where, measured=count, limit=0, evidence=evidence, **params)
+    if stream.phase == "eval" and hurts:
+        return found("ds_01.not_finite_eval", where, measured=count, limit=0, evidence=evidence, **params)
+    return suspect("ds_01.harmless", where, measured=count, limit=0, evidence=evidence, **params)
+
+
+_WORDS = {"nan": "NaN", "+inf": "+Inf", "-inf": "-Inf"}
+
+
+def _is_mask(field: SampleField, kind: str) -> bool:
+    """Nothing but zeros and -Inf is a mask that is added to scores."""
+    rows = field.nonfinite[kind]
+    return (
+        kind == "-inf"
+        and "nan" not in field.nonfinite
+        and all(field.minimum[row] == 0 and field.maximum[row] == 0 for row in rows)
+    )
+
+
+def _sample(fed: Fed, place: int) -> int | None:
+    return fed.batch.indexes[place] if fed.batch.indexes is not None else None
+
+
+def _first_broken(run: Run, rank: int) -> int | None:
+    """The first training step whose loss or gradient is not finite: MindSpore's ReLU makes a zero of NaN."""
+    for event in run.rank(rank).events(phase="train"):
+        value = event.get({EventName.LOSS: "value", EventName.STEP: "grad_norm"}.get(event["event"], ""))
+        if value is not None and not math.isfinite(decode(value)):
+            return int(event["step"])
+    return None

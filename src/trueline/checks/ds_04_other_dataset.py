@@ -1,0 +1,141 @@
+"""The dataset is not the same as the benchmark's.
+
+What it looks at
+----------------
+The files that a recorded run has opened, with their hashes (`trueline run --manifest`), against those of the
+benchmark's run; how many samples the training sets have; and, where both runs were fed samples that can be told
+apart, which of the benchmark's samples are missing. Of two datasets: their samples, fields and classes.
+
+Why it hurts
+------------
+Another version of the dataset, a download that broke off, or a file that was changed on one machine gives another
+accuracy, whatever the network does: hours are spent looking for a fault that is not in the code.
+
+What to do
+----------
+Copy the files anew and compare again: `trueline data manifest` writes a list with hashes, `trueline data diff`
+compares two. In parallel training do so on every machine.
+
+When it is wrong
+----------------
+A run that was ended early has opened fewer files. Samples that are augmented at random, or preprocessed otherwise,
+cannot be compared one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_run.feeding import Stream, training
+from trueline.data.described import Described
+from trueline.data.manifest.diff_report import Differences, diff_result
+from trueline.data.manifest.of_run import opened_by
+from trueline.data.manifest.sides import Side, hash_sides
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding, Where
+from trueline.model.trouble import BadUsage
+
+# The same set, by its samples, has at least this share of them in common.
+_ALIKE: Final = 0.5
+
+
+@check("ds.04", "the dataset differs from the benchmark's")
+def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
+    """Opened files, and the samples of a pass over the training set."""
+    told = [*_files(run, bench_run), *_samples(run, bench_run)]
+    yield from told or [na("ds_04.nothing_to_compare")]
+
+
+@check("ds.04")
+def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
+    """Samples, fields and classes of two described datasets."""
+    here, there = _shape(data), _shape(bench_data)
+    different = [name for name in here if here[name] != there[name]]
+    for name in different:
+        yield found(
+            f"ds_04.other_{name}",
+            Where(side=data.name),
+            measured=here[name],
+            limit=there[name],
+            evidence=[{"dataset": data.name, "benchmark": bench_data.name}],
+            own=_said(here[name]),
+            bench=_said(there[name]),
+        )
+    if not different:
+        yield none("ds_04.same_shape", evidence=[here], samples=data.samples, fields=len(data.fields))
+
+
+def _shape(data: Described) -> dict[str, Any]:
+    return {
+        "samples": data.samples,
+        "fields": sorted(one.name for one in data.fields),
+        "classes": sorted([str(label), count] for label, count in data.classes.counts) if data.classes else [],
+    }
+
+
+def _said(value: Any) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    return ", ".join(" ".join(map(str, one)) if isinstance(one, list) else str(one) for one in value[:20]) or "-"
+
+
+def _files(run: Run, bench_run: Run) -> Iterator[Finding]:
+    """What both have opened."""
+    try:
+        here, there = opened_by(run.path), opened_by(bench_run.path)
+    except BadUsage:
+        return
+    if not there[0].paths:
+        return
+    sides = [Side(str(bench_run.path), there[0], not there[0].hashes, opened=True)]
+    sides += [Side(str(run.path), one, not one.hashes, opened=True) for one in here]
+    if all(one.on_disk for one in sides):
+        sides = hash_sides(sides)
+    yield from diff_result(Differences(sides)).findings
+
+
+def _samples(run: Run, bench_run: Run) -> Iterator[Finding]:
+    """How many samples the sets have, and which of the benchmark's are missing."""
+    own, bench = _longest(run), _longest(bench_run)
+    if own is None or bench is None:
+        return
+    here, there = own.facts.get("samples"), bench.facts.get("samples")
+    if isinstance(here, int) and isinstance(there, int) and here != there:
+        seen: dict[str, Any] = {"measured": here, "limit": there, "evidence": [{"own": here, "benchmark": there}]}
+        yield found("ds_04.other_samples", own.where(), own=str(here), bench=str(there), **seen)
+        return
+    marks, wanted = _marks(own), _marks(bench)
+    whole = isinstance(here, int) and len(marks) >= here and isinstance(there, int) and len(wanted) >= there
+    common = len(marks & wanted) / max(len(wanted), 1)
+    if not whole or common < _ALIKE:
+        return
+    missing = len(wanted - marks)
+    evidence = [{"samples": len(wanted), "missing": missing}]
+    if missing:
+        yield found(
+            "ds_04.missing",
+            own.where(),
+            measured=missing,
+            limit=0,
+            evidence=evidence,
+            count=missing,
+            samples=len(wanted),
+        )
+    else:
+        yield none("ds_04.same_samples", evidence=evidence, samples=len(wanted))
+
+
+def _longest(run: Run) -> Stream | None:
+    streams = [one for one in training(run) if one.loader is not None and one.batches]
+    return max(streams, key=lambda one: len(one.batches)) if streams else None
+
+
+def _marks(stream: Stream) -> set[tuple[int, ...]]:
+    """The samples of the first pass."""
+    return {
+        tuple(field.fingerprints[place] for field in fed.batch.fields)
+        for fed in stream.iterations()[0]
+        for place in range(fed.batch.size)
+    }

@@ -1,0 +1,132 @@
+"""The learning rate is too high or too low.
+
+What it looks at
+----------------
+The loss of every training step of a recorded run, the learning rate, and how far each update carries the weights
+relative to their norm. Too high: the loss leaves its beginning upward for good, or updates as large as the weights
+themselves bring it nowhere. Too low: several passes over the data move the weights by less than a ten-thousandth, and
+the loss with them.
+
+Why it hurts
+------------
+Too high a rate jumps over every minimum, up to numbers that are not finite; too low a rate looks like a network that
+cannot learn.
+
+What to do
+----------
+Find the bounds with `trueline tune lr SCRIPT` (the rate at which the loss begins to fall, and the one at which it
+stops to) and take a value between them, with a warm-up where the upper bound is needed.
+
+When it is wrong
+----------------
+A loss may rise for other reasons: data that is not normalised, gradients that were not cleared, a loss that is not
+what it should be. Trainings against each other (GANs) have losses that go up. A warm-up begins low on purpose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean, median
+from typing import Any, Final
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.feeding import training
+from trueline.checks.of_run.rates import Optimized, optimized
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Certainty, Finding, Where
+from trueline.tune.lr.divergence import Divergence
+
+_FEWEST: Final = 4
+# The rate has been raised by so much: a warm-up.
+_WARMED: Final = 1.5
+_FLAT: Final = 0.01
+
+
+@check("hp.01", "the learning rate is too high or too low")
+def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> Iterator[Finding]:
+    """The course of the loss, and how far updates go."""
+    steps = optimized(run)
+    if steps is None:
+        yield na("hp_01.no_updates")
+        return
+    losses = run.rank(run.ranks[0]).curve("loss")
+    values = list(losses.values)
+    if len(values) < _FEWEST:
+        yield na("hp_01.too_short", count=len(values))
+        return
+    high = _too_high(steps, list(losses.steps), values, max_update)
+    low = _too_low(run, steps, values, min_moved) if high is None else None
+    yield high or low or none("hp_01.fine", **_seen(steps, values))
+
+
+def _seen(steps: Optimized, values: Sequence[float]) -> dict[str, Any]:
+    ratio = _ratio(steps)
+    return {
+        "measured": ratio,
+        "evidence": [{"first": values[0], "last": values[-1], "lr": steps.rates[0], "update": ratio}],
+        "lr": steps.rates[0],
+        "steps": len(values),
+    }
+
+
+def _ratio(steps: Optimized) -> float | None:
+    """The update of a usual early step, relative to the weights."""
+    known = [one.ratio for one in steps.updates[:10] if one.ratio is not None and math.isfinite(one.ratio)]
+    return median(known) if known else None
+
+
+def _too_high(steps: Optimized, at: Sequence[int], values: Sequence[float], max_update: float) -> Finding | None:
+    start = median(values[: min(3, len(values))])
+    if not math.isfinite(start):
+        return None
+    broken = next((place for place, one in enumerate(values) if not math.isfinite(one)), None)
+    finite = values[:broken]
+    tail = median(finite[-max(len(finite) // 5, 1) :])
+    ratio = _ratio(steps)
+    params: dict[str, Any] = {"lr": max(steps.rates), "first": start, "last": tail}
+    evidence: list[Any] = [{"first": start, "last": tail, "lr": max(steps.rates), "update": ratio}]
+    if broken is not None:
+        # A number that is not finite has many causes: the rate is one where the loss has run away before.
+        if max(finite) > 10 * max(abs(start), 1e-12) and finite[-1] > start:
+            where = Where(step=at[broken])
+            return found("hp_01.to_infinity", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
+        return None
+    if _diverges(values) and tail > start:
+        where = Where(step=at[max(range(len(values)), key=values.__getitem__)])
+        return found("hp_01.diverges", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
+    if ratio is not None and ratio > max_update and tail > 0.9 * start > 0:
+        params |= {"update": f"{ratio:.3g}", "measured": ratio, "limit": max_update}
+        return found("hp_01.large_updates", Where(step=at[0]), certainty=Certainty.LIKELY, evidence=evidence, **params)
+    return None
+
+
+def _diverges(values: Sequence[float]) -> bool:
+    """As an experiment would end it; in a few steps, where all that follow are many times the first."""
+    divergence = Divergence()
+    shown = [divergence.shows(one) for one in values]
+    if any(shown):
+        return True
+    return len(values) >= _FEWEST and min(values[2:]) > 10 * max(abs(values[0]), 1e-12)
+
+
+def _too_low(run: Run, steps: Optimized, values: Sequence[float], min_moved: float) -> Finding | None:
+    moved = steps.moved
+    rates = steps.rates
+    if moved is None or moved >= min_moved or not all(math.isfinite(one) for one in values):
+        return None
+    if max(rates) > _WARMED * rates[0]:
+        return None
+    # The same samples in the first pass and in the last: what one batch differs from another does not count.
+    passes = max((len(one.iterations()) for one in training(run)), default=0)
+    part = max(len(values) // max(passes, 2), 1)
+    first, last = fmean(values[:part]), fmean(values[-part:])
+    params: dict[str, Any] = {"lr": max(rates), "moved": f"{moved:.2g}", "first": first, "last": last}
+    seen: dict[str, Any] = {
+        "measured": moved,
+        "limit": min_moved,
+        "evidence": [{"first": first, "last": last, "updates": len(rates)}],
+    }
+    if passes >= 2 and abs(first - last) < _FLAT * max(abs(first), 1e-12):
+        return found("hp_01.too_low", Where(), certainty=Certainty.LIKELY, **seen, **params)
+    return suspect("hp_01.too_low", Where(), **seen, **params)

@@ -1,0 +1,121 @@
+"""The batch is too large.
+
+What it looks at
+----------------
+How many samples one update sees in a recorded run, over all devices and accumulated batches, against the size of the
+training set: beyond 256 samples with fewer than 10 updates in a pass over the set is a problem. Against a benchmark:
+a larger batch than the benchmark's with a learning rate that was not scaled with it.
+
+Why it hurts
+------------
+A large batch makes few updates with little noise: the training takes more epochs, and often ends at a result that is
+worse on data it has not seen. With the learning rate of a small batch it also moves too little.
+
+What to do
+----------
+32 is safe; 64, 128 and 256 are worth trying. Keep learning rate / batch constant, on the batch of all devices
+together, and warm up. `trueline tune batch SCRIPT` finds the largest size that costs no accuracy.
+
+When it is wrong
+----------------
+Trainings that need the whole set at once (graphs, second-order methods) have one batch on purpose. Adaptive
+optimizers may be scaled with the root of the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.feeding import Stream, training
+from trueline.checks.of_run.rates import optimized
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.model.run import EventName
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What one update sees: samples of all devices; and how many updates a pass over the set has, where known."""
+
+    stream: Stream
+    size: int
+    devices: int
+    times: int
+    updates: float | None
+
+    @property
+    def whole(self) -> int:
+        return self.size * self.devices * self.times
+
+
+@check("hp.03", "the batch is too large")
+def from_run(run: Run, *, max_batch: int = 256, min_updates: int = 10) -> Iterator[Finding]:
+    """The batch against the set."""
+    batch = _batch(run)
+    if batch is None:
+        yield na("hp_03.no_loader")
+        return
+    params: dict[str, Any] = {"size": batch.whole, "devices": batch.devices, "times": batch.times}
+    seen: dict[str, Any] = {
+        "measured": batch.whole,
+        "limit": max_batch,
+        "evidence": [{"batch": batch.size, "updates_per_pass": batch.updates}],
+    }
+    if batch.whole <= max_batch:
+        yield none("hp_03.small", **seen, **params)
+    elif batch.updates is None:
+        yield suspect("hp_03.large", batch.stream.where(), **seen, **params)
+    elif batch.updates < min_updates:
+        updates = f"{max(batch.updates, 1):.3g}"
+        yield found("hp_03.few_updates", batch.stream.where(), updates=updates, **seen, **params)
+    else:
+        yield none("hp_03.many_updates", updates=f"{batch.updates:.3g}", **seen, **params)
+
+
+@check("hp.03")
+def from_runs(run: Run, bench_run: Run, *, max_factor: float = 1.5) -> Iterator[Finding]:
+    """Learning rate / batch against the benchmark's."""
+    here, there = _batch(run), _batch(bench_run)
+    own, other = optimized(run), optimized(bench_run)
+    if here is None or there is None or own is None or other is None:
+        yield na("hp_03.no_pair")
+        return
+    rate, rate_there = max(own.rates), max(other.rates)
+    params: dict[str, Any] = {"size": here.whole, "bench": there.whole, "lr": rate, "bench_lr": rate_there}
+    larger = here.whole / there.whole
+    scaled = (rate / rate_there) / larger if rate_there else 1.0
+    seen: dict[str, Any] = {"measured": scaled, "limit": 1 / max_factor, "evidence": [params]}
+    where = here.stream.where()
+    if larger <= max_factor or scaled > 1 / max_factor:
+        yield none("hp_03.as_bench", **seen, **params)
+    elif own.adaptive:
+        yield suspect("hp_03.not_scaled", where, **seen, **params)
+    else:
+        yield found("hp_03.not_scaled", where, **seen, **params)
+
+
+def _batch(run: Run) -> _Batch | None:
+    streams = [one for one in training(run) if one.loader is not None and one.batches]
+    if not streams:
+        return None
+    stream = max(streams, key=lambda one: len(one.batches))
+    size = int(median(one.batch.size for one in stream.batches))
+    samples = stream.facts.get("samples")
+    times = _times(run)
+    devices = max(run.info.world, 1)
+    if not size:
+        return None
+    updates = samples / (size * times * devices) if isinstance(samples, int) and samples else None
+    return _Batch(stream, size, devices, times, updates)
+
+
+def _times(run: Run) -> int:
+    """How many batches one update is made of."""
+    folder = run.rank(run.ranks[0])
+    updates = sum(1 for _ in folder.events(EventName.STEP, phase="train"))
+    batches = sum(1 for _ in folder.events(EventName.BATCH, phase="train"))
+    return max(round(batches / updates), 1) if updates else 1

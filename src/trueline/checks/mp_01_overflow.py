@@ -1,0 +1,104 @@
+"""Numbers overflow in training.
+
+What it looks at
+----------------
+The loss and the norm of gradients of every step; what `trueline watch` has found; and, where statistics were
+recorded, the first tensor in the order of execution with a number that is not finite. A step that a loss scaler skips
+is no problem as long as the training goes on.
+
+Why it hurts
+------------
+From the first NaN on nothing is learned: it spreads through the weights in one update.
+
+What to do
+----------
+Run `trueline watch` for the operator and the line. In half precision use a loss scale and compute that operator in
+float32; else look for a division by zero, a logarithm of zero, or a rate that is too high.
+
+When it is wrong
+----------------
+Where a loss is infinite on purpose, for instance for a masked sample, and is dropped later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Finding, Where
+from trueline.model.numbers import decode
+from trueline.model.run import EventName
+
+
+@check("mp.01", "overflow in training")
+def from_run(run: Run) -> Iterator[Finding]:
+    """The first number that is not finite."""
+    rank = trained_rank(run)
+    if rank is None:
+        yield na("mp_01.no_steps")
+        return
+    first = _first_event(rank)
+    tensor = _first_tensor(rank)
+    if tensor is not None and (first is None or tensor[0] <= first["step"]):
+        step, module, kind, key = tensor
+        place = _place(rank, module, step)
+        yield found("mp_01.tensor", place, evidence=[{"key": key, "step": step}], step=step, key=key, kind=kind)
+    elif first is not None:
+        what = "mp_01.loss" if first["event"] == EventName.LOSS else "mp_01.gradient"
+        value = first.get("value", first.get("grad_norm"))
+        yield found(
+            what, where(first), measured=value, evidence=[{"step": first["step"]}], step=first["step"], value=str(value)
+        )
+    else:
+        losses = sum(1 for _ in rank.events(EventName.LOSS, phase=TRAIN))
+        skipped = sum(1 for _ in rank.events(EventName.OVERFLOW, phase=TRAIN))
+        yield none("mp_01.finite", evidence=[{"losses": losses, "skipped": skipped}], losses=losses, skipped=skipped)
+
+
+def _first_event(rank: RankFolder) -> dict[str, Any] | None:
+    """The first loss or norm that is not finite in a step that no scaler has skipped."""
+    skipped = {one["step"] for one in rank.events(EventName.OVERFLOW, phase=TRAIN)}
+    for event in rank.events(phase=TRAIN):
+        if event["step"] in skipped:
+            continue
+        value = event.get("value") if event["event"] == EventName.LOSS else None
+        if event["event"] == EventName.STEP:
+            value = event.get("grad_norm")
+        if value is not None and not math.isfinite(decode(value)):
+            return event
+    return None
+
+
+def _first_tensor(rank: RankFolder) -> tuple[int, str, str, str] | None:
+    """The first tensor of the first step with one that is not finite: (step, module, kind, key)."""
+    steps: dict[int, list[Any]] = {}
+    for key in rank.keys:
+        if key.phase != TRAIN:
+            continue
+        history = rank.history(key)
+        bad = history[(history["nan"] + history["pos_inf"] + history["neg_inf"]) > 0]
+        if len(bad):
+            steps.setdefault(int(bad["step"][0]), []).append(key)
+    if not steps:
+        return None
+    step = min(steps)
+    wrong = set(steps[step])
+    for key, summary in rank.stats(step).items():
+        if key in wrong and summary.non_finite:
+            kind = "nan" if summary.nan else "inf"
+            return step, key.module, kind, str(key)
+    return None
+
+
+def _place(rank: RankFolder, module: str, step: int) -> Where:
+    line = next((one.called_at for one in rank.calls if one.path == module), None)
+    return Where(
+        file=line.file if line is not None else None,
+        line=line.line if line is not None else None,
+        module=module,
+        step=step,
+    )

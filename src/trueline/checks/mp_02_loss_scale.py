@@ -1,0 +1,132 @@
+"""The loss scale is missing or not set right.
+
+What it looks at
+----------------
+Training in float16: whether a loss scale was in force, how many steps it made the optimizer skip, what share of the
+gradients was zero, and whether the optimizer divides by the same fixed scale that the loss was multiplied by.
+
+Why it hurts
+------------
+float16 ends at 65504 and begins at 5.96e-8. Without a scale small gradients become zero; with one that is too high
+steps are skipped; with two different ones every update is off by their ratio.
+
+What to do
+----------
+Use a dynamic scale (GradScaler, DynamicLossScaler). With a fixed one and `drop_overflow_update=False` give the
+optimizer the same `loss_scale`. bfloat16 needs none.
+
+When it is wrong
+----------------
+Where a network is small and its gradients are large enough for float16 as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.looks import TRAIN, first_line, gradient_looks, trained_rank, where
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding
+from trueline.model.numbers import decode
+from trueline.model.run import EventName
+
+
+@check("mp.02", "the loss scale is not set right")
+def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zeros: float = 0.9) -> Iterator[Finding]:
+    """Scales, skipped steps and zeros."""
+    rank = trained_rank(run)
+    if rank is None:
+        yield na("mp_02.no_steps")
+        return
+    scales = [decode(one["value"]) for one in rank.events(EventName.SCALE, phase=TRAIN)]
+    half = in_half(run, rank)
+    mismatch = _mismatch(run, scales)
+    steps = list(rank.events(EventName.STEP, phase=TRAIN))
+    if mismatch is not None:
+        place = where(first_line(rank, EventName.STEP))
+        yield found(
+            "mp_02.two_scales",
+            place,
+            measured=mismatch[1],
+            limit=mismatch[0],
+            evidence=[mismatch],
+            scale=mismatch[0],
+            own=mismatch[1],
+        )
+    elif not half and not scales:
+        yield na("mp_02.not_half")
+    elif not scales:
+        zeros = _zeros(rank)
+        evidence: list[Any] = [{"precision": run.info.precision, "zeros": zeros}]
+        place = where(first_line(rank, EventName.LOSS))
+        if zeros is not None and zeros > max_zeros:
+            yield found(
+                "mp_02.none_and_zeros", place, measured=zeros, limit=max_zeros, evidence=evidence, share=f"{zeros:.0%}"
+            )
+        else:
+            yield found("mp_02.none", place, certainty=Certainty.LIKELY, measured=0, evidence=evidence)
+    else:
+        skipped = [one for one in steps if one["skipped"]]
+        share = len(skipped) / max(len(steps), 1)
+        evidence = [{"steps": len(steps), "skipped": len(skipped), "scale": [scales[0], scales[-1]]}]
+        if len(steps) >= min_steps and share > max_skipped:
+            yield found(
+                "mp_02.skipped",
+                where(skipped[0]),
+                measured=share,
+                limit=max_skipped,
+                evidence=evidence,
+                share=f"{share:.0%}",
+                scale=scales[0],
+            )
+        elif len(steps) < min_steps and share > max_skipped:
+            yield suspect(
+                "mp_02.skipped",
+                where(skipped[0]),
+                measured=share,
+                limit=max_skipped,
+                evidence=evidence,
+                share=f"{share:.0%}",
+                scale=scales[0],
+            )
+        else:
+            yield none(
+                "mp_02.works",
+                evidence=evidence,
+                measured=share,
+                limit=max_skipped,
+                scale=scales[-1],
+                skipped=len(skipped),
+            )
+
+
+def in_half(run: Run, rank: RankFolder) -> bool:
+    """Whether training computes in float16; bfloat16 needs no scale."""
+    precision = run.info.precision or ""
+    if "float16" in precision.replace("bfloat16", ""):
+        return True
+    return any(one.dtype == "float16" and one.trainable for one in rank.params)
+
+
+def _mismatch(run: Run, scales: list[float]) -> tuple[float, float] | None:
+    """A fixed scale and an optimizer that divides by another one."""
+    if not scales or len(set(scales)) > 1:
+        return None
+    for optimizer in run.info.hyper.get("optimizers") or []:
+        for group in optimizer.get("groups", ()):
+            own = group.get("loss_scale")
+            if (
+                own is not None
+                and scales[0] != 1.0
+                and run.info.framework == "mindspore"
+                and float(own) not in (1.0, scales[0])
+            ):
+                return scales[0], float(own)
+    return None
+
+
+def _zeros(rank: RankFolder) -> float | None:
+    looks = [one for own in gradient_looks(rank).values() for one in own if one["elements"]]
+    return min(one["zeros"] / one["elements"] for one in looks) if looks else None

@@ -1,0 +1,92 @@
+"""The learning rate against what it moves: how far each update carries the weights, relative to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.numbers import decode
+from trueline.model.run import EventName
+
+# Their steps do not depend on how large the gradients are: about the rate for every weight.
+_BY_SIGN: Final = ("adam", "lion", "adabelief", "rmsprop", "adagrad", "lamb", "adadelta", "radam", "nadam")
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One optimizer step: the rate, and how far it moved the weights relative to their norm, None where unknown."""
+
+    step: int
+    rate: float
+    ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Optimized:
+    """All steps of the one optimizer of a run."""
+
+    kind: str
+    updates: Sequence[Update]
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether it divides gradients by their own size."""
+        return self.kind.lower().startswith(_BY_SIGN) or "adam" in self.kind.lower()
+
+    @property
+    def rates(self) -> list[float]:
+        """The rate at each step."""
+        return [one.rate for one in self.updates]
+
+    @property
+    def moved(self) -> float | None:
+        """The length of the whole way, relative to the weights' norm."""
+        ratios = [one.ratio for one in self.updates if one.ratio is not None]
+        return sum(ratios) if ratios and len(ratios) == len(self.updates) else None
+
+
+def optimized(run: Run) -> Optimized | None:
+    """The optimizer's steps, where there is one optimizer that has made any."""
+    if not run.ranks:
+        return None
+    folder = run.rank(run.ranks[0])
+    events = [one for one in folder.events(EventName.STEP, phase="train") if not one.get("skipped")]
+    if not events or len({one.get("optimizer") for one in events}) != 1:
+        return None
+    kind = str(events[0].get("kind"))
+    norm, count = _weights(folder)
+    momentum = _momentum(run)
+    empty = Optimized(kind, [])
+    updates = []
+    for event in events:
+        rates = [float(one) for one in event.get("lr") or () if isinstance(one, int | float)]
+        if not rates:
+            return None
+        rate = max(rates)
+        gradient = event.get("grad_norm")
+        ratio = None
+        if norm > 0 and empty.adaptive:
+            ratio = rate * math.sqrt(count) / norm
+        elif norm > 0 and gradient is not None:
+            ratio = rate * decode(gradient) / (1 - momentum) / norm
+        updates.append(Update(int(event["step"]), rate, ratio))
+    return Optimized(kind, updates)
+
+
+def _weights(folder: RankFolder) -> tuple[float, int]:
+    """The norm of all weights that the optimizer holds, at the beginning, and how many they are."""
+    held = [one for one in folder.params if one.optimizer is not None and one.initial is not None and not one.buffer]
+    known = [one.initial for one in held if one.initial is not None]
+    return math.sqrt(sum(one.l2**2 for one in known)), sum(one.count for one in known)
+
+
+def _momentum(run: Run) -> float:
+    optimizers: Any = run.info.hyper.get("optimizers")
+    try:
+        found = optimizers[0]["groups"][0].get("momentum", 0)
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return 0.0
+    return min(float(found), 0.99) if isinstance(found, int | float) else 0.0

@@ -1,0 +1,87 @@
+"""Weight decay acts on biases and normalisation.
+
+What it looks at
+----------------
+The weight decay of each parameter group, and which of its parameters are biases or belong to normalisation layers.
+
+Why it hurts
+------------
+Decay pulls the scale of a normalisation towards zero, which is no regularisation but a change of the network, the
+more the stronger the decay.
+
+What to do
+----------
+Make two groups: weights of two sides and more with decay, biases and normalisation with `weight_decay=0`.
+
+When it is wrong
+----------------
+A small decay on everything is what many recipes do, and is called uncertain only. It is found where the script
+exempts some of these parameters and not others, or where the decay is strong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.looks import few, first_line, module_of, modules_of, trained_rank, weights_of, where
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding
+from trueline.model.run import EventName, ParamInfo
+
+_BIASES = ("bias", "beta")
+
+
+@check("tr.05", "weight decay on biases and normalisation")
+def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
+    """Groups with decay, and what they hold."""
+    rank = trained_rank(run)
+    optimizers = run.info.hyper.get("optimizers") or []
+    if rank is None or not optimizers:
+        yield na("tr_05.no_optimizer")
+        return
+    told = 0
+    for number, optimizer in enumerate(optimizers):
+        groups = [group.get("weight_decay") or 0.0 for group in optimizer.get("groups", ())]
+        if not any(groups):
+            continue
+        small = [one for one in weights_of(rank) if one.optimizer == number and one.trainable and _exempt(rank, one)]
+        decayed = [one for one in small if _decay(one, groups)]
+        if not small:
+            continue
+        told += 1
+        spared = len(small) - len(decayed)
+        most = max(_decay(one, groups) for one in small)
+        evidence = [{"optimizer": number, "decay": groups, "decayed": len(decayed), "spared": spared}]
+        params = {
+            "names": few(one.name for one in decayed),
+            "count": len(decayed),
+            "decay": most,
+            "kind": optimizer["kind"],
+        }
+        place = where(first_line(rank, EventName.STEP))
+        if not decayed:
+            yield none("tr_05.spared", evidence=evidence, spared=spared)
+        elif spared:
+            yield found("tr_05.some", place, measured=len(decayed), limit=0, evidence=evidence, **params)
+        elif most >= strong:
+            yield found(
+                "tr_05.all", place, certainty=Certainty.LIKELY, measured=most, limit=strong, evidence=evidence, **params
+            )
+        else:
+            yield suspect("tr_05.all", place, measured=most, limit=strong, evidence=evidence, **params)
+    if not told:
+        yield na("tr_05.no_decay")
+
+
+def _decay(one: ParamInfo, groups: list[Any]) -> float:
+    group = one.group if one.group is not None and one.group < len(groups) else 0
+    return float(groups[group])
+
+
+def _exempt(rank: RankFolder, one: ParamInfo) -> bool:
+    """Whether decay has nothing to do on this parameter."""
+    module = modules_of(rank).get(module_of(one.name))
+    leaf = one.name.rpartition(".")[2]
+    return leaf in _BIASES or leaf.startswith("bias_") or (module is not None and "Norm" in module.type)

@@ -1,0 +1,102 @@
+"""The evaluation runs on training data.
+
+What it looks at
+----------------
+The fingerprints of samples: how many of an evaluation's samples were trained on. Where several sets are evaluated,
+one that is new to the network is enough.
+
+Why it hurts
+------------
+The measured accuracy says how well the data is remembered. Overfitting stays unseen, and the best epoch is chosen by
+the wrong number.
+
+What to do
+----------
+Evaluate on data that is never trained on: split before training, and check the variable that the evaluation loops
+over.
+
+When it is wrong
+----------------
+Where only the training accuracy is measured on purpose, and where the data holds many equal samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.looks import EVAL, TRAIN, trained_rank, where
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding
+from trueline.model.run import EventName
+from trueline.model.sample import Batch, SampleField
+
+_MOST_BATCHES = 2000
+_FEWEST = 8
+
+
+@check("tr.07", "evaluation on training data")
+def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> Iterator[Finding]:
+    """Samples that were seen in both phases."""
+    rank = trained_rank(run)
+    trained = _samples(rank, TRAIN) if rank is not None else {}
+    evaluated = _samples(rank, EVAL) if rank is not None else {}
+    if rank is None or not trained or not evaluated:
+        yield na("tr_07.no_evaluation")
+        return
+    known = {one for marks in trained.values() for one in marks}
+    sizes = {key: len(marks) for key, marks in trained.items()}
+    if max(sizes.values()) < _FEWEST or all(len(set(marks)) < _FEWEST for marks in evaluated.values()):
+        yield na("tr_07.few")
+        return
+    shares = {loader: _share(marks, known) for loader, marks in evaluated.items()}
+    evidence = [
+        {"loader": loader, "share": share, "samples": len(evaluated[loader])} for loader, share in shares.items()
+    ]
+    loader, share = min(shares.items(), key=lambda one: one[1])
+    params: dict[str, Any] = {"share": f"{share:.0%}", "samples": len(evaluated[loader])}
+    begun = next((one for one in rank.events(EventName.LOADER) if one["loader"] == loader), None)
+    place = where(_lined(begun))
+    if share >= min_share:
+        yield found(
+            "tr_07.same",
+            place,
+            certainty=Certainty.LIKELY,
+            measured=share,
+            limit=min_share,
+            evidence=evidence,
+            **params,
+        )
+    elif share > max_share:
+        yield suspect("tr_07.some", place, measured=share, limit=max_share, evidence=evidence, **params)
+    else:
+        yield none("tr_07.apart", evidence=evidence, measured=share, limit=max_share, **params)
+
+
+def _lined(event: dict[str, object] | None) -> dict[str, object] | None:
+    """A loader's line stands under another name."""
+    return None if event is None else {**event, "line": event.get("at") or event.get("line")}
+
+
+def _share(marks: list[int], known: set[int]) -> float:
+    own = set(marks)
+    return len(own & known) / len(own)
+
+
+def _samples(rank: RankFolder, phase: str) -> dict[int | None, list[int]]:
+    """The fingerprints of the largest field of each sample, by loader; labels alone tell samples not apart."""
+    found: dict[int | None, list[int]] = {}
+    for place, event in enumerate(rank.events(EventName.BATCH, phase=phase)):
+        if place >= _MOST_BATCHES:
+            break
+        fields = [one for one in Batch.from_json(event["samples"]).fields if _telling(one)]
+        if fields:
+            largest = max(fields, key=lambda one: prod(one.shape))
+            found.setdefault(event.get("loader"), []).extend(largest.fingerprints)
+    return found
+
+
+def _telling(field: SampleField) -> bool:
+    return prod(field.shape) > 1 or field.dtype.startswith("float") or field.dtype == "str"

@@ -1,0 +1,63 @@
+"""Ranks train different networks.
+
+What it looks at
+----------------
+The fingerprints of all trained parameters on every rank, after the first steps and ever more rarely after. Networks
+that are divided among ranks are left out.
+
+Why it hurts
+------------
+Where gradients are not averaged over ranks, each rank trains a network of its own on its part of the data, and one of
+them is saved.
+
+What to do
+----------
+Wrap the network (`DistributedDataParallel`, a gradient reducer), start all ranks from the same weights, and give
+every rank the same number of steps.
+
+When it is wrong
+----------------
+Where ranks hold different parts on purpose: pipeline or tensor parallel training that the framework's own types do
+not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_run.looks import few
+from trueline.checks.of_run.ranks import apart_at_start, apart_later, compared_steps
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding, Where
+
+
+@check("tr.08", "ranks are out of step")
+def from_run(run: Run) -> Iterator[Finding]:
+    """Weights of the same step on all ranks."""
+    if len(run.ranks) < 2:
+        yield na("tr_08.one_rank")
+        return
+    steps = compared_steps(run)
+    if not steps:
+        yield na("tr_08.not_comparable")
+        return
+    root = "wi.01" if apart_at_start(run) is not None else None
+    told = 0
+    for step, rank, names in apart_later(run):
+        told += 1
+        yield found(
+            "tr_08.apart",
+            Where(step=step, rank=rank),
+            because=root,
+            measured=len(names),
+            limit=0,
+            evidence=names[:20],
+            step=step,
+            rank=rank,
+            count=len(names),
+            names=few(names),
+        )
+    if not told:
+        evidence = [{"ranks": len(run.ranks), "steps": steps}]
+        yield none("tr_08.together", evidence=evidence, ranks=len(run.ranks), steps=steps)

@@ -1,0 +1,72 @@
+"""Every data worker draws the same random numbers.
+
+What it looks at
+----------------
+The random generators of each worker process of a loader, Python's, NumPy's, torch's and those that the dataset holds:
+where each begins, and whether the first batch drew from it.
+
+Why it hurts
+------------
+Workers that begin alike augment alike: with four workers every crop, flip and noise is used four times in a row, and
+often again in every epoch. The data is less varied than it looks.
+
+What to do
+----------
+Seed by worker: `worker_init_fn` with `torch.initial_seed()`, or a generator that is built in the worker from
+`get_worker_info().seed`. Do not keep a seeded generator in the dataset, since every worker gets a copy of it.
+
+When it is wrong
+----------------
+Where all workers are meant to draw the same, for instance one mask for all samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_run.looks import trained_rank
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Finding, Where
+from trueline.model.run import EventName
+
+
+@check("tr.14", "identical augmentation in every worker")
+def from_run(run: Run) -> Iterator[Finding]:
+    """Generators that begin alike in several workers and are drawn from."""
+    rank = trained_rank(run)
+    told = list(rank.events(EventName.WORKERS)) if rank is not None else []
+    rounds: dict[str, dict[int, dict[str, list[str]]]] = {}
+    for event in told:
+        rounds.setdefault(event["round"], {})[event["worker"]] = event["streams"]
+    several = {number: workers for number, workers in rounds.items() if len(workers) > 1}
+    if rank is None or not several:
+        yield na("tr_14.no_workers")
+        return
+    alike = sorted({name for workers in several.values() for name in _alike(workers)})
+    workers = max(len(one) for one in several.values())
+    evidence: list[Any] = [{"rounds": len(several), "workers": workers, "alike": alike}]
+    if alike:
+        names = ", ".join(alike)
+        yield found(
+            "tr_14.alike", _where(rank), measured=len(alike), limit=0, evidence=evidence, workers=workers, names=names
+        )
+    else:
+        yield none("tr_14.apart", evidence=evidence, workers=workers)
+
+
+def _alike(workers: dict[int, dict[str, list[str]]]) -> Iterator[str]:
+    """Generators with one beginning in several workers that have drawn from it."""
+    for name in set.intersection(*(set(one) for one in workers.values())):
+        drawn = [streams[name][0] for streams in workers.values() if streams[name][0] != streams[name][1]]
+        if len(drawn) > 1 and len(set(drawn)) < len(drawn):
+            yield name
+
+
+def _where(rank: RankFolder) -> Where:
+    for event in rank.events(EventName.LOADER):
+        line = event.get("at") or event.get("line")
+        if event.get("workers", 0) and line:
+            return Where(file=line["file"], line=line["line"], step=event["step"])
+    return Where()

@@ -1,0 +1,129 @@
+"""Pretrained weights are not the ones meant, or were not loaded.
+
+What it looks at
+----------------
+Every loading of weights into a network: how many names fit, which are missing or unexpected, whether they differ by a
+prefix, and whether any value changed. With a reference file: whether the network starts from its values.
+
+Why it hurts
+------------
+A checkpoint whose names do not fit is skipped without an error where loading is not strict: the network starts from
+random numbers, and fine-tuning looks merely disappointing.
+
+What to do
+----------
+Load strictly, and take away prefixes (`module.`, `backbone.`, `network.`) before. Look at the missing and unexpected
+names that loading returns.
+
+When it is wrong
+----------------
+Where only a small part of a file is wanted. A new head that is missing in the file is normal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_run.looks import few, trained_rank, where
+from trueline.formats.run_folder.reader import Run
+from trueline.formats.weights import Weights
+from trueline.kernel import fingerprint
+from trueline.model.finding import Finding, Where
+from trueline.model.run import EventName
+
+
+@check("wi.02", "wrong pretrained weights")
+def from_run(run: Run, *, max_missing: float = 0.5) -> Iterator[Finding]:
+    """Weights as they were loaded."""
+    rank = trained_rank(run)
+    loaded = list(rank.events(EventName.LOADED)) if rank is not None else []
+    if not loaded:
+        yield na("wi_02.nothing_loaded")
+        return
+    told = 0
+    for event in loaded:
+        for finding in _judged(event, max_missing):
+            told += 1
+            yield finding
+    if not told:
+        evidence = [{"given": one["given"], "missing": one["missing"], "changed": one["changed"]} for one in loaded]
+        fitting = min(one["wanted"] - len(one["missing"]) for one in loaded)
+        yield none("wi_02.fit", evidence=evidence, times=len(loaded), fitting=fitting)
+
+
+def _judged(event: dict[str, Any], max_missing: float) -> Iterator[Finding]:
+    missing, unexpected = event["missing"], event["unexpected"]
+    wanted = max(event["wanted"], 1)
+    share = len(missing) / wanted
+    evidence = [{"missing": missing[:10], "unexpected": unexpected[:10], "changed": event["changed"]}]
+    params = {"missing": len(missing), "wanted": event["wanted"], "unexpected": len(unexpected), "names": few(missing)}
+    prefix = _prefix(missing, unexpected)
+    if event["given"] and len(missing) >= wanted:
+        yield found("wi_02.nothing_fits", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
+    elif prefix is not None:
+        yield found("wi_02.prefix", where(event), measured=share, evidence=evidence, **{**params, "prefix": prefix})
+    elif share > max_missing and unexpected:
+        yield found("wi_02.most_missing", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
+    elif missing and unexpected and share > 0.1:
+        yield suspect("wi_02.most_missing", where(event), measured=share, limit=0.1, evidence=evidence, **params)
+
+
+def _prefix(missing: Sequence[str], unexpected: Sequence[str]) -> str | None:
+    """What stands before the names on one side that are else the same, for several of them."""
+    if len(missing) < 2 or len(unexpected) < 2:
+        return None
+    for longer, shorter in ((unexpected, set(missing)), (missing, set(unexpected))):
+        heads = {name.split(".")[0] for name in longer}
+        for head in heads:
+            fitting = sum(name.removeprefix(f"{head}.") in shorter for name in longer if name.startswith(f"{head}."))
+            if fitting >= 2 and fitting * 2 >= min(len(missing), len(unexpected)):
+                return f"{head}."
+    return None
+
+
+@check("wi.02")
+def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
+    """The network's first values against those of a file."""
+    rank = trained_rank(run)
+    if rank is None:
+        yield na("wi_02.nothing_loaded")
+        return
+    own = {one.name: one for one in rank.params}
+    file = weights.model
+    both = [name for name in file if name in own]
+    missing = [one.name for one in rank.params if one.name not in file and not one.buffer]
+    unexpected = [name for name in file if name not in own]
+    evidence = [{"file": weights.path.name, "both": len(both), "missing": missing[:10], "unexpected": unexpected[:10]}]
+    if not both:
+        yield found("wi_02.other_names", Where(step=0), evidence=evidence, file=weights.path.name)
+        return
+    apart = []
+    for name in both:
+        initial, stored = own[name].initial, file[name]
+        if initial is None or own[name].buffer or str(stored.dtype) != own[name].dtype:
+            continue
+        if fingerprint(stored.array()) != initial.fingerprint:
+            apart.append(name)
+    if apart:
+        yield found(
+            "wi_02.other_values",
+            Where(module=apart[0].rpartition(".")[0], step=0),
+            measured=len(apart),
+            limit=0,
+            evidence=[*evidence, apart[:20]],
+            file=weights.path.name,
+            count=len(apart),
+            names=few(apart),
+        )
+    elif missing or unexpected:
+        params: dict[str, Any] = {
+            "missing": len(missing),
+            "wanted": len(own),
+            "unexpected": len(unexpected),
+            "names": few(missing),
+        }
+        yield suspect("wi_02.most_missing", Where(step=0), evidence=evidence, **params)
+    else:
+        yield none("wi_02.as_file", evidence=evidence, file=weights.path.name, count=len(both))

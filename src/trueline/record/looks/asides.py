@@ -1,0 +1,85 @@
+"""What adapters tell besides, turned into events: losses as they are called, weights that are loaded, schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from trueline.adapters.lines import user_line
+from trueline.adapters.protocol import Adapter
+from trueline.model.key import Phase
+from trueline.model.run import EventName
+from trueline.record.looks.criteria import Criterion, facts
+from trueline.record.open_step import Lazy
+from trueline.record.recorder import Recorder
+
+_STEPS_WITH_FACTS: Final = 4
+_STEPS_WITH_NORMS: Final = 24
+_MOST_CRITERIA: Final = 64
+_MOST_NAMES: Final = 200
+
+
+class Asides:
+    """Writes down the first of each kind; a recording is not to grow by what a check has seen already."""
+
+    def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
+        self._recorder = recorder
+        self._adapter = adapter
+        self._values = adapter.values
+        self._criteria = 0
+        self._dropouts: set[tuple[str, int]] = set()
+
+    def told(self, what: str, said: Mapping[str, Any], stack: Sequence[Any]) -> None:
+        """What an adapter has told."""
+        if what == "criterion":
+            self._criterion(Criterion(**said))
+        elif what == "dropout":
+            self._dropout(stack)
+        elif what == "loaded":
+            names = {name: list(said[name])[:_MOST_NAMES] for name in ("missing", "unexpected")}
+            self._recorder.event(EventName.LOADED, **{**said, **names}, line=self._line())
+        elif what == "schedule":
+            self._recorder.event(EventName.SCHEDULE, **said, line=self._line())
+        elif what == "workers":
+            self._recorder.event(EventName.WORKERS, **said)
+        elif what == "pulled":
+            self._pulled(said["gradients"])
+        elif what == "penalty":
+            self._recorder.event(EventName.PENALTY, **said, line=self._line())
+
+    def _line(self) -> dict[str, Any] | None:
+        line = self._recorder.project.line(user_line(self._adapter.build.package()))
+        return None if line is None else line.to_json()
+
+    def _criterion(self, one: Criterion) -> None:
+        if self._criteria >= _MOST_CRITERIA or not self._values.is_tensor(one.prediction):
+            return
+        if not self._values.is_tensor(one.target) or not self._values.is_tensor(one.value):
+            return
+        self._criteria += 1
+        if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_FACTS:
+            told = facts(one, self._values, self._readable)
+        else:
+            told = {"function": one.name, "value": self._readable(one.value)}
+        self._recorder.event(EventName.CRITERION, **told, line=self._line())
+
+    def _pulled(self, gradients: Sequence[Any]) -> None:
+        """The norm of what a backward has handed out, where gradients do not wait at parameters."""
+        if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_NORMS:
+            for event in reversed(self._recorder.open.events):
+                if event["event"] == EventName.BACKWARD:
+                    event["norm"] = Lazy(self._values.read, self._values.norm(gradients))
+                    break
+
+    def _readable(self, value: Any) -> Lazy:
+        return Lazy(self._values.read, self._values.keep(value))
+
+    def _dropout(self, stack: Sequence[Any]) -> None:
+        """A function drops although its network is in evaluation mode."""
+        if not stack or bool(getattr(self._values.unwrap(stack[0]), "training", True)):
+            return
+        line = user_line(self._adapter.build.package())
+        at = (line.file, line.line) if line is not None else ("", 0)
+        if at not in self._dropouts:
+            self._dropouts.add(at)
+            self._recorder.event(EventName.DROPOUT, line=self._line())

@@ -1,0 +1,108 @@
+"""Which of an optimizer's parameters get no gradient, or one of zeros, and which it should hold and does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from trueline.adapters.nouns import Group, Unreadable
+from trueline.adapters.protocol import Adapter
+from trueline.model.run import EventName
+from trueline.record.looks.when import due
+from trueline.record.networks import Place
+from trueline.record.recorder import Recorder
+
+_MOST_SHAPES = 16
+
+
+class GradientLook:
+    """Looks at the gradients that an optimizer is given."""
+
+    def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
+        self._recorder = recorder
+        self._values = adapter.values
+        self._counts: dict[int, int] = {}
+
+    def look(self, optimizer: int, groups: Sequence[Group], gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        """Tell of an optimizer's gradients where a look is due."""
+        number = self._counts.get(optimizer, 0)
+        self._counts[optimizer] = number + 1
+        if gradients is None or not due(number):
+            return
+        recorder = self._recorder
+        for root in recorder.networks.roots:
+            if root.module() is not None:
+                recorder.parameters.meet(root)
+        given = {id(parameter): gradient for parameter, gradient in gradients}
+        none: list[Place] = []
+        zero: list[Place] = []
+        strangers: list[list[int]] = []
+        elements = zeros = held = 0
+        for parameter in (one for group in groups for one in group.parameters):
+            held += 1
+            named = recorder.parameters.find(parameter)
+            gradient = given.get(id(parameter))
+            if named is None:
+                strangers.append(list(self._values.shape(parameter)))
+                continue
+            name = named.place_of_leaf
+            if gradient is None:
+                none.append(name)
+                continue
+            there, empty = self._counted(gradient)
+            elements, zeros = elements + there, zeros + empty
+            if there and there == empty:
+                zero.append(name)
+        recorder.event(
+            EventName.GRADIENTS,
+            optimizer=optimizer,
+            update=number,
+            held=held,
+            none=none,
+            zero=zero,
+            strangers=len(strangers),
+            stranger_shapes=strangers[:_MOST_SHAPES],
+            unheld=self._unheld(),
+            strays=self._strays(),
+            elements=elements,
+            zeros=zeros,
+        )
+
+    def _counted(self, gradient: Any) -> tuple[int, int]:
+        try:
+            array = self._values.to_numpy(gradient)
+        except Unreadable:
+            return 0, 0
+        return int(array.size), int(array.size - np.count_nonzero(array))
+
+    def _strays(self) -> list[dict[str, Any]]:
+        """Modules with parameters that are called and not registered: are they still there, held, reached?"""
+        found = []
+        for one in self._recorder.networks.strays:
+            alive = [parameter for known in one.parameters if (parameter := known()) is not None]
+            gradients = [self._values.gradient(parameter) for parameter in alive]
+            found.append(
+                {
+                    "path": one.place.full,
+                    "parameters": len(one.parameters),
+                    "alive": one.module() is not None,
+                    "held": any(self._recorder.parameters.is_held(parameter) for parameter in alive),
+                    "reached": any(gradient is not None for gradient in gradients),
+                }
+            )
+        return found
+
+    def _unheld(self) -> list[Place]:
+        """Parameters that no optimizer holds and that a gradient has reached all the same."""
+        found: list[Place] = []
+        for root in self._recorder.networks.roots:
+            module = root.module()
+            for one in root.adapter.values.tensors(module) if module is not None else ():
+                if not one.trainable or self._recorder.parameters.is_held(one.value):
+                    continue
+                gradient = root.adapter.values.gradient(one.value)
+                if gradient is not None and self._counted(gradient)[1] < self._counted(gradient)[0]:
+                    found.append(Place(root, one.name))
+        return found

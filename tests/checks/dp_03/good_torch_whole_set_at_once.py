@@ -1,0 +1,16 @@
+# run:
+"""A set that is small enough for one batch has no order."""
+
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(48, 8)
+y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+loss_fn = nn.CrossEntropyLoss()
+for _ in range(6):
+    optimizer.zero_grad()
+    loss_fn(net(x), y).backward()
+    optimizer.step()

@@ -1,0 +1,35 @@
+# run:
+"""Labels in the padding have the number that losses leave out."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Writer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(40, 16)
+        self.read = nn.GRU(16, 16, batch_first=True)
+        self.out = nn.Linear(16, 40)
+
+    def forward(self, words):
+        return self.out(self.read(self.words(words))[0])
+
+
+torch.manual_seed(0)
+words = torch.randint(1, 40, (48, 10))
+lengths = torch.randint(4, 11, (48,))
+words[torch.arange(10) >= lengths[:, None]] = 0
+labels = words[:, 1:].clone()
+labels[labels == 0] = -100
+train = DataLoader(TensorDataset(words[:, :-1], labels), batch_size=16, shuffle=True)
+loss_fn = nn.CrossEntropyLoss()
+net = Writer()
+optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(2):
+    for inputs, labels in train:
+        optimizer.zero_grad()
+        loss = loss_fn(net(inputs).flatten(0, 1), labels.flatten())
+        loss.backward()
+        optimizer.step()

@@ -1,0 +1,22 @@
+# run:
+"""A logarithm that is defined for zero."""
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+from mindspore import nn
+
+ms.set_seed(0)
+draw = np.random.default_rng(0)
+counts = draw.integers(0, 9, (32, 8)).astype(np.float32)
+y = (counts.sum(1) > 32).astype(np.int32)
+train = ds.NumpySlicesDataset((np.log1p(counts), y), ["x", "y"], shuffle=True).batch(16)
+net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 3))
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.05)
+loss_fn = nn.CrossEntropyLoss()
+step = ms.value_and_grad(lambda inputs, labels: loss_fn(net(inputs), labels), None, optimizer.parameters)
+net.set_train()
+for _ in range(2):
+    for inputs, labels in train.create_tuple_iterator():
+        loss, gradients = step(inputs, labels)
+        optimizer(gradients)

@@ -1,0 +1,23 @@
+# run:
+"""A class is drawn more often by repeating its samples, with their labels."""
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+from mindspore import nn
+
+ms.set_seed(0)
+draw = np.random.default_rng(0)
+x = draw.standard_normal((24, 8)).astype(np.float32)
+y = ((x[:, 0] > 0).astype(np.int32) + (x[:, 1] > 0)).astype(np.int32)
+x, y = np.concatenate([x, x[:8]]), np.concatenate([y, y[:8]])
+train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True).batch(16)
+net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 3))
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.05)
+loss_fn = nn.CrossEntropyLoss()
+step = ms.value_and_grad(lambda inputs, labels: loss_fn(net(inputs), labels), None, optimizer.parameters)
+net.set_train()
+for _ in range(2):
+    for inputs, labels in train.create_tuple_iterator():
+        loss, gradients = step(inputs, labels)
+        optimizer(gradients)

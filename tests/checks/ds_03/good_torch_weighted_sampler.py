@@ -1,0 +1,21 @@
+# run:
+"""A rare class that is drawn as often as the others."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+
+torch.manual_seed(0)
+y = torch.cat([torch.zeros(60), torch.ones(40), torch.full((3,), 2)]).long()
+x = torch.randn(103, 8) + y[:, None]
+weights = 1.0 / torch.bincount(y).float()[y]
+train = DataLoader(TensorDataset(x, y), batch_size=16, sampler=WeightedRandomSampler(weights, 96))
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+loss_fn = nn.CrossEntropyLoss()
+for _ in range(1):
+    for inputs, labels in train:
+        optimizer.zero_grad()
+        loss = loss_fn(net(inputs), labels)
+        loss.backward()
+        optimizer.step()

@@ -1,0 +1,23 @@
+# run: ds.04
+# bench: bench_torch_whole.py
+"""Some samples were changed on this machine."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(64, 8)
+y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
+x, y = x[:48], y[:48]
+x[3:6] = 0.5 * x[3:6]
+train = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+loss_fn = nn.CrossEntropyLoss()
+for _ in range(1):
+    for inputs, labels in train:
+        optimizer.zero_grad()
+        loss = loss_fn(net(inputs), labels)
+        loss.backward()
+        optimizer.step()

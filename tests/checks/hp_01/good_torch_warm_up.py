@@ -1,0 +1,21 @@
+# run:
+"""A rate that begins small and is raised."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(64, 6)
+y = x @ torch.randn(6, 1)
+train = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
+net = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 1))
+loss_fn = nn.MSELoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 8))
+for _ in range(4):
+    for inputs, labels in train:
+        optimizer.zero_grad()
+        loss_fn(net(inputs), labels).backward()
+        optimizer.step()
+        scheduler.step()

@@ -1,0 +1,31 @@
+# run:
+"""What the teacher says is detached, the student's loss is not."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(2)
+x = torch.randn(96, 6)
+y = (x[:, 0] + x[:, 1] > 0).long()
+train = DataLoader(TensorDataset(x[:64], y[:64]), batch_size=16, shuffle=True)
+test = DataLoader(TensorDataset(x[64:], y[64:]), batch_size=16)
+net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 2))
+teacher = nn.Linear(6, 2).requires_grad_(False)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+loss_fn = nn.CrossEntropyLoss()
+for epoch in range(2):
+    net.train()
+    for inputs, labels in train:
+        optimizer.zero_grad()
+        with torch.no_grad():
+            soft = teacher(inputs).softmax(1)
+        logits = net(inputs)
+        loss = loss_fn(logits, labels) + 0.1 * nn.functional.kl_div(logits.log_softmax(1), soft, reduction="batchmean")
+        loss.backward()
+        optimizer.step()
+
+    net.eval()
+    with torch.no_grad():
+        hits = sum((net(inputs).argmax(1) == labels).sum().item() for inputs, labels in test)
+    print(epoch, hits / len(test.dataset))
