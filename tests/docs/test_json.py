@@ -167,7 +167,7 @@ def test_compare(compared: Path, a: str | Path, b: str | Path, kind: str, stoppe
 def test_a_finding() -> None:
     found = Finding("cmp.03", Conclusion.FOUND, Message("conclusion.found"), where=Where(step=3), measured=float("inf"))
     follows = Finding("cmp.05", Conclusion.SUSPECT, Message("conclusion.na"), Certainty.LIKELY, because="cmp.03")
-    answer = Result("check", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
+    answer = Result("none yet", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
     assert wrong_with(json.loads(json.dumps(answer))) == []
 
 
