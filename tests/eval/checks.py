@@ -35,7 +35,8 @@ def main() -> int:
     chosen = [one for one in variants(asked.each) if asked.only in one.name]
     rows = []
     with ThreadPoolExecutor(1 if asked.no_run else asked.jobs) as pool:
-        for variant, row in zip(chosen, pool.map(lambda one: examine(one, record=not asked.no_run), chosen), strict=True):
+        answers = pool.map(lambda one: examine(one, record=not asked.no_run), chosen)
+        for variant, row in zip(chosen, answers, strict=True):
             rows.append(row)
             if row["wrong"] or not asked.quiet:
                 print("right" if not row["wrong"] else "WRONG", variant.name, *row["wrong"], flush=True)
@@ -71,8 +72,8 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         "# Projects with a planted fault",
         "",
         "Written by `make eval`: `python tests/eval/checks.py`. Projects and faults were written before the checks, by",
-        "people who knew only what the frameworks do. Named: the item is found; placed: on the line, or with the sample,",
-        "that the fault was planted at; alone: no other item is found as a root.",
+        "people who knew only what the frameworks do. Named: the item is found; placed: on the line, or with the",
+        "sample, that the fault was planted at; alone: no other item is found as a root.",
         "",
         "| family | named | placed | alone | of |",
         "|---|---|---|---|---|",
@@ -86,7 +87,8 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
     lines += ["", "| healthy projects | nothing found | of |", "|---|---|---|"]
     lines += [f"| {name} | {one['silent']} | {one['of']} |" for name, one in told.items() if "silent" in one]
     if FIRST_LOOK:
-        lines += ["", "At the first look, before any was read:", "", "| family | named | placed | of |", "|---|---|---|---|"]
+        lines += ["", "At the first look, before any was read:", ""]
+        lines += ["| family | named | placed | of |", "|---|---|---|---|"]
         lines += [f"| {name} | {one['named']} | {one['placed']} | {one['of']} |" for name, one in FIRST_LOOK.items()]
     lines += ["", "| project | fault | wrong |", "|---|---|---|"]
     for one in rows:
