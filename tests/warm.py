@@ -173,7 +173,7 @@ def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
         if not message:
             os._exit(0)
         answer = files.pop()
-        told, tell = os.pipe()
+        hear, tell = socket.socketpair()
         between = os.fork()
         if not between:
             if os.fork():
@@ -182,17 +182,21 @@ def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
             # Who asked may end the whole session as soon as the process has a name.
             if order["own_session"]:
                 os.setsid()
-            os.write(tell, str(os.getpid()).encode())
-            for one in (told, tell, answer):
-                os.close(one)
+            hear.close()
+            tell.send(str(os.getpid()).encode())
+            # Not before the one between is gone: its end would be that of a process which is to end with its parent.
+            tell.recv(1)
+            tell.close()
+            os.close(answer)
             asked.close()
             return order, files
-        os.close(tell)
+        tell.close()
         # Only then the process has lost the one between, and is the asking one's.
         os.waitpid(between, 0)
         with contextlib.suppress(BrokenPipeError):
-            os.write(answer, os.read(told, 64))
-        for one in (told, answer, *files):
+            os.write(answer, hear.recv(64))
+        hear.close()
+        for one in (answer, *files):
             os.close(one)
 
 

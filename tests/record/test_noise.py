@@ -111,9 +111,9 @@ def test_the_run_is_as_ever_and_has_the_networks_noise_beside_it(tmp_path: Path)
     done = trueline(*line, cwd=tmp_path, forked="torch")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "trained\n"
-    assert [line for line in done.stderr.splitlines() if "3 steps again" in line]
+    assert [line for line in done.stderr.splitlines() if "3 steps again" in line], done.stderr
     # Once for the run, then as it is, moved, and moved further: and only the first has come to its end.
-    assert (tmp_path / "started.txt").read_text() == "xxxx"
+    assert (tmp_path / "started.txt").read_text() == "xxxx", done.stderr
     assert (tmp_path / "ended.txt").read_text() == "x"
     assert _left_over(tmp_path) == []
     run = open_run(tmp_path / "run")
