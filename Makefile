@@ -60,6 +60,7 @@ eval: $(STAMP)
 	$(PY) tests/eval/watch.py
 	$(PY) tests/eval/datasets.py
 	$(PY) tests/eval/pipelines.py
+	$(PY) tests/eval/tune.py
 
 tables: $(STAMP)
 	@$(PY) tests/eval/tables.py

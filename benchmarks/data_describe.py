@@ -1,4 +1,4 @@
-"""``trueline data describe`` of Parquet beside a DuckDB scan that counts nulls; memory with ten times the data."""
+"""Describing a Parquet table beside a DuckDB scan that counts nulls; memory with ten times the data."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ def main(folder: Path) -> None:
             "data describe": lambda: run(describe(clean)),
             "scan of a faulty table": lambda: run([str(SCAN), str(faulty)]),
             "data describe of it": lambda: run(describe(faulty)),
+            "data describe --exact": lambda: run(describe(clean, "--exact")),
         },
         repeat=5,
         clock=children_seconds,

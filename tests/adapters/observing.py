@@ -122,6 +122,9 @@ class Notebook:
         paths = {id(module): path or "net" for path, module in self.values.modules(network)}
         short = []
         for one in self.events:
+            if (one.name, one.of) == ("loss", "output"):
+                # What a loss function gives without a gradient: told where the framework has such functions.
+                continue
             if one.name in ("called", "returned"):
                 if id(one.of) in paths:
                     short.append(f"{one.name} {paths[id(one.of)]}")

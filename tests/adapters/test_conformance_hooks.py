@@ -79,19 +79,13 @@ def test_two_optimizers_are_told_apart(subject: Subject) -> None:
     assert second == {name for name in subject.traits.parameters if name.startswith("last.")}
 
 
-def _told_of_evaluation(notebook: Notebook, network: Any) -> list[str]:
-    """Without the losses that loss functions give where no gradient is asked for, which not every framework shows."""
-    assert {one.of for one in notebook.told("loss")} <= {"output"}
-    return [one for one in notebook.story(network) if one != "loss"]
-
-
 def test_evaluation_tells_calls_and_no_loss_of_a_backward_and_no_step(subject: Subject) -> None:
     network = subject.make_network(0)
     with watched(subject) as notebook:
         subject.set_training(network, False)
         subject.evaluate(network, make_batches(1)[0])
         subject.set_training(network, True)
-    assert _told_of_evaluation(notebook, network) == ["mode_set", *FORWARD, "mode_set"]
+    assert notebook.story(network) == ["mode_set", *FORWARD, "mode_set"]
 
 
 def test_a_mode_is_told_once_for_the_outermost_module(subject: Subject) -> None:
@@ -123,7 +117,7 @@ def test_calls_and_returns_stay_paired_when_a_forward_raises(subject: Subject) -
     assert failed == [network.body.act, network.body, network]
     assert not [one for one in raised if one.name in ("loss", "step_began")]
     notebook.events = notebook.events[len(raised) :]
-    assert _told_of_evaluation(notebook, healthy) == FORWARD
+    assert notebook.story(healthy) == FORWARD
 
 
 def test_only_outermost_modules_are_told_where_no_calls_are_wanted(subject: Subject) -> None:
@@ -142,7 +136,7 @@ def test_outermost_calls_are_still_found_after_a_forward_raised(subject: Subject
             subject.evaluate(broken, make_batches(1)[0])
         notebook.events.clear()
         subject.evaluate(network, make_batches(1)[0])
-    assert _told_of_evaluation(notebook, network) == ["called net", "returned net"]
+    assert notebook.story(network) == ["called net", "returned net"]
 
 
 def test_optimizers_are_never_told_as_modules(subject: Subject) -> None:

@@ -21,8 +21,7 @@ def _step(subject: Subject, optimizer: Any, network: Any, held: HeldRates | None
         held.release()
 
 
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("rule", ["sgd", "adam"])
+@pytest.mark.parametrize(("groups", "rule"), [(1, "adam"), (2, "sgd")])
 def test_a_step_at_a_held_rate_is_the_step_of_an_optimizer_with_that_rate(
     subject: Subject, groups: int, rule: Any
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "datasets")]
 
-from judging import described, wrong
+from describing_sets import described, wrong
 from make_sets import build
 from tables import TABLES, write_table
 

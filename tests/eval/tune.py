@@ -2,12 +2,14 @@
 
 python tests/eval/tune.py [--only TEXT] [--known]
 
-What right means was decided before the test's results were looked at. A sweep trains at each of 25 constant rates,
-four to a decade, around the script's own, for as many steps as the test takes by default (100), each with three seeds.
-What is left of the loss is its mean over the last ten steps. A rate is good when no more than a tenth of what the best
-rate gains is left above the best; the good range is the stretch of good rates around the best. A rate learns nothing
-when less than a twentieth of that gain is made, or the loss is not finite; the lowest such rate above the best is where
-training diverges. Of the least squares that is known beforehand: twice the inverse of the largest eigenvalue.
+The factors in what right means (4, a decade, a tenth) were decided before results were looked at; how the sweep is
+done (three seeds, constant rates, the mean of the last ten steps) was settled after the first ones. A sweep trains at
+each of 25 constant rates, four to a decade, around the script's own, for as many steps as the test takes by default
+(100), each with three seeds. What is left of the loss is its mean over the last ten steps. A rate is good when no
+more than a tenth of what the best rate gains is left above the best; the good range is the stretch of good rates
+around the best. A rate learns nothing when less than a twentieth of that gain is made, or the loss is not finite; the
+lowest such rate above the best is where training diverges. Of the least squares that is known beforehand: twice the
+inverse of the largest eigenvalue.
 
 Right is a test whose suggestion is in the good range, whose upper bound is below the divergence and within a factor of
 4 of the upper end of the good range, and whose lower bound is within a decade of its lower end.

@@ -88,6 +88,14 @@ def test_padding_on_the_other_side_is_named(sides: Sides) -> None:
     assert [str(one.cause) for one in found.blames] == ["data_padding"]
 
 
+def test_a_sample_that_fails_is_left_out_and_said_so(sides: Sides) -> None:
+    found = sides.beside("right", bench="with_a_hole")
+    assert (list(found.blames), found.samples) == ([], SAMPLES - 1)
+    assert [one.text("en").partition(";")[0] for one in found.open] == [
+        "bench.py:with_a_hole: sample 3 fails and is left out"
+    ]
+
+
 def test_both_lists_of_operators_are_shown_and_told(sides: Sides) -> None:
     found = sides.beside("interpolation")
     result = beside_result("bench.py:make", "port.py:interpolation", found)

@@ -269,7 +269,7 @@ def test_other_numbers_stand_for_steps_and_marks_say_what_is_there() -> None:
     curve = Curve("loss", list(rates), [50.0 - step for step in rates])
     marks = [Mark(20, message("tune_lr.mark_lower", rate=0.001)), Mark(38, message("tune_lr.mark_upper", rate=0.06))]
     block = Curves(message("show.loss"), [curve], axis=Axis("tune_lr.at_rate", rates), marks=marks)
-    page = render_html(Report(message("show.loss"), message("show.loss"), blocks=[block]))
+    page = render_html(Report(message("show.loss"), message("show.loss"), blocks=[block]), "en")
     words = Outline(page).words
     assert {"0.0001", "0.001", "0.01", "lower 0.001", "upper 0.06"} <= set(words)
     assert "learning rate {step}" in html.unescape(page)

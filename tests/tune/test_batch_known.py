@@ -14,7 +14,7 @@ import pytest
 import torch
 from mindspore import nn
 from torch.utils import data
-from tune.in_process import Here
+from tune_in_process import Here
 
 from trueline.model.trouble import BadUsage
 from trueline.tune.batch.answer import report, result

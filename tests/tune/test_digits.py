@@ -13,7 +13,7 @@ import pytest
 import torch
 from mindspore import amp, nn
 from sklearn.datasets import load_digits
-from tune.in_process import Here
+from tune_in_process import Here
 
 from trueline.tune.batch.judging import judge
 from trueline.tune.batch.ladder import Ladder

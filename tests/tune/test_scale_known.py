@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from mindspore import amp, nn
-from tune.in_process import Here
+from tune_in_process import Here
 
 from trueline.tune.scale.answer import result
 from trueline.tune.scale.judging import Verdict, judge

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ import click
 from trueline.cli.options import Seconds, answer, json_flag
 from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, check_place, write_page
+from trueline.cli.progress import doing
 from trueline.cli.verb import Verb
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
 
@@ -96,7 +96,7 @@ def command(
         timeout,
         tests is not None,
     )
-    with ended_cleanly(), _progress() as tell:
+    with ended_cleanly(), doing(_said) as tell:
         paired = pair_sides(wishes[0], wishes[1], options, tell)
     written = None
     if tests is not None and paired.kept is not None:
@@ -131,19 +131,5 @@ def _json(option: str, text: str | None, kind: type, otherwise: Any) -> Any:
     return found
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """The stage that is going on, on stderr, in a terminal only; wiped at the end."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-
-    def tell(stage: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{message(f'pair.doing_{stage}').text()}")
-        sys.stderr.flush()
-
-    try:
-        yield tell
-    finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+def _said(what: str) -> Message:
+    return message(f"pair.doing_{what}")

@@ -66,3 +66,21 @@ def bytes_progress(what: Message) -> Iterator[Callable[[int], None] | None]:
         if drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+@contextmanager
+def doing(said: Callable[[str], Message]) -> Iterator[Callable[[str], None]]:
+    """Hands out what is to be told of what is going on, which ``said`` puts into words; wiped at the end."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+
+    def tell(what: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{said(what).text()}")
+        sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

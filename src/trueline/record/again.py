@@ -12,14 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trueline.adapters.guest.tail import Tail
 from trueline.model.trouble import BadUsage
 from trueline.record.launch import run_module, run_script
 from trueline.record.launchers import find_launcher
 from trueline.record.perturb import VARIABLE, Perturbation
 from trueline.record.ranks import rank_in_environment
 from trueline.record.wanted import Wanted
+
+if TYPE_CHECKING:
+    from trueline.adapters.guest.tail import Tail
 
 _TAIL = 4096
 _PATIENCE = 0.5
@@ -82,6 +85,9 @@ class Command:
             start_new_session=True,
         )
         assert process.stdout is not None
+        # Not before: a script's process must not find NumPy loaded that it has not loaded itself.
+        from trueline.adapters.guest.tail import Tail
+
         tail = Tail(process.stdout, _TAIL)
         try:
             yield Running(process, tail)

@@ -145,6 +145,7 @@ def test_pictures() -> None:
     assert told.pictures.sizes == {"6x4": 28, "8x8": 1}
     assert (told.pictures.modes, list(told.pictures.odd)) == ({"RGB": 28, "L": 1}, [4])
     assert (told.pictures.broken, list(told.pictures.broken_first)) == (1, ["7.png"])
+    assert list(told.pictures.odd_sizes) == [9]
     assert loud(found) == [("ds.01", "suspect", 4), ("ds.01", "suspect", 9)]
 
 

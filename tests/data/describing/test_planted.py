@@ -10,7 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "eval" / "datasets"))
 
-from judging import described, wrong
+from describing_sets import described, wrong
 from make_sets import SETS, build
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 
 import numpy as np
 import torch
@@ -235,6 +236,29 @@ class Cached(Dataset):
 
 def cached():
     return DataLoader(Cached(), batch_size=4, shuffle=True)
+
+
+class Stored(Dataset):
+    """Its connection can be called, and is not there for that."""
+
+    def __init__(self):
+        self.db = sqlite3.connect(":memory:")
+        self.db.execute("create table rows (x real)")
+        self.db.executemany("insert into rows values (?)", [(one / 10,) for one in range(15)])
+        self.steps = [np.sqrt, float, torch.tensor]
+
+    def __len__(self):
+        return 15
+
+    def __getitem__(self, index):
+        (x,) = self.db.execute("select x from rows limit 1 offset ?", (index,)).fetchone()
+        for step in self.steps:
+            x = step(x)
+        return x
+
+
+def stored():
+    return DataLoader(Stored(), batch_size=5, shuffle=True)
 
 
 def rows_of_numbers():

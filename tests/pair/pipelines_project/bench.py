@@ -69,6 +69,17 @@ def random():
     return DataLoader(Pictures(Flip()), batch_size=4)
 
 
+class WithAHole(Pictures):
+    def __getitem__(self, index):
+        if index == 3:
+            raise OSError("broken file")
+        return super().__getitem__(index)
+
+
+def with_a_hole():
+    return DataLoader(WithAHole(), batch_size=4)
+
+
 class Sentences(Dataset):
     def __len__(self):
         return 8

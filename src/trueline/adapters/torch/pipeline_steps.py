@@ -22,6 +22,8 @@ from trueline.model.run import Line
 # Those that do nothing but call the others.
 _GROUPS: Final = ("compose", "sequential", "standardtransform", "modulelist", "pipeline")
 _DEEPEST: Final = 8
+# What can be replaced by another function without anyone noticing.
+_FUNCTIONS: Final = (FunctionType, MethodType, functools.partial, np.ufunc)
 
 
 class Steps:
@@ -82,14 +84,17 @@ class Steps:
         """The step with a meter around it: the same object where its class can be changed, else one in its place."""
         if id(step) in self._done or depth > _DEEPEST:
             return step
-        plain = isinstance(step, FunctionType | MethodType | functools.partial | type)
-        if plain or not hasattr(step, "__dict__") or type(step).__module__ == "builtins":
+        if isinstance(step, (type, *_FUNCTIONS)) or inspect.isroutine(step):
             return self._around(step)
+        if not hasattr(step, "__dict__"):
+            # A connection, a reference: it can be called, and is there for other things.
+            return step
         self._done.add(id(step))
         holds = self._held_by(step, depth)
         kind = "group" if holds and _groups(step) else "step"
         operator = Operator(name_of(step), kind, settings_of(step), self._line(step))
-        return step if self._swap(step, "__call__", operator) else self._around(step)
+        self._swap(step, "__call__", operator)
+        return step
 
     def _held_by(self, step: Any, depth: int) -> bool:
         """Whether a step holds others, which are wrapped too."""
@@ -183,7 +188,12 @@ def _of_class(owner: Any) -> list[tuple[str, Any]]:
             continue
         for name, value in vars(kind).items():
             several = isinstance(value, list | tuple)
-            if name in vars(owner) or name.startswith("_") or inspect.isroutine(value) or isinstance(value, type):
+            if (
+                name in getattr(owner, "__dict__", {})
+                or name.startswith("_")
+                or inspect.isroutine(value)
+                or isinstance(value, type)
+            ):
                 continue
             if several or (callable(value) and not isinstance(value, property | staticmethod | classmethod)):
                 found[name] = value

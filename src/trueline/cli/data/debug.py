@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +11,9 @@ import click
 from trueline.cli.options import Seconds, answer, json_flag
 from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, write_page
+from trueline.cli.progress import doing
 from trueline.cli.verb import Verb
-from trueline.model.message import message
+from trueline.model.message import Message, message
 
 if TYPE_CHECKING:
     from trueline.adapters.guest.entry import Entry
@@ -60,7 +59,7 @@ def command(
     wish = Wish(samples, epochs, workers, timeout)
     if port is not None:
         return _beside(entry, Entry.parse(port), wish, output, as_json=as_json)
-    with ended_cleanly(), _progress() as tell:
+    with ended_cleanly(), doing(_said) as tell:
         evidence = look(entry, wish, tell)
     findings = judged(evidence)
     if output is not None:
@@ -76,7 +75,7 @@ def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_js
     from trueline.pair.data.pipelines_report import beside_report, beside_result
 
     names = str(bench), str(port)
-    with ended_cleanly(), _progress() as tell, ExitStack() as stack:
+    with ended_cleanly(), doing(_said) as tell, ExitStack() as stack:
         tell("building")
         sides = [stack.enter_context(Passing(entry, wish)) for entry in (bench, port)]
         tell("passage")
@@ -86,19 +85,5 @@ def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_js
     return answer(beside_result(*names, found), lambda: beside_report(*names, found), as_json=as_json)
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """What is going on, on stderr, in a terminal only; wiped at the end."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-
-    def tell(what: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{message(f'data_debug.doing_{what}').text()}")
-        sys.stderr.flush()
-
-    try:
-        yield tell
-    finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+def _said(what: str) -> Message:
+    return message(f"data_debug.doing_{what}")

@@ -156,7 +156,7 @@ def _numbers_guessed(source: TableSource, terms: Terms, answer: Answer, sample: 
     ends = {float(answer[end]) for end in ("low", "high") if answer[end] is not None} & set(markers.NUMBERS)
     # Values of all rows lie no closer together than those of some: what is no marker there is none here.
     seen = sample.spread(terms.column.name)
-    if not ends or (seen is not None and not markers.guess({end: int(answer["count"]) for end in ends}, seen)):
+    if not ends or (seen is not None and not markers.guess(dict.fromkeys(ends, int(answer["count"] or 0)), seen)):
         return []
     counts = [f"count_if({terms.finite} = {value!r}::DOUBLE)" for value in markers.NUMBERS]
     known = ", ".join(f"{value!r}::DOUBLE" for value in markers.NUMBERS)

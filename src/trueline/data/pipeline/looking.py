@@ -21,7 +21,7 @@ from trueline.data.pipeline.judged import TRACED, judged, traced_as
 from trueline.model.run import Line
 
 _BATCHES: Final = 4
-_ENDED: Final = ("side.died_code", "side.died_signal", "side.died_killed", "side.garbled")
+ENDED: Final = ("side.died_code", "side.died_signal", "side.died_killed", "side.garbled")
 # Of a dataset that is larger than what is looked at: so many of its last samples are.
 _LAST: Final = 16
 _MOST_COUNTED: Final = 20_000
@@ -84,7 +84,7 @@ class _Look:
                 self._walk()
                 self._more()
         except SideTrouble as trouble:
-            if trouble.message.id not in _ENDED:
+            if trouble.message.id not in ENDED:
                 raise
             self.evidence = replace(self.evidence, ended=self._ended(trouble))
         return self.evidence

@@ -12,9 +12,10 @@ from typing import Any, Self
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
+from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.evidence import Failure
-from trueline.data.pipeline.looking import Pipeline, Wish
+from trueline.data.pipeline.journal import Left
+from trueline.data.pipeline.looking import ENDED, Pipeline, Wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,13 @@ class Passed:
     steps: Sequence[Mapping[str, Any]]
     states: Sequence[Sequence[Array]]
     fields: Sequence[Sequence[Array]]
+    indexes: Sequence[int]
+
+    def only(self, indexes: Sequence[int]) -> Passed:
+        """The samples of these indexes."""
+        places = [self.indexes.index(one) for one in indexes]
+        states, fields = ([side[place] for place in places] for side in (self.states, self.fields))
+        return Passed(self.steps, states, fields, list(indexes))
 
 
 class Passing:
@@ -33,7 +41,7 @@ class Passing:
         self.entry, self._wish = entry, wish
         self._stack = ExitStack()
         journal = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-"))
-        self._given = {"journal": journal, "limit": wish.limit}
+        self._given: dict[str, Any] = {"journal": journal, "limit": wish.limit}
         started = Pipeline.start(entry, python=wish.python, folder=folder, kwargs=self._given)
         self._pipeline = self._stack.enter_context(started)
         self._facts: Mapping[str, Any] | None = None
@@ -65,7 +73,7 @@ class Passing:
 
     def passed(self, wanted: Sequence[int], seed: int) -> Passed:
         """These samples, or as many of a stream; a Trouble where there are none."""
-        content, arrays = self._pipeline.ask({"do": "passage", "wanted": list(wanted), "seed": seed})
+        content, arrays = self._ask({"do": "passage", "wanted": list(wanted), "seed": seed})
         states: list[list[Array]] = []
         fields: list[list[Array]] = []
         rest = iter(arrays)
@@ -74,9 +82,22 @@ class Passing:
             fields.append([next(rest) for _ in range(values)])
         if not fields:
             raise SideTrouble("data_pair.no_samples", side=str(self.entry))
-        return Passed(content["steps"], states, fields)
+        return Passed(content["steps"], states, fields, content["indexes"])
 
     def onward(self, first: int, arrays: Sequence[Array]) -> list[Array] | None:
         """Arrays through the steps from ``first`` on; None where that cannot be done."""
-        content, found = self._pipeline.ask({"do": "onward", "first": first}, arrays)
+        content, found = self._ask({"do": "onward", "first": first}, arrays)
         return None if content["failed"] else found
+
+    def _ask(self, content: Content, arrays: Sequence[Array] = ()) -> tuple[Content, list[Array]]:
+        """One question; a process that ends over it is told with the sample that it was at."""
+        try:
+            return self._pipeline.ask(content, arrays)
+        except SideTrouble as trouble:
+            if trouble.message.id not in ENDED:
+                raise
+            left = Left(Path(self._given["journal"]))
+            where = "-" if left.sample is None else str(left.sample)
+            found = SideTrouble("data_pair.ended", side=str(self.entry), sample=where, problem=trouble.message)
+            found.output = trouble.output
+            raise found from None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Array
 from trueline.data.pipeline.evidence import read_line
 from trueline.data.pipeline.passing import Passed, Passing
@@ -35,10 +36,15 @@ def put_beside(bench: Passing, port: Passing, count: int) -> Beside:
     """The first ``count`` samples of both, from raw to what comes out at the end."""
     lines = Lines(*(read_line(one.facts.get("line")) for one in (bench, port)))
     names = str(bench.entry), str(port.entry)
-    asked = [_ask(one, count) for one in (bench, port)]
-    (there, there_batches), (here, here_batches) = asked
+    runs = [_runs(one, count) for one in (bench, port)]
+    common = [one for one in runs[1][0].indexes if one in runs[0][0].indexes]
+    if not common:
+        raise SideTrouble("data_pair.no_samples", side=names[1])
+    said = [text for name, side in zip(names, runs, strict=True) if (text := _failing(name, side[0])) is not None]
+    (there, there_batches), (here, here_batches) = (
+        _told([run.only(common) for run in side], one.facts) for side, one in zip(runs, (bench, port), strict=True)
+    )
     blames: list[Blame] = [*_facts(bench.facts, port.facts, lines)]
-    said: list[Message] = []
     if len(there_batches.fields) != len(here_batches.fields):
         numbers = {"bench": len(there_batches.fields), "port": len(here_batches.fields)}
         blames.append(_blame(Cause.DATA, message("pair_parts.data_fields", **numbers), lines, **numbers))
@@ -51,7 +57,7 @@ def put_beside(bench: Passing, port: Passing, count: int) -> Beside:
         looked = compare_batches(there_batches, here_batches, lines, names)
         blames += looked.blames
         said += [looked.skipped] if looked.skipped is not None else []
-    return Beside(there, here, once(blames), list(dict.fromkeys(said)), len(here.states))
+    return Beside(there, here, once(blames), list({str(one): one for one in said}.values()), len(here.states))
 
 
 def _others(there: Batches, here: Batches, lines: Lines) -> list[Blame]:
@@ -73,14 +79,24 @@ def _listed(sizes: Sequence[int]) -> str:
     return ", ".join(map(str, sizes))
 
 
-def _ask(one: Passing, count: int) -> tuple[Passage, Batches]:
+def _runs(one: Passing, count: int) -> list[Passed]:
+    """The first samples, with one seed, again, and with another."""
     length = one.facts["length"]
     wanted = list(range(min(count, length) if length is not None else count))
-    runs = [one.passed(wanted, seed) for seed in _SEEDS]
+    return [one.passed(wanted, seed) for seed in _SEEDS]
+
+
+def _failing(name: str, passed: Passed) -> Message | None:
+    """The first sample that is not there."""
+    missing = next((at for at, index in enumerate(passed.indexes) if at != index), None)
+    return message("data_pair.fails", side=name, sample=missing) if missing is not None else None
+
+
+def _told(runs: Sequence[Passed], facts: Mapping[str, Any]) -> tuple[Passage, Batches]:
     flat = [[array for sample in (*run.states, *run.fields) for array in sample] for run in runs]
     chance = chance_of(flat)
     steps = [Step.from_json(each) for each in runs[0].steps]
-    return Passage(steps, runs[0].states, chance), Batches(_columns(runs[0]), _sizes(one.facts), chance)
+    return Passage(steps, runs[0].states, chance), Batches(_columns(runs[0]), _sizes(facts), chance)
 
 
 def _columns(passed: Passed) -> list[list[Array]]:

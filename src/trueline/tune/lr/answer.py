@@ -15,7 +15,7 @@ from trueline.tune.lr.finding import finding, what, why_not
 from trueline.tune.lr.tested import LOSS, Tested
 from trueline.tune.rates import short
 
-_MOST_SHOWN: Final = 2.0
+_MOST_SHOWN: Final = 1.0
 
 
 def conclusion(tested: Tested) -> Message:
@@ -116,12 +116,12 @@ def _name(tested: Tested, *, smoothed: bool) -> str:
 
 
 def _shown(tested: Tested, seen: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """The curve up to where it is far above its beginning: the rest would flatten all that matters."""
+    """The curve up to where it is far above its beginning for good: the rest would flatten all that matters."""
     if tested.metric != LOSS or not tested.bounds.gained:
         return list(seen)
     most = tested.bounds.start + _MOST_SHOWN * (tested.bounds.start - tested.bounds.best)
-    end = next((place for place, (_, value) in enumerate(seen) if value > most), len(seen) - 1)
-    return list(seen[: end + 1])
+    last = max(place for place, one in enumerate(tested.points) if one.loss <= most)
+    return [one for one in seen if one[0] <= last + 1]
 
 
 def _marks(tested: Tested) -> Iterator[Mark]:

@@ -40,7 +40,6 @@ def _groups(network: Sum, rate: Any) -> list[dict[str, Any]]:
 KINDS: dict[str, Callable[[Sum], Any]] = {
     "number": lambda net: nn.SGD(net.trainable_params(), 0.1),
     "list": lambda net: nn.Momentum(net.trainable_params(), [0.1] * STEPS, 0.0),
-    "schedule": lambda net: nn.SGD(net.trainable_params(), nn.CosineDecayLR(0.01, 0.1, 10)),
     "warm_up": lambda net: nn.SGD(net.trainable_params(), nn.WarmUpLR(0.1, 10)),
     "groups": lambda net: nn.SGD(_groups(net, 0.05), 0.1),
     "group_with_schedule": lambda net: nn.SGD(_groups(net, nn.CosineDecayLR(0.01, 0.1, 10)), 0.1),

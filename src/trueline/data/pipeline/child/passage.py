@@ -17,11 +17,13 @@ from trueline.model.numbers import plain
 def answer_passage(host: Host, content: Content, _: list[Array]) -> Answer:
     """The samples ``wanted``, with randomness fixed by ``seed`` before each of them.
 
-    ``steps`` are the operators that the first value of a sample has gone through; ``samples`` has for each sample how
-    many arrays there are of it: what was there before the first step and after each, and then all of its values.
+    ``indexes`` are those of the samples that did not fail; ``steps`` are the operators that the first value of a
+    sample has gone through; ``samples`` has for each sample how many arrays there are of it: what was there before the
+    first step and after each, and then all of its values.
     """
     host.journal.doing("passage")
     taken: list[tuple[list[State], list[Array]]] = []
+    indexes: list[int] = []
     host.meter.states = []
     with host.meter.listening():
         _seed(host, content["seed"])
@@ -31,6 +33,7 @@ def answer_passage(host: Host, content: Content, _: list[Array]) -> Answer:
             fields = host.reader.arrays(row.value, copy=True) if row.error is None else []
             if fields:
                 taken.append((_path(host, states, fields[0]), fields))
+                indexes.append(row.index)
     host.meter.states = None
     path = [one.place for one in taken[0][0]] if taken else []
     if any([one.place for one in steps] != path for steps, _ in taken):
@@ -42,7 +45,7 @@ def answer_passage(host: Host, content: Content, _: list[Array]) -> Answer:
         passed = [steps[0].before[0], *(one.after[0] for one in steps)] if steps else [fields[0]]
         samples.append([len(passed), len(fields)])
         arrays += [*passed, *fields]
-    return {"steps": [_told(host, place) for place in path], "samples": samples}, arrays
+    return {"steps": [_told(host, place) for place in path], "samples": samples, "indexes": indexes}, arrays
 
 
 def answer_onward(host: Host, content: Content, arrays: list[Array]) -> Answer:

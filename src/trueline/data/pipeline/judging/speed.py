@@ -13,8 +13,9 @@ from trueline.model.message import message
 _SHARE: Final = 0.7
 # Less than so many seconds for a sample are not worth a word.
 _SLOW: Final = 0.005
-# Waiting is worth one sooner: nothing is done meanwhile.
-_SLOW_WAITING: Final = 0.002
+# Waiting, during which nothing is done, and what takes all but nothing of the rest, are worth one sooner.
+_SLOW_ALONE: Final = 0.002
+_ALONE: Final = 0.9
 _WAITING: Final = 0.8
 _CALLS: Final = 3
 
@@ -28,7 +29,7 @@ def speed(evidence: Evidence) -> Iterator[Finding]:
     slow = max(timed, key=lambda one: one.typical * one.calls)
     share = slow.typical * slow.calls / total
     waits = slow.waited > _WAITING * slow.typical
-    limit = _SLOW_WAITING if waits else _SLOW
+    limit = _SLOW_ALONE if waits or share >= _ALONE else _SLOW
     if share < _SHARE or slow.typical < limit:
         return
     numbers = {"operator": slow.name, "share": f"{share:.0%}", "time": f"{1000 * slow.typical:.3g} ms"}
