@@ -75,6 +75,9 @@ class Command:
     @contextmanager
     def started(self, wanted: Wanted, told: Mapping[str, str]) -> Iterator[Running]:
         """It runs in the block, recorded, with ``told`` in its environment; it ends with the block."""
+        # Not before: a script's process must not find NumPy loaded that it has not loaded itself.
+        from trueline.adapters.guest.tail import Tail
+
         process = subprocess.Popen(
             [sys.executable, "-m", "trueline", "run", *_options(wanted), *self.script_line()],
             cwd=self.folder,
@@ -85,9 +88,6 @@ class Command:
             start_new_session=True,
         )
         assert process.stdout is not None
-        # Not before: a script's process must not find NumPy loaded that it has not loaded itself.
-        from trueline.adapters.guest.tail import Tail
-
         tail = Tail(process.stdout, _TAIL)
         try:
             yield Running(process, tail)
