@@ -6,15 +6,15 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from trueline.data.source import Array
 from trueline.model.trouble import Missing
 
-# What DuckDB may hold at once; what does not fit goes through a temporary folder.
-_MEMORY: Final = "512MB"
+# What DuckDB may hold at once, in MB, and more for each thread; what does not fit goes through a temporary folder.
+_MEMORY, _MEMORY_OF_THREAD = 128, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,12 @@ class Duck:
         """With ``stores`` tables can be made, in a file: they need not fit into memory."""
         duckdb = _duckdb()
         self.errors: tuple[type[Exception], ...] = (duckdb.Error,)
+        self._too_little: tuple[type[Exception], ...] = (duckdb.OutOfMemoryException,)
+        self._relaxed = False
         self._folder = tempfile.TemporaryDirectory(prefix="trueline-tables-")
         self._connection = duckdb.connect(str(Path(self._folder.name) / "staged.duckdb") if stores else ":memory:")
-        self.run(f"SET memory_limit = '{_MEMORY}'")
+        (threads,) = self.row("SELECT current_setting('threads')")
+        self.run(f"SET memory_limit = '{_MEMORY + _MEMORY_OF_THREAD * int(threads)}MB'")
         self.run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spilled'))}")
         self.run("SET enable_progress_bar = false")
 
@@ -78,7 +81,15 @@ class Duck:
 
     def use_all_memory(self) -> None:
         """No longer keep to little memory."""
+        self._relaxed = True
         self.run("RESET memory_limit")
+
+    def may_again(self, error: Exception) -> bool:
+        """Whether what failed may be tried again, because it was memory that was too little: now it is not."""
+        if self._relaxed or not isinstance(error, self._too_little):
+            return False
+        self.use_all_memory()
+        return True
 
     def close(self) -> None:
         """Forget all of it."""
