@@ -31,8 +31,8 @@ def describe_table(source: TableSource, wanted: Wanted) -> Described:
     while True:
         try:
             return _describe(source, wanted)
-        except source.duck.errors as error:
-            if not source.duck.may_again(error) and not source.drop_damaged():
+        except source.duck.errors:
+            if not source.drop_damaged():
                 raise
 
 

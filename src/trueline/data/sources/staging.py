@@ -8,6 +8,7 @@ from typing import Final
 
 from trueline.data.source import Skipped
 from trueline.data.sources import delimited, json_lines
+from trueline.data.sources.delimited import Dialect
 from trueline.data.sources.duck import Duck
 from trueline.data.sources.relation import Form, Gaps, Relation, TableColumn
 from trueline.model.trouble import BadFile
@@ -29,19 +30,14 @@ class Staging:
 
     def add(self, path: Path) -> None:
         """All rows of one more file; one that cannot be read is told."""
-        skipped = Skipped()
         try:
-            lost = self._add_json(path, skipped) if self._form is Form.JSON else self._add_delimited(path, skipped)
+            lost = self._add_json(path) if self._form is Form.JSON else self._add_delimited(path)
         except BadFile as trouble:
             self._skipped.add("describe.unreadable_file" if trouble.reason else "describe.empty_file", path.name)
             return
-        except self._duck.errors as error:
-            if self._duck.may_again(error):
-                self.add(path)
-            else:
-                self._skipped.add("describe.unreadable_file", path.name)
+        except self._duck.errors:
+            self._skipped.add("describe.unreadable_file", path.name)
             return
-        self._skipped.join(skipped)
         self.gaps.add(self._read, lost)
         (rows,) = self._duck.row(f"SELECT count(*) FROM {TABLE}")
         if rows == self._read and not lost:
@@ -54,16 +50,19 @@ class Staging:
         columns = [TableColumn(name, sql, kind, self._form) for name, sql in self._names.items()]
         return Relation(TABLE, "row", columns, self._read)
 
-    def _add_delimited(self, path: Path, skipped: Skipped) -> list[int]:
+    def _add_delimited(self, path: Path) -> list[int]:
         dialect = delimited.look(path)
         places = self._places(dialect.names)
         cells = [f"c{place}" for place in range(len(places))]
+        return self._copy(path, dialect, places, cells)
+
+    def _copy(self, path: Path, dialect: Dialect, places: Sequence[str], cells: Sequence[str]) -> list[int]:
         values = ", ".join([f"{self._read} + row_number() OVER () - 1", *cells])
         into = f"{TABLE} ({', '.join(['row', *places])})"
-        return delimited.read_rows(self._duck, path, dialect, into=into, values=values, skipped=skipped)
+        return delimited.read_rows(self._duck, path, dialect, into=into, values=values, skipped=self._skipped)
 
-    def _add_json(self, path: Path, skipped: Skipped) -> list[int]:
-        lost = json_lines.read_lines(self._duck, path, skipped)
+    def _add_json(self, path: Path) -> list[int]:
+        lost = json_lines.read_lines(self._duck, path, self._skipped)
         names = json_lines.keys(self._duck)
         places = self._places(names)
         # What is null in JSON is null here, as what is not there.
