@@ -69,7 +69,7 @@ def _answer(path: Path) -> dict[str, Any]:
 
 def test_bounds_of_least_squares_are_where_calculation_puts_them(tmp_path: Path) -> None:
     asked = ("--json", "answer.json", "-o", "page.html", "--keep", "kept", str(PROBLEMS / "torch" / "least_squares.py"))
-    done = trueline("tune", "lr", *asked, cwd=tmp_path, env={"TRUELINE_LANG": "en"})
+    done = trueline("tune", "lr", *asked, cwd=tmp_path, env={"TRUELINE_LANG": "en"}, forked="torch")
     assert done.returncode == 0, done.stderr
     found = _answer(tmp_path / "answer.json")
     assert 0.04 < found["upper"] < 0.25
@@ -89,7 +89,7 @@ def test_a_short_script_is_tried_again_and_a_rate_far_too_high_is_found(tmp_path
     script(tmp_path, SHORT)
     (tmp_path / "temporary").mkdir()
     env = {"TMPDIR": str(tmp_path / "temporary"), "TRUELINE_LANG": "en"}
-    done = trueline("tune", "lr", "--json", "answer.json", "train.py", cwd=tmp_path, env=env)
+    done = trueline("tune", "lr", "--json", "answer.json", "train.py", cwd=tmp_path, env=env, forked="torch")
     assert done.returncode == 1, done.stderr
     found = _answer(tmp_path / "answer.json")
     (finding,) = found["findings"]
@@ -103,7 +103,7 @@ def test_a_short_script_is_tried_again_and_a_rate_far_too_high_is_found(tmp_path
 
 def test_a_compiled_step_in_graph_mode_with_a_list_of_rates(tmp_path: Path) -> None:
     asked = ("tune", "lr", "--json", "answer.json", str(PROBLEMS / "mindspore" / "digits_softmax.py"))
-    done = trueline(*asked, cwd=tmp_path, env=IN_ORDER)
+    done = trueline(*asked, cwd=tmp_path, env=IN_ORDER, forked="mindspore")
     assert done.returncode in (0, 1), done.stderr
     found = _answer(tmp_path / "answer.json")
     # By the sweep 0.56 to 3.2 are good rates, and 18 is none.
