@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from cli.calling import call
 from docs.json_schema import faults
 from launching import IN_ORDER, script, trueline
@@ -117,7 +118,8 @@ def test_ctrl_c_gives_the_result_so_far(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary"), "TRUELINE_LANG": "en"}
     command = [sys.executable, "-m", "trueline", "tune", "lr", "--json", "answer.json", "train.py"]
-    running = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+    streams = {"stdout": subprocess.PIPE, "text": True}
+    running = warm.Popen(command, framework="torch", cwd=tmp_path, env=environment, **streams)
     told = tmp_path / "temporary"
     while not any(one.read_text().count('"update"') > 25 for one in told.glob("*/*.jsonl")):
         assert running.poll() is None
