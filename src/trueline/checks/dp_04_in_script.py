@@ -15,7 +15,7 @@ from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import UNCALLED, Event, Trace, iterated
+from trueline.script.trace import UNCALLED, Trace, iterated
 from trueline.script.values import Derived, Function, Instance, Item, Made, Value, ancestry, constant, options
 
 _IGNORING: Final = {"CrossEntropyLoss": -100, "cross_entropy": -100, "NLLLoss": -100, "nll_loss": -100,
@@ -81,9 +81,9 @@ def _padded(target: Value | None, trace: Trace) -> Padding | None:
             own += pipeline_paddings(loader, column_name(loader, at[1]))
             values = {one.value for one in own}
             return own[0] if len(values) == 1 else None
-        if isinstance(target, Item) and isinstance(target.index, Derived) and target.index.op == "Slice":
-            target = target.of
-        elif isinstance(target, Item) and hasattr(target.index, "items") and _is_slices(target.index):
+        if (isinstance(target, Item) and isinstance(target.index, Derived) and target.index.op == "Slice") or (
+            isinstance(target, Item) and hasattr(target.index, "items") and _is_slices(target.index)
+        ):
             target = target.of
         else:
             return None
@@ -149,15 +149,17 @@ def _is_of_batch(value: Value) -> bool:
 
 
 def _is_read(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in ast.walk(node)
-    )
+    return any(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in ast.walk(node))
 
 
 def _pooling(function: Function) -> Place:
     """The line that takes all of a sequence, or its last state, for the whole; the function where there is none."""
     for node in ast.walk(function.node):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("mean", "max", "sum"):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("mean", "max", "sum")
+        ):
             return Place.of(function.module.file, node)
         if isinstance(node, ast.Subscript) and ast.unparse(node.slice).replace(" ", "") in ("(:,-1)", ":,-1", "-1"):
             return Place.of(function.module.file, node)

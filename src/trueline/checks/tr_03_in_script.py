@@ -35,6 +35,9 @@ def from_script(script: Script) -> Iterator[Finding]:
 def _adds_up(backward: Event, loop: TrainingLoop) -> bool:
     """Whether there are several of these to one update: the update waits for a count, or stands outside its loop."""
     steps = [one for one in loop.of(Role.STEP, Role.SCALER_STEP) if one.index > backward.index]
+    if backward.implied:
+        # Gradients are values: the updates that they go into.
+        steps = [one for one in steps if _goes_into(backward, one)]
     if not steps:
         return False
     inner = [one for one in backward.loops() if one in backward.scopes[backward.scopes.index(loop.scope) + 1 :]]
@@ -76,6 +79,13 @@ def _place(backward: Event, loop: TrainingLoop) -> Place:
                 return value.place
     losses = [one for one in loop.of(Role.LOSS) if one.index < backward.index]
     return losses[-1].place if losses else backward.place
+
+
+def _goes_into(backward: Event, step: Event) -> bool:
+    if not step.args:
+        return True
+    kept = any(one.event.method in ("value", "assign_value") for one in ancestry(*step.args) if isinstance(one, Made))
+    return kept or any(isinstance(one, Made) and one.event is backward for one in ancestry(*step.args))
 
 
 def _has_gradients(value: Value) -> bool:

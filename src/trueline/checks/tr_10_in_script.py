@@ -176,7 +176,11 @@ def _rolled(losses: list[Event], trace: Trace) -> Iterator[Finding]:
         inputs = [plain(one) for one in columns_of(at[0], 0, trace)]
         for column in columns_of(at[0], at[1], trace):
             value = plain(column)
-            if isinstance(value, Made) and value.event.method == "roll" and abs(constant(value.event.arg(1, "shift", "shifts"), 0) or 0) == 1:
+            if (
+                isinstance(value, Made)
+                and value.event.method == "roll"
+                and abs(constant(value.event.arg(1, "shift", "shifts"), 0) or 0) == 1
+            ):
                 yield found("tr_10_in_script.rolled", value.event.place.where())
             offset = _offset(value)
             for other in inputs:
@@ -194,7 +198,11 @@ def _offset(value: Value | None) -> tuple[Value, int] | None:
     index = value.index
     if isinstance(index, Derived) and index.op == "Slice":
         first, last = constant(index.of[0], 0), constant(index.of[1], "?")
-        if first == "?" or not isinstance(first, int | None) or (last is not None and not (isinstance(last, int) and last < 0)):
+        if (
+            first == "?"
+            or not isinstance(first, int | None)
+            or (last is not None and not (isinstance(last, int) and last < 0))
+        ):
             return None
         return value.of, first or 0
     return None
@@ -206,7 +214,7 @@ def _tokens(losses: list[Event], trace: Trace) -> Iterator[Finding]:
         label = _sequence(_target(event), trace)
         network = next((one for one in ancestry(event.arg(0), most=400) if _is_batch_input(one)), None)
         inputs = _sequence(network, trace) if network is not None else None
-        if label is None or inputs is None or label[0] is not inputs[0] and label[0] != inputs[0]:
+        if label is None or inputs is None or (label[0] is not inputs[0] and label[0] != inputs[0]):
             continue
         shift = label[1] - inputs[1]
         if shift >= 2 or shift < 0:

@@ -115,7 +115,7 @@ def _asked(project: Project, folder: Path, bench: Path | None, record: bool) -> 
     for one in (*checklist.problems, *crashed):
         shape = one.to_json("en")
         file = one.where.file
-        if file is not None and not (folder / file).is_file():
+        if file is not None and (Path(file).is_absolute() or not (folder / file).is_file()):
             shape["where"]["file"] = str(Path(file).resolve()).removeprefix(f"{folder.resolve()}/")
         found.append(shape)
     return found

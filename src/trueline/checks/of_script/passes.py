@@ -110,7 +110,9 @@ _SAME = frozenset(
 )  # fmt: skip
 _ARITHMETIC = ("Add", "Sub", "Mult", "Div")
 _WHOLE = ("SequentialSampler", "RandomSampler", "WeightedRandomSampler", "DistributedSampler")
-_IDENTITIES = frozenset(("root", "path", "dataset_dir", "dataset_files", "train", "split", "usage", "image_set", "name"))
+_IDENTITIES = frozenset(
+    ("root", "path", "dataset_dir", "dataset_files", "train", "split", "usage", "image_set", "name")
+)
 
 
 def keys_of(value: Value | None, depth: int = 0) -> frozenset[object]:

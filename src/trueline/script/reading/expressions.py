@@ -235,6 +235,9 @@ class Expressions(ABC):
                 return found
         if isinstance(owner, Seq) and isinstance(index, Const) and isinstance(index.value, int):
             at = index.value
+            if owner.open and all(isinstance(one, Derived) for one in owner.items):
+                # One of many numbers that are computed alike.
+                return Item(owner, index)
             if -len(owner.items) <= at < len(owner.items) and (at >= 0 or not owner.open):
                 return owner.items[at]
         if isinstance(owner, Seq | Table) and not isinstance(index, Const | Derived) and owner.parts():
@@ -550,7 +553,9 @@ def _class_of_result(name: str) -> str:
 
 
 def _are_numbers(value: Seq) -> bool:
-    return bool(value.items) and all(isinstance(one, Const) and isinstance(one.value, int | float) for one in value.items)
+    return bool(value.items) and all(
+        isinstance(one, Const) and isinstance(one.value, int | float) for one in value.items
+    )
 
 
 def _is_padding(value: Seq) -> bool:
