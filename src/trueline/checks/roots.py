@@ -40,6 +40,9 @@ RULES: Final[Sequence[Rule]] = (
     Rule("mp.01", "mp.02", _not_later),
     Rule("mp.01", "dp.01", _not_later),
     Rule("mp.01", "hp.01"),
+    # What is not finite cannot be computed again.
+    Rule("cg.04", "mp.01", _not_later),
+    Rule("cg.04", "ds.01", _not_later),
     Rule("hp.01", "dp.01", _not_later),
     # Gradients that were never cleared, or clipped while scaled, throw the training as a high rate does.
     Rule("hp.01", "tr.01"),
