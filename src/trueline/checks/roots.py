@@ -36,6 +36,9 @@ RULES: Final[Sequence[Rule]] = (
     Rule("tr.02", "tr.01"),
     Rule("tr.02", "cg.04"),
     Rule("cg.02", "tr.06"),
+    # Inputs of thousands put units where they have no slope.
+    Rule("cg.02", "dp.01", _not_later),
+    Rule("tr.13", "dp.01", _not_later),
     # A loss scale that is too high, or inputs of thousands, overflow.
     Rule("mp.01", "mp.02", _not_later),
     Rule("mp.01", "dp.01", _not_later),
