@@ -32,6 +32,7 @@ from trueline.checks.of_run.looks import (
     built_where,
     few,
     gradient_looks,
+    looked,
     module_of,
     modules_of,
     trained_rank,
@@ -139,7 +140,7 @@ def _cut(rank: RankFolder, framework: str | None, min_looks: int) -> Iterator[Fi
 
 
 def _loaded(rank: RankFolder) -> bool:
-    return any(one["changed"] for one in rank.events(EventName.LOADED))
+    return any(one["changed"] for one in looked(rank, EventName.LOADED))
 
 
 @check("cg.02")

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.checks.of_run.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.numbers import decode
@@ -40,7 +40,7 @@ _BY_DIFFERENCE: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) -> Iterator[Finding]:
     """Every loss function that was seen, once for each line that calls it."""
     rank = trained_rank(run)
-    criteria = [] if rank is None else [one for one in rank.events(EventName.CRITERION, phase=TRAIN) if "shapes" in one]
+    criteria = [] if rank is None else [one for one in looked(rank, EventName.CRITERION, TRAIN) if "shapes" in one]
     if not criteria:
         yield na("cg_04.no_loss" if rank is None else "cg_04.own_loss")
         return
