@@ -39,9 +39,9 @@ class Feed:
         self._norm: Any = None
         self._batches: dict[int | None, int] = {}
         self._gradient_look = GradientLook(recorder, adapter)
-        self._leftovers = Leftovers(adapter.values)
+        self._leftovers = Leftovers(adapter.values, recorder.counts.updates)
         self._asides = Asides(recorder, adapter)
-        self._lined: dict[str, int] = {}
+        self._lined = recorder.counts.lines
 
     @property
     def on(self) -> bool:

@@ -23,7 +23,7 @@ class GradientLook:
     def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
         self._recorder = recorder
         self._values = adapter.values
-        self._counts: dict[int, int] = {}
+        self._counts = recorder.counts.gradients
 
     def look(self, optimizer: int, groups: Sequence[Group], gradients: Sequence[tuple[Any, Any]] | None) -> None:
         """Tell of an optimizer's gradients where a look is due."""
