@@ -130,7 +130,7 @@ class Feed:
         if place is None:
             self._stack.append((module, None, 0, None))
             return
-        if outermost and place.root not in recorder.open.modes:
+        if parent is None and place.root not in recorder.open.modes:
             recorder.open.modes[place.root] = recorder.modes.seen(place.root)
             recorder.evaluation_begins()
         call = recorder.open.count_call(place)

@@ -10,6 +10,7 @@ import numpy as np
 from trueline.adapters.nouns import Group, Unreadable
 from trueline.adapters.protocol import Adapter
 from trueline.model.run import EventName
+from trueline.record.looks.weights import MOST_ELEMENTS
 from trueline.record.looks.when import due
 from trueline.record.networks import Place
 from trueline.record.recorder import Recorder
@@ -50,6 +51,8 @@ class GradientLook:
             name = named.place_of_leaf
             if gradient is None:
                 none.append(name)
+                continue
+            if elements > MOST_ELEMENTS:
                 continue
             there, empty = self._counted(gradient)
             elements, zeros = elements + there, zeros + empty
@@ -103,6 +106,8 @@ class GradientLook:
                 if not one.trainable or self._recorder.parameters.is_held(one.value):
                     continue
                 gradient = root.adapter.values.gradient(one.value)
-                if gradient is not None and self._counted(gradient)[1] < self._counted(gradient)[0]:
-                    found.append(Place(root, one.name))
+                if gradient is not None:
+                    there, empty = self._counted(gradient)
+                    if empty < there:
+                        found.append(Place(root, one.name))
         return found
