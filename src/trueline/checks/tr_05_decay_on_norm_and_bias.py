@@ -26,7 +26,7 @@ from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_run.looks import few, first_line, module_of, modules_of, trained_rank, weights_of, where
-from trueline.formats.run_folder.reader import Run
+from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName, ModuleInfo, ParamInfo
 
@@ -52,7 +52,7 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
         if not small:
             continue
         told += 1
-        spared = len(small) - len(decayed)
+        spared = sum(one.group in _groups_of_exempt(rank, number, small) for one in small if one not in decayed)
         most = max(_decay(one, groups) for one in small)
         evidence = [{"optimizer": number, "decay": groups, "decayed": len(decayed), "spared": spared}]
         params = {
@@ -74,6 +74,13 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
             yield suspect("tr_05.all", place, measured=most, limit=strong, evidence=evidence, **params)
     if not told:
         yield na("tr_05.no_decay")
+
+
+def _groups_of_exempt(rank: RankFolder, optimizer: int, small: list[ParamInfo]) -> set[int | None]:
+    """Groups with nothing in them but what decay should spare: they were made for it."""
+    names = {one.name for one in small}
+    others = {one.group for one in weights_of(rank) if one.optimizer == optimizer and one.name not in names}
+    return {one.group for one in small} - others
 
 
 def _decay(one: ParamInfo, groups: list[Any]) -> float:

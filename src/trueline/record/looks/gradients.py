@@ -102,7 +102,11 @@ class GradientLook:
         found: list[Place] = []
         for root in self._recorder.networks.roots:
             module = root.module()
-            for one in root.adapter.values.tensors(module) if module is not None else ():
+            own = list(root.adapter.values.tensors(module)) if module is not None else []
+            # A network of which nothing is held, as one that only measures a distance, is meant to stay as it is.
+            if not any(self._recorder.parameters.is_held(one.value) for one in own):
+                continue
+            for one in own:
                 if not one.trainable or self._recorder.parameters.is_held(one.value):
                     continue
                 gradient = root.adapter.values.gradient(one.value)
