@@ -25,10 +25,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import few, first_line, module_of, modules_of, trained_rank, weights_of, where
+from trueline.checks.of_run.looks import few, module_of, modules_of, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
-from trueline.model.run import EventName, ModuleInfo, ParamInfo
+from trueline.model.run import ModuleInfo, ParamInfo
 
 _BIASES = ("bias", "beta")
 
@@ -52,7 +52,8 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
         if not small:
             continue
         told += 1
-        spared = sum(one.group in _groups_of_exempt(rank, number, small) for one in small if one not in decayed)
+        made_for_it = _groups_of_exempt(rank, number, small)
+        spared = sum(one.group in made_for_it and not _decay(one, groups) for one in small)
         most = max(_decay(one, groups) for one in small)
         evidence = [{"optimizer": number, "decay": groups, "decayed": len(decayed), "spared": spared}]
         params = {
@@ -61,7 +62,7 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
             "decay": most,
             "kind": optimizer["kind"],
         }
-        place = where(first_line(rank, EventName.STEP))
+        place = optimizer_where(run, number)
         if not decayed:
             yield none("tr_05.spared", evidence=evidence, spared=spared)
         elif spared:

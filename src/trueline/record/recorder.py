@@ -353,7 +353,10 @@ class Recorder:
             for parameter in group.parameters:
                 self.parameters.held(parameter, index, number)
         described = {"kind": type(optimizer).__name__, "groups": [dict(group.settings) for group in groups]}
-        self._hyper["optimizers"].append({**described, "parameters": [len(group.parameters) for group in groups]})
+        line = self.project.line(adapter.build.line_of(optimizer))
+        built: dict[str, Any] = {"parameters": [len(group.parameters) for group in groups]}
+        built["line"] = None if line is None else line.to_json()
+        self._hyper["optimizers"].append({**described, **built})
         self._tables_due = True
         return index
 

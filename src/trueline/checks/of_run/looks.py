@@ -54,6 +54,13 @@ def built_where(module: ModuleInfo | None, *, step: int | None = None, path: str
     )
 
 
+def optimizer_where(run: Run, number: int, step: int | None = None) -> Where:
+    """The line that built an optimizer."""
+    known = run.info.hyper.get("optimizers") or []
+    line = known[number].get("line") if number < len(known) else None
+    return Where(file=line["file"], line=line["line"], step=step) if line else Where(step=step)
+
+
 def gradient_looks(rank: RankFolder) -> dict[int, list[dict[str, Any]]]:
     """The looks at gradients of each optimizer, in order."""
     found: dict[int, list[dict[str, Any]]] = {}
