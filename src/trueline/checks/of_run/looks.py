@@ -23,9 +23,8 @@ def looked(rank: RankFolder, name: EventName, phase: str | None = None) -> list[
     found = _read.get(rank)
     if found is None:
         found = _read[rank] = {}
-        for event in rank.events():
-            if event["event"] in _RARE:
-                found.setdefault(event["event"], []).append(event)
+        for event in rank.events(_RARE):
+            found.setdefault(event["event"], []).append(event)
     return [one for one in found.get(name.value, []) if phase is None or one["phase"] == phase]
 
 
