@@ -50,6 +50,7 @@ RULES: Final[Sequence[Rule]] = (
     # Gradients that were never cleared, or clipped while scaled, throw the training as a high rate does.
     Rule("hp.01", "tr.01"),
     Rule("hp.01", "mp.03"),
+    Rule("hp.01", "mp.02"),
 )
 
 

@@ -39,9 +39,9 @@ class Feed:
         self._norm: Any = None
         self._batches: dict[int | None, int] = {}
         self._gradient_look = GradientLook(recorder, adapter)
-        self._leftovers = Leftovers(adapter.values)
+        self._leftovers = Leftovers(adapter.values, recorder.counts.updates)
         self._asides = Asides(recorder, adapter)
-        self._lined: dict[str, int] = {}
+        self._lined = recorder.counts.lines
 
     @property
     def on(self) -> bool:
@@ -130,7 +130,7 @@ class Feed:
         if place is None:
             self._stack.append((module, None, 0, None))
             return
-        if outermost and place.root not in recorder.open.modes:
+        if parent is None and place.root not in recorder.open.modes:
             recorder.open.modes[place.root] = recorder.modes.seen(place.root)
             recorder.evaluation_begins()
         call = recorder.open.count_call(place)
