@@ -408,9 +408,9 @@ class Expressions(ABC):
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
         first = self.evaluate(node.generators[0].iter)
-        self._within(node, first, element_of(self, first, node), node.key)
+        key = self._within(node, first, element_of(self, first, node), node.key)
         value = self._within(node, first, element_of(self, first, node), node.value)
-        return Table({"*": value}, True)
+        return Table({"*": value}, True, key)
 
     def _within(
         self,
