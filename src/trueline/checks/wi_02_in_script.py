@@ -26,7 +26,12 @@ _IDLE: Final = frozenset(
      "trainable_params", "items", "numel", "sum", "exists", "sorted", "list")
 )  # fmt: skip
 
-_PASSING_ON: Final = frozenset(("load_state_dict", "load_param_into_net", "__new__", "__setattr__", "items", "list"))
+# What may be done with the names and values of a checkpoint without putting them anywhere.
+_LOOKING: Final = frozenset(
+    ("print", "len", "keys", "items", "values", "get", "pop", "startswith", "endswith", "removeprefix", "replace",
+     "split", "list", "dict", "sorted", "sum", "numel", "info", "debug", "asnumpy", "item", "float", "int", "join",
+     "set", "min", "max", "isinstance", "type", "hasattr", "enumerate", "lstrip", "strip", "OrderedDict")
+)  # fmt: skip
 
 
 @check("wi.02")
@@ -60,7 +65,7 @@ def _never_put_in(trace: Trace) -> _Told:
             continue
         read = _keys_read(event, trace)
         left = [key for key in keys if key not in read]
-        if read and keys and len(left) == len(keys) and not _goes_to_network(event, trace):
+        if read and keys and len(left) == len(keys):
             yield event.place, found("wi_02_in_script.only_the_rest", event.place.where(), key=left[0])
 
 
@@ -68,14 +73,7 @@ def _is_used(event: Event, trace: Trace) -> bool:
     """Whether what was read goes anywhere."""
     result = event.result
     for later in trace.events[event.index + 1 :]:
-        if later.method in _IDLE - {
-            "load_state_dict",
-            "load_param_into_net",
-            "__new__",
-            "__setattr__",
-            "items",
-            "list",
-        }:
+        if later.method in _LOOKING:
             continue
         receiver = [later.receiver] if later.receiver is not None else []
         if any(one is result for one in ancestry(*receiver, *later.args, *later.kwargs.values(), most=300)):
@@ -93,10 +91,6 @@ def _keys_read(event: Event, trace: Trace) -> set[str]:
             if isinstance(one, Item) and one.of is event.result and isinstance(constant(one.index), str):
                 found_.add(constant(one.index))
     return found_
-
-
-def _goes_to_network(event: Event, trace: Trace) -> bool:
-    return any(one is event.result for loading in loadings(trace) for one in ancestry(loading.weights, most=200))
 
 
 def _of_loadings(script: Script) -> _Told:
