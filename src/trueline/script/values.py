@@ -125,6 +125,7 @@ class Table(Value):
 
     items: dict[Any, Value]
     open: bool = False
+    place: Place | None = None
     # What its keys are like, where they are made in a comprehension.
     key: Value | None = None
 
