@@ -25,6 +25,8 @@ from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
 from trueline.script.values import constant
 
+# What gives all ranks the same weights before they train.
+_SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
 _MEETING: Final = frozenset((*EXCHANGING, "barrier"))
 
 
@@ -59,7 +61,7 @@ def _is_mindspore(trace: Trace) -> bool:
 
 def _seeds(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
     """Weights that are drawn by another seed on each rank, and that nothing makes the same."""
-    if is_wrapped(trace) or exchanges(_before(trace, loops)) or _broadcasts(trace):
+    if is_wrapped(trace) or any(one.method in _SHARING for one in _before(trace, loops)) or _broadcasts(trace):
         return
     if _is_mindspore(trace) and begins_group(trace) is None:
         return
