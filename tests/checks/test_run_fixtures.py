@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,18 +21,26 @@ _RANK_NAMES = {"torch": ("RANK", "WORLD_SIZE"), "mindspore": ("RANK_ID", "RANK_S
 
 
 def record(script: Path, framework: str, mark: RunMark, folder: Path) -> Path:
-    """Record a script, rank after rank; the folder of the run."""
+    """Record a script, all ranks at once; the folder of the run."""
     folder.mkdir(exist_ok=True)
+    arguments = ["run", "--quiet", "-o", "run", *mark.options, str(script)]
+    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": _free_port()}
     rank_name, world_name = _RANK_NAMES[framework]
-    for rank in range(mark.ranks):
-        env = dict(IN_ORDER)
-        if mark.ranks > 1:
-            env |= {rank_name: str(rank), world_name: str(mark.ranks)}
-        done = trueline(
-            "run", "--quiet", "-o", "run", *mark.options, str(script), cwd=folder, env=env, forked=framework
-        )
+
+    def record_rank(rank: int) -> None:
+        named = {rank_name: str(rank), world_name: str(mark.ranks), **meeting} if mark.ranks > 1 else {}
+        done = trueline(*arguments, cwd=folder, env={**IN_ORDER, **named}, forked=framework)
         assert done.returncode == 0, done.stderr[-3000:]
+
+    with ThreadPoolExecutor(mark.ranks) as at_once:
+        list(at_once.map(record_rank, range(mark.ranks)))
     return folder / "run"
+
+
+def _free_port() -> str:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return str(found.getsockname()[1])
 
 
 def told(findings: list[Finding]) -> str:

@@ -15,6 +15,7 @@ import pytest
 import warm
 from cli.calling import call, environment
 from docs.json_schema import faults
+from record.replay.replaying import HAS_STARTED
 
 from trueline.cli.verbs import every_verb
 from trueline.compare.align import Layout, Reason
@@ -49,7 +50,7 @@ print("the script's own output")
 
 
 def trueline(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return warm.python("torch", cwd, "-m", "trueline", *arguments, env=environment())
+    return warm.python("torch", cwd, "-m", "trueline", *arguments, env=environment(**warm.restarted(3), **HAS_STARTED))
 
 
 def answered(*arguments: str, cwd: Path) -> dict[str, Any]:

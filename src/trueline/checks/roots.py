@@ -51,7 +51,9 @@ def with_roots(findings: Iterable[Finding], rules: Sequence[Rule] = RULES) -> li
     """The findings again, those that follow from another one with its code; what a check has said itself stays."""
     told = list(findings)
     found = [one for one in told if one.conclusion is Conclusion.FOUND]
-    return [_with_root(one, found, rules) if one.conclusion is Conclusion.FOUND else one for one in told]
+    rooted = [_with_root(one, found, rules) if one.conclusion is Conclusion.FOUND else one for one in told]
+    circling = _circling(rooted)
+    return [replace(one, because=None) if one.code in circling else one for one in rooted]
 
 
 def _with_root(one: Finding, found: Sequence[Finding], rules: Sequence[Rule]) -> Finding:
@@ -62,6 +64,18 @@ def _with_root(one: Finding, found: Sequence[Finding], rules: Sequence[Rule]) ->
         if rule.code == one.code and any(_fits(rule, other, one) for other in found):
             return replace(one, because=rule.root)
     return one
+
+
+def _circling(findings: Sequence[Finding]) -> set[str]:
+    """Codes that follow only from each other: what nobody begins with is no root of anything."""
+    because: dict[str, set[str | None]] = {}
+    for one in findings:
+        if one.conclusion is Conclusion.FOUND:
+            because.setdefault(one.code, set()).add(one.because)
+    led: set[str | None] = {None}
+    while more := {code for code, roots in because.items() if code not in led and roots & led}:
+        led |= more
+    return set(because) - led
 
 
 def _fits(rule: Rule, root: Finding, other: Finding) -> bool:

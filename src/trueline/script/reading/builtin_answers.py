@@ -149,6 +149,7 @@ def _append(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         room.items.extend(value.items if isinstance(value, Seq) else ())
         room.open = room.open or not isinstance(value, Seq) or value.open
     else:
+        reader.machine.take_down_repeated(value, event.place)
         room.items.append(value)
     return Const(None)
 
@@ -207,7 +208,7 @@ def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> V
         own = value.event
         args = tuple(_twin(one, event, place, done) for one in own.args)
         kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
-        copied = Event(own.name, own.place, args, kwargs, own.receiver, own.scopes, event.index, own.role)
+        copied = Event(own.name, own.place, args, kwargs, own.receiver, event.scopes, event.index, own.role)
         done[id(value)] = copied.result = Made(copied)
         return copied.result
     if isinstance(value, Seq):

@@ -18,6 +18,7 @@ from trueline.script.values import (
     Attribute,
     Class,
     Const,
+    Derived,
     Either,
     Function,
     Instance,
@@ -80,6 +81,11 @@ class Calling(Expressions):
                 if isinstance(value, Seq):
                     args.extend(value.items)
                     is_open = is_open or value.open
+                elif isinstance(value, Item | Unknown | Attribute) and "*" not in kwargs:
+                    # As many as the one that is called has room for.
+                    kwargs["*"] = Derived("Star", (value, Const(len(args))))
+                    args.append(Item(value, Const(0)))
+                    is_open = True
                 else:
                     args.append(element_of(self, value, node))
                     is_open = True
@@ -93,6 +99,7 @@ class Calling(Expressions):
                 kwargs.update({name: held for name, held in value.items.items() if isinstance(name, str)})
                 is_open = is_open or value.open
             else:
+                kwargs["**"] = value
                 is_open = True
         self.current = node
         return self.call(function, args, kwargs, node, is_open=is_open)
@@ -139,6 +146,8 @@ class Calling(Expressions):
     ) -> Value:
         """A call of something of a library: taken down, and answered where what it gives is known."""
         place = self.machine.place(node)
+        if not name.startswith("trueline."):
+            kwargs = {key: value for key, value in kwargs.items() if not key.startswith("*")}
         event = self.machine.happened(name, place, args, kwargs, receiver, open=is_open)
         result = answered(self, event, node)
         if result is not None:
@@ -224,10 +233,11 @@ class Calling(Expressions):
         for name, value in kwargs.items():
             if name in known:
                 held[name] = value
-            else:
+            elif not name.startswith("*"):
                 rest[name] = value
+        _spread(held, names[1:] if function.bound is not None else names, kwargs)
         if spec.kwarg is not None:
-            held[spec.kwarg.arg] = Table(dict(rest))
+            held[spec.kwarg.arg] = Table(dict(rest), "**" in kwargs)
         for name in known:
             if name not in held:
                 default = function.defaults.get(name)
@@ -353,6 +363,17 @@ class Calling(Expressions):
             enter = self.attribute(context, "__enter__", node)
             return self.call(enter, (), {}, node) if isinstance(enter, Function) else context
         return context
+
+
+def _spread(held: dict[str, Value], names: Sequence[str], kwargs: dict[str, Value]) -> None:
+    """Parameters that ``*batch`` or ``**batch`` fill, where the batch cannot be looked into: its elements."""
+    several, named = kwargs.get("*"), kwargs.get("**")
+    if isinstance(several, Derived) and isinstance(several.of[1], Const):
+        for at, name in enumerate(names[several.of[1].value :]):
+            held[name] = held.get(name, Item(several.of[0], Const(at)))
+    if named is not None:
+        for name in names:
+            held[name] = held.get(name, Item(named, Const(name)))
 
 
 def _take_option(function: Function, decorator: Made) -> None:

@@ -13,6 +13,7 @@ from trueline.script.trace import GRAD, LOOP, Event, Scope
 from trueline.script.values import (
     Attribute,
     Const,
+    Function,
     Instance,
     Made,
     Partial,
@@ -158,10 +159,23 @@ def _model_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         implied(reader, Role.TRAIN_MODE, "mindspore.train.set_train", place, network)
         with machine.within(Scope(LOOP, place, data)):
             _model_step(reader, network, loss_fn, optimizer, data, place, node)
-        checks = event.arg(None, "valid_dataset")
+            _call_back(reader, event, ("on_train_step_end", "step_end"), node)
+        checks = event.arg(2, "valid_dataset") if event.method == "fit" else None
         if checks is not None:
             _model_eval_loop(reader, network, loss_fn, checks, place, node)
+        _call_back(reader, event, ("on_train_epoch_end", "epoch_end"), node)
     return Const(None)
+
+
+def _call_back(reader: Calling, event: Event, names: tuple[str, ...], node: ast.AST) -> None:
+    """What the callbacks of the project's own do then."""
+    given = event.arg(3 if event.method == "fit" else 2, "callbacks")
+    for one in given.items if isinstance(given, Seq) else options(given):
+        if isinstance(one, Instance):
+            for name in names:
+                method = reader.attribute(one, name, node)
+                if isinstance(method, Function):
+                    reader.call(method, (Unknown("run_context"),), {}, node)
 
 
 def _model_step(

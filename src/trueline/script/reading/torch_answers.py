@@ -92,6 +92,7 @@ def _layer_added(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         return None
     if isinstance(event.receiver, Instance) and layers_in(event.receiver) is None:
         return _registered(event, value)
+    reader.machine.take_down_repeated(value, event.place)
     added = value.items if event.method == "extend" and isinstance(value, Seq) else [value]
     more = reader.machine.in_loop() or (isinstance(value, Seq) and value.open)
     return event.receiver if hold_layers(event.receiver, added, more=more) else None
