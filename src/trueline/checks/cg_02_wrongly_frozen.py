@@ -38,6 +38,7 @@ from trueline.checks.of_run.looks import (
     weights_of,
 )
 from trueline.checks.of_run.reached import Lost, downstream, unreached
+from trueline.checks.of_run.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding, Where
 from trueline.model.run import EventName, ParamInfo
@@ -66,10 +67,13 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
 
 def _frozen(rank: RankFolder) -> Iterator[Finding]:
     """What sits in the optimizer and does not want a gradient."""
-    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is not None]
-    if not frozen:
-        return
+    stays = still(rank) or set()
+    # What has moved was trained before it was frozen.
+    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is not None and one.name in stays]
     modules = modules_of(rank)
+    if not frozen:
+        yield from _frozen_at_random(rank, stays)
+        return
     place = built_where(modules.get(module_of(frozen[0].name)), path=module_of(frozen[0].name))
     names = few(one.name for one in frozen)
     evidence = [{"name": one.name, "optimizer": one.optimizer} for one in frozen[:20]]
@@ -79,6 +83,19 @@ def _frozen(rank: RankFolder) -> Iterator[Finding]:
         yield found(
             "cg_02.frozen", place, certainty=Certainty.LIKELY, evidence=evidence, names=names, count=len(frozen)
         )
+
+
+def _frozen_at_random(rank: RankFolder, stays: set[str]) -> Iterator[Finding]:
+    """What is frozen as it was drawn, on the way to what learns: meant or not, only the author knows."""
+    learning = {module_of(one.name) for one in weights_of(rank) if one.optimizer is not None and one.trainable}
+    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is None and one.name in stays]
+    frozen = [one for one in frozen if downstream(rank, module_of(one.name)) & learning]
+    if not frozen or _loaded(rank):
+        return
+    path = module_of(frozen[0].name)
+    evidence = [{"name": one.name} for one in frozen[:20]]
+    place = built_where(modules_of(rank).get(path), path=path)
+    yield suspect("cg_02.at_random", place, evidence=evidence, names=few(one.name for one in frozen), count=len(frozen))
 
 
 def _not_held(rank: RankFolder, looks: dict[int, list[dict[str, Any]]], framework: str | None) -> Iterator[Finding]:

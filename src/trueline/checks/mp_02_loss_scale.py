@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import TRAIN, first_line, gradient_looks, trained_rank, where
+from trueline.checks.of_run.looks import TRAIN, first_line, gradient_looks, module_of, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import decode
@@ -104,10 +104,14 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
 
 def in_half(run: Run, rank: RankFolder) -> bool:
     """Whether training computes in float16; bfloat16 needs no scale."""
-    precision = run.info.precision or ""
-    if "float16" in precision.replace("bfloat16", ""):
+    precision = (run.info.precision or "").replace("bfloat16", "").replace("bf16", "")
+    if "autocast float16" in precision:
         return True
-    return any(one.dtype == "float16" and one.trainable for one in rank.params)
+    layers = {module_of(one.name) for one in rank.params if one.trainable}
+    halved = {one.path for one in rank.modules if one.path in layers and one.attributes.get("fp16") is True}
+    halved |= {module_of(one.name) for one in rank.params if one.trainable and one.dtype == "float16"}
+    # A layer or two in half precision need no scale of their own.
+    return len(halved) * 2 > len(layers)
 
 
 def _mismatch(run: Run, scales: list[float]) -> tuple[float, float] | None:

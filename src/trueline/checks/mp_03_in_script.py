@@ -8,6 +8,7 @@ from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.gradients import is_divided, scaled_by
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event
@@ -30,7 +31,7 @@ def from_script(script: Script) -> Iterator[Finding]:
                 ordered.append(str(clip.place))
             elif str(clip.place) not in told:
                 told.add(str(clip.place))
-                yield found("mp_03_in_script.clip_of_scaled", clip.seen_beside(backward).where())
+                yield found("mp_03_in_script.clip_of_scaled", _place(clip, backward).where())
     if ordered:
         yield none("mp_03_in_script.unscaled_first", evidence=ordered)
     elif not looked:
@@ -40,6 +41,11 @@ def from_script(script: Script) -> Iterator[Finding]:
 def _backward_of(clip: Event, backwards: Sequence[Event]) -> Event | None:
     earlier = [one for one in backwards if one.index < clip.index]
     return earlier[-1] if earlier else None
+
+
+def _place(clip: Event, backward: Event) -> Place:
+    """Where gradients are values, the clip itself; else where the order is decided: beside backward."""
+    return clip.place if backward.implied else clip.seen_beside(backward)
 
 
 def _is_scaled(backward: Event, loop: TrainingLoop) -> bool:

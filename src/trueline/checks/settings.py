@@ -6,11 +6,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trueline.checks.listing import all_checks
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
+
+_KNOWN: Final = ("select", "ignore", "limits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Settings:
 
 
 def read_settings(folder: Path) -> Settings:
-    """The settings of the nearest pyproject.toml that has any; a BadFile where they make no sense."""
+    """The settings of the nearest pyproject.toml, upward from a folder, that has any; a BadFile for nonsense."""
+    folder = folder.absolute()
     for place in (folder, *folder.parents):
         path = place / "pyproject.toml"
         if not path.is_file():
@@ -39,20 +42,43 @@ def read_settings(folder: Path) -> Settings:
 
 
 def _settings(path: Path, own: Mapping[str, Any]) -> Settings:
+    for name in own:
+        if name not in _KNOWN:
+            raise BadFile(path, message("check.unknown_setting", name=name).text())
     limits = own.get("limits", {})
-    known = {one.code: set() for one in all_checks()}  # type: dict[str, set[str]]
-    for one in all_checks():
-        known[one.code].update(one.limits)
-    for code, given in limits.items() if isinstance(limits, dict) else ():
-        unknown = sorted(set(given) - known.get(code, set())) if isinstance(given, dict) else [str(given)]
-        if code not in known or unknown:
-            reason = f"{code}: {', '.join(unknown)}"
-            raise BadFile(path, message("check.bad_settings", reason=reason).text())
+    if not isinstance(limits, dict):
+        raise BadFile(path, message("check.bad_settings", reason="limits").text())
+    for code, given in limits.items():
+        _check_limits(path, code, given)
     return Settings(_names(path, own, "select"), _names(path, own, "ignore"), limits)
+
+
+def _check_limits(path: Path, code: str, given: Any) -> None:
+    known: dict[str, Any] = {}
+    ways = [one for one in all_checks() if one.code == code]
+    for one in ways:
+        known |= one.limits
+    if not ways or not isinstance(given, dict):
+        raise BadFile(path, message("check.limits_of_unknown", code=code).text())
+    for name, value in given.items():
+        if name not in known:
+            raise BadFile(path, message("check.no_such_limit", code=code, name=name).text())
+        if not _fits(value, known[name]):
+            said = message("check.bad_limit", code=code, name=name, found=repr(value), default=repr(known[name]))
+            raise BadFile(path, said.text())
+
+
+def _fits(value: Any, default: Any) -> bool:
+    """Of the kind that the default is of; a whole number is a number too."""
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, float):
+        return isinstance(value, int | float) and value == value
+    return isinstance(value, type(default))
 
 
 def _names(path: Path, own: Mapping[str, Any], name: str) -> list[str]:
     given = own.get(name, [])
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise BadFile(path, message("check.bad_settings", reason=name).text())
+        raise BadFile(path, message("check.bad_names", name=name, example='["ds", "mp.03"]').text())
     return given

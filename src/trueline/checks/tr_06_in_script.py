@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.networks import networks_given, parts_of
+from trueline.checks.of_script.forwards import forward_around
+from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
-from trueline.script.trace import CALL, UNCALLED, Event, Trace
-from trueline.script.values import Function, Instance, Made, Value, options
+from trueline.script.trace import UNCALLED, Event, Trace
+from trueline.script.values import Instance, Made, Value, options
 
 
 @check("tr.06")
@@ -23,7 +24,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     for loop in training_loops(trace):
         if not loop.is_certain:
             continue
-        for built in _optimizers(loop):
+        for built in optimizers_of(loop):
             given = [one for one in networks_given(built) if is_network(one)]
             trained = _called(loop)
             if not given or not trained or str(built.place) in told:
@@ -45,33 +46,13 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield na("tr_06_in_script.unknown")
 
 
-def _optimizers(loop: TrainingLoop) -> Iterator[Event]:
-    for step in loop.of(Role.STEP, Role.SCALER_STEP):
-        value = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
-        for one in options(value):
-            if isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER:
-                yield one.event
-
-
 def _called(loop: TrainingLoop) -> list[Value]:
     """The networks that the loop calls itself, not those that networks call."""
     found: list[Value] = []
     for event in loop.of(Role.FORWARD):
-        if event.receiver is not None and not _within_network(event, loop):
+        if event.receiver is not None and forward_around(event) is None:
             found.extend(options(event.receiver))
     return found
-
-
-def _within_network(event: Event, loop: TrainingLoop) -> bool:
-    inner = event.scopes[event.scopes.index(loop.scope) + 1 :]
-    return any(
-        one.kind == CALL and isinstance(one.value, Function) and is_network(one.value.bound) and _is_forward(one.value)
-        for one in inner
-    )
-
-
-def _is_forward(function: Function) -> bool:
-    return getattr(function.node, "name", "") in ("forward", "construct", "__call__")
 
 
 def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace) -> Event | None:

@@ -22,7 +22,7 @@ Where only the training accuracy is measured on purpose, and where the data hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -59,7 +59,8 @@ def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> It
     params: dict[str, Any] = {"share": f"{share:.0%}", "samples": len(evaluated[loader])}
     begun = next((one for one in rank.events(EventName.LOADER) if one["loader"] == loader), None)
     place = where(_lined(begun))
-    if share >= min_share:
+    chance = _chance(rank)
+    if share >= min_share and share > chance + min_share / 2:
         yield found(
             "tr_07.same",
             place,
@@ -73,6 +74,21 @@ def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> It
         yield suspect("tr_07.some", place, measured=share, limit=max_share, evidence=evidence, **params)
     else:
         yield none("tr_07.apart", evidence=evidence, measured=share, limit=max_share, **params)
+
+
+def _chance(rank: RankFolder) -> float:
+    """How many samples of the second half of an epoch had come in its first half: so alike is the data to itself."""
+    marks: list[int] = []
+    first = None
+    for event in rank.events(phase=TRAIN):
+        if event["event"] == EventName.LOADER and marks and event["loader"] == first:
+            break
+        if event["event"] == EventName.BATCH:
+            first = event.get("loader") if first is None else first
+            marks.extend(_of_batch(event["samples"]))
+    half = len(marks) // 2
+    seen = set(marks[:half])
+    return sum(one in seen for one in marks[half:]) / max(len(marks) - half, 1)
 
 
 def _lined(event: dict[str, object] | None) -> dict[str, object] | None:
@@ -91,11 +107,15 @@ def _samples(rank: RankFolder, phase: str) -> dict[int | None, list[int]]:
     for place, event in enumerate(rank.events(EventName.BATCH, phase=phase)):
         if place >= _MOST_BATCHES:
             break
-        fields = [one for one in Batch.from_json(event["samples"]).fields if _telling(one)]
-        if fields:
-            largest = max(fields, key=lambda one: prod(one.shape))
-            found.setdefault(event.get("loader"), []).extend(largest.fingerprints)
+        marks = _of_batch(event["samples"])
+        if marks:
+            found.setdefault(event.get("loader"), []).extend(marks)
     return found
+
+
+def _of_batch(samples: dict[str, Any]) -> Sequence[int]:
+    fields = [one for one in Batch.from_json(samples).fields if _telling(one)]
+    return max(fields, key=lambda one: prod(one.shape)).fingerprints if fields else []
 
 
 def _telling(field: SampleField) -> bool:

@@ -110,6 +110,8 @@ def _copied(rank: RankFolder, criteria: list[dict[str, Any]]) -> dict[str, Any] 
         return None
     given: dict[int, set[str]] = {}
     for event in rank.events(EventName.INPUT, phase=TRAIN):
+        if "Embedding" not in event["kind"]:
+            continue
         marks = {str(one["summary"]["fingerprint"]) for one in event["fields"] if len(one["shape"]) > 1}
         given.setdefault(event["step"], set()).update(marks)
     alike = [one for one in criteria if one["of_target"]["fingerprint"] in given.get(one["step"], set())]

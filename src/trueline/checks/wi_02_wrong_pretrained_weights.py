@@ -64,7 +64,7 @@ def _judged(event: dict[str, Any], max_missing: float) -> Iterator[Finding]:
         yield found("wi_02.nothing_fits", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
     elif prefix is not None:
         yield found("wi_02.prefix", where(event), measured=share, evidence=evidence, **{**params, "prefix": prefix})
-    elif share > max_missing and unexpected:
+    elif share >= max_missing and unexpected:
         yield found("wi_02.most_missing", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
     elif missing and unexpected and share > 0.1:
         yield suspect("wi_02.most_missing", where(event), measured=share, limit=0.1, evidence=evidence, **params)

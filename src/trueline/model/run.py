@@ -37,7 +37,7 @@ class EventName(StrEnum):
     step           optimizer, kind, lr (one per group), grad_norm, skipped; at first uncleared, backwards, factor
     scheduler      kind, lr
     overflow       optimizer: a step was skipped for non-finite gradients
-    modes          network, training, acting, resting: layers whose mode matters, where it is not as in the step before
+    modes          network, training, acting, resting (layers whose mode matters), held (optimizers): where it changes
     gradients      optimizer, update, held, none, zero (names), strangers, unheld, strays, elements, zeros
     weights        fingerprints (by name), shared (lists of names), sharded: after a few training steps
     buffers        moved (names): buffers that an evaluation step has changed, in the first steps of evaluations

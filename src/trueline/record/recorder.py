@@ -296,7 +296,8 @@ class Recorder:
         for root, mode in step.modes.items():
             fields = self.modes.changed(root, phase, mode) if mode is not None else None
             if fields is not None:
-                step.events.append({"event": EventName.MODES.value, **at, **fields})
+                held = self.parameters.holders(root)
+                step.events.append({"event": EventName.MODES.value, **at, **fields, "held": held})
         if phase is Phase.TRAIN and step.stepped and due(number + 1):
             told = {"fingerprints": fingerprints(self.networks), "shared": shared(self.networks)}
             sharded = any_sharded(self.networks)

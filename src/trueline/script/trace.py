@@ -21,6 +21,8 @@ UNCALLED: Final = "uncalled"
 # Inside a function that a framework differentiates.
 GRAD: Final = "grad"
 HANDLER: Final = "handler"
+# The event that one and the same layer is put into a list several times.
+REPEATED: Final = "trueline.repeated"
 
 
 @dataclass(eq=False, slots=True)
@@ -57,6 +59,8 @@ class Event:
     implied: bool = False
     # Some arguments were given as *args or **kwargs that could not be looked into.
     open: bool = False
+    # A chain of layers calls it, so that its own line is elsewhere.
+    in_chain: bool = False
 
     def arg(self, place: int | None, *names: str) -> Value | None:
         """An argument by its place or by one of its names; None where it was not given."""

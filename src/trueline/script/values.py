@@ -125,6 +125,7 @@ class Table(Value):
 
     items: dict[Any, Value]
     open: bool = False
+    place: Place | None = None
 
     def parts(self) -> Sequence[Value]:
         return list(self.items.values())

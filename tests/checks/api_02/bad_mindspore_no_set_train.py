@@ -24,7 +24,7 @@ def forward(inputs, labels):
 step = ms.value_and_grad(forward, None, optimizer.parameters)
 for epoch in range(2):
     for inputs, labels in train.create_tuple_iterator():
-        loss, gradients = step(inputs, labels)
+        loss, gradients = step(inputs, labels)  # expect: api.02
         optimizer(gradients)
 
     hits = sum((net(inputs).argmax(1) == labels).sum().item() for inputs, labels in test.create_tuple_iterator())

@@ -18,7 +18,7 @@ y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
 train = ds.NumpySlicesDataset((x[rank:64:2], y[rank:64:2]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
-optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1 * (1 + rank))
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1 * (1 + rank))  # expect: tr.08
 reduce = nn.DistributedGradReducer(optimizer.parameters, mean=True, degree=2)
 loss_fn = nn.CrossEntropyLoss()
 

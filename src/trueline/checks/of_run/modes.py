@@ -20,11 +20,13 @@ def has_evaluation(rank: RankFolder) -> bool:
 
 def trained_in_evaluation_mode(rank: RankFolder) -> list[dict[str, Any]]:
     """Training steps whose network is in evaluation mode although it learns and has such layers."""
-    learning = {one.name for one in rank.params if one.optimizer is not None}
+    last = {one["optimizer"]: one["step"] for one in rank.events(EventName.STEP, phase=TRAIN)}
     found = []
     for event in rank.events(EventName.MODES, phase=TRAIN):
-        prefix = f"{event['network']}." if event["network"] else ""
-        if not event["training"] and event["resting"] and any(name.startswith(prefix) for name in learning):
+        if event["training"] or not event["resting"]:
+            continue
+        # A network that has learned all it should, a teacher for instance, rests.
+        if any(last.get(optimizer, -1) >= event["step"] for optimizer in event.get("held", ())):
             found.append(event)
     return found
 

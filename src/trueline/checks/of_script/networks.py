@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.script.roles import is_network
+from trueline.script.loops import TrainingLoop
+from trueline.script.roles import Role, is_network
 from trueline.script.trace import Event
 from trueline.script.values import Instance, Made, Seq, Table, Value, ancestry, options
 
@@ -63,3 +64,12 @@ def networks_given(optimizer: Event) -> list[Value]:
         if isinstance(value, Made) and value.event.method in _PARAMETERS and value.event.receiver is not None:
             found.extend(one for one in options(value.event.receiver))
     return found
+
+
+def optimizers_of(loop: TrainingLoop) -> Iterator[Event]:
+    """Where the optimizers were built that a training loop steps."""
+    for step in loop.of(Role.STEP, Role.SCALER_STEP):
+        value = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
+        for one in options(value):
+            if isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER:
+                yield one.event

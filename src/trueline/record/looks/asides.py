@@ -61,6 +61,7 @@ class Asides:
             told = facts(one, self._values, self._readable)
         else:
             told = {"function": one.name, "value": self._readable(one.value)}
+            told["settings"] = {"reduction": one.settings.get("reduction", "mean")}
         self._recorder.event(EventName.CRITERION, **told, line=self._line())
 
     def _pulled(self, gradients: Sequence[Any]) -> None:

@@ -85,8 +85,9 @@ def _getattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _setattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     owner, name, value = event.arg(0), event.arg(1), event.arg(2)
     del reader, node
-    if isinstance(owner, Instance) and isinstance(name, Const) and value is not None:
-        owner.attributes[str(name.value)] = value
+    if isinstance(owner, Instance) and value is not None:
+        # Under a name that is not known it is still there.
+        owner.attributes[str(name.value) if isinstance(name, Const) else f"*{len(owner.attributes)}"] = value
     return Const(None)
 
 
@@ -148,6 +149,7 @@ def _append(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         room.items.extend(value.items if isinstance(value, Seq) else ())
         room.open = room.open or not isinstance(value, Seq) or value.open
     else:
+        reader.machine.take_down_repeated(value, event.place)
         room.items.append(value)
     return Const(None)
 
@@ -206,7 +208,7 @@ def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> V
         own = value.event
         args = tuple(_twin(one, event, place, done) for one in own.args)
         kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
-        copied = Event(own.name, own.place, args, kwargs, own.receiver, own.scopes, event.index, own.role)
+        copied = Event(own.name, own.place, args, kwargs, own.receiver, event.scopes, event.index, own.role)
         done[id(value)] = copied.result = Made(copied)
         return copied.result
     if isinstance(value, Seq):

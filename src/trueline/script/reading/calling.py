@@ -18,6 +18,7 @@ from trueline.script.values import (
     Attribute,
     Class,
     Const,
+    Derived,
     Either,
     Function,
     Instance,
@@ -80,6 +81,11 @@ class Calling(Expressions):
                 if isinstance(value, Seq):
                     args.extend(value.items)
                     is_open = is_open or value.open
+                elif isinstance(value, Item | Unknown | Attribute) and "*" not in kwargs:
+                    # As many as the one that is called has room for.
+                    kwargs["*"] = Derived("Star", (value, Const(len(args))))
+                    args.append(Item(value, Const(0)))
+                    is_open = True
                 else:
                     args.append(element_of(self, value, node))
                     is_open = True
@@ -93,6 +99,7 @@ class Calling(Expressions):
                 kwargs.update({name: held for name, held in value.items.items() if isinstance(name, str)})
                 is_open = is_open or value.open
             else:
+                kwargs["**"] = value
                 is_open = True
         self.current = node
         return self.call(function, args, kwargs, node, is_open=is_open)
@@ -109,11 +116,11 @@ class Calling(Expressions):
         """What calling a value gives."""
         match function:
             case Function():
-                return self._inlined(function, args, kwargs, node)
+                return self._inlined(function, args, kwargs, node, is_open=is_open)
             case Class():
                 return self._instance(function, args, kwargs, node)
             case Instance():
-                return self._instance_called(function, args, kwargs, node)
+                return self._instance_called(function, args, kwargs, node, is_open)
             case Symbol():
                 return self.library(function.name, args, kwargs, None, node, is_open=is_open)
             case Attribute():
@@ -139,6 +146,8 @@ class Calling(Expressions):
     ) -> Value:
         """A call of something of a library: taken down, and answered where what it gives is known."""
         place = self.machine.place(node)
+        if not name.startswith("trueline."):
+            kwargs = {key: value for key, value in kwargs.items() if not key.startswith("*")}
         event = self.machine.happened(name, place, args, kwargs, receiver, open=is_open)
         result = answered(self, event, node)
         if result is not None:
@@ -176,10 +185,18 @@ class Calling(Expressions):
             return Unknown("super")
         return Super(function.bound, function.owner)
 
-    def _inlined(self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+    def _inlined(
+        self,
+        function: Function,
+        args: Sequence[Value],
+        kwargs: dict[str, Value],
+        node: ast.AST,
+        *,
+        is_open: bool = False,
+    ) -> Value:
         if len(self.machine.frames) > DEEPEST or self.machine.is_reading(function):
             return Unknown(function.name, (*args, *kwargs.values()))
-        names = Names(self._arguments(function, args, kwargs), function.around)
+        names = Names(self._arguments(function, args, kwargs, is_open), function.around)
         frame = Frame(function.module, names, function)
         place = self.machine.place(node)
         self.machine.read_functions.add(id(function.node))
@@ -200,7 +217,9 @@ class Calling(Expressions):
         self.machine.trace.returned.setdefault(id(function.node), []).append(value)
         return value
 
-    def _arguments(self, function: Function, args: Sequence[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+    def _arguments(
+        self, function: Function, args: Sequence[Value], kwargs: dict[str, Value], is_open: bool
+    ) -> dict[str, Value]:
         spec = function.node.args
         given = list(args)
         if function.bound is not None:
@@ -214,13 +233,19 @@ class Calling(Expressions):
         for name, value in kwargs.items():
             if name in known:
                 held[name] = value
-            else:
+            elif not name.startswith("*"):
                 rest[name] = value
+        _spread(held, names[1:] if function.bound is not None else names, kwargs)
         if spec.kwarg is not None:
-            held[spec.kwarg.arg] = Table(dict(rest))
+            held[spec.kwarg.arg] = Table(dict(rest), "**" in kwargs)
         for name in known:
             if name not in held:
-                held[name] = function.defaults.get(name) or Unknown(f"parameter {name}")
+                default = function.defaults.get(name)
+                if default is None or is_open:
+                    # Where **kwargs cannot be looked into, a parameter may have been given all the same.
+                    held[name] = Unknown(f"parameter {name}", (default,) if default is not None else ())
+                else:
+                    held[name] = default
         return held
 
     def defaults(self, arguments: ast.arguments) -> dict[str, Value]:
@@ -286,17 +311,17 @@ class Calling(Expressions):
         return self.call(factory, (), {}, node) if factory is not None else Unknown("field")
 
     def _instance_called(
-        self, instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST
+        self, instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST, is_open: bool
     ) -> Value:
         network = self.is_network(instance)
         event = None
         if network:
             name = f"{self.naming(instance)}.__call__"
-            event = self.machine.happened(name, self.machine.place(node), args, kwargs, instance)
+            event = self.machine.happened(name, self.machine.place(node), args, kwargs, instance, open=is_open)
         for name in _FORWARD:
             found = method_of(instance.cls, name)
             if found is not None and isinstance(found[0], Function):
-                value = self.call(self.attribute(instance, name, node), args, kwargs, node)
+                value = self.call(self.attribute(instance, name, node), args, kwargs, node, is_open=is_open)
                 if event is not None:
                     event.result = value
                 return value
@@ -338,6 +363,17 @@ class Calling(Expressions):
             enter = self.attribute(context, "__enter__", node)
             return self.call(enter, (), {}, node) if isinstance(enter, Function) else context
         return context
+
+
+def _spread(held: dict[str, Value], names: Sequence[str], kwargs: dict[str, Value]) -> None:
+    """Parameters that ``*batch`` or ``**batch`` fill, where the batch cannot be looked into: its elements."""
+    several, named = kwargs.get("*"), kwargs.get("**")
+    if isinstance(several, Derived) and isinstance(several.of[1], Const):
+        for at, name in enumerate(names[several.of[1].value :]):
+            held[name] = held.get(name, Item(several.of[0], Const(at)))
+    if named is not None:
+        for name in names:
+            held[name] = held.get(name, Item(named, Const(name)))
 
 
 def _take_option(function: Function, decorator: Made) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from trueline.script.values import (
@@ -39,6 +40,65 @@ _SAME: Final = frozenset(
         "CellList",
     )
 )
+
+
+# Containers of layers; they may be gone through, indexed, and added to.
+_CONTAINERS: Final = frozenset(("Sequential", "SequentialCell", "ModuleList", "CellList", "ModuleDict", "CellDict"))
+
+
+def layers_in(value: Value | None) -> tuple[list[Value], bool] | None:
+    """The layers in a container of a framework, and whether there may be more; None where it is none."""
+    if isinstance(value, Instance):
+        held = value.attributes.get(HELD_LAYERS)
+        return (list(held.items), held.open) if isinstance(held, Seq) else None
+    if not isinstance(value, Made) or value.name.rpartition(".")[2] not in _CONTAINERS:
+        return None
+    return _unwrapped(value.event.args, value.event.open)
+
+
+# Where an object of a class made from a container keeps the layers it was given.
+HELD_LAYERS: Final = "*layers"
+
+
+def _unwrapped(args: Sequence[Value], is_open: bool) -> tuple[list[Value], bool]:
+    only = args[0] if len(args) == 1 else None
+    if isinstance(only, Seq):
+        return list(only.items), only.open or is_open
+    if isinstance(only, Table):
+        return list(only.items.values()), only.open or is_open
+    if isinstance(only, Made) and only.name.endswith("OrderedDict"):
+        inner = only.event.arg(0)
+        pairs = inner.items if isinstance(inner, Seq) else []
+        return [one.items[1] for one in pairs if isinstance(one, Seq) and len(one.items) == 2], is_open
+    return list(args), is_open
+
+
+def hold_layers(value: Value | None, added: Sequence[Value], *, more: bool) -> bool:
+    """Put layers into a container; whether it is one."""
+    held = layers_in(value)
+    if held is None:
+        return False
+    room = Seq("list", [*held[0], *added], held[1] or more)
+    if isinstance(value, Instance):
+        value.attributes[HELD_LAYERS] = room
+    elif isinstance(value, Made):
+        value.event.args = (room,)
+    return True
+
+
+def layer_at(value: Value, index: Value) -> Value | None:
+    """The layer at an index of a container; None where that cannot be told."""
+    held = layers_in(value)
+    if held is None or not isinstance(index, Const):
+        return None
+    only = value.event.args[0] if isinstance(value, Made) and len(value.event.args) == 1 else None
+    if isinstance(only, Table):
+        return only.items.get(index.value)
+    layers, is_open = held
+    at = index.value
+    if isinstance(at, int) and -len(layers) <= at < len(layers) and (at >= 0 or not is_open):
+        return layers[at]
+    return None
 
 
 def element_of(reader: Expressions, value: Value, node: ast.AST) -> Value:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.script.canonical import canonical
-from trueline.script.reading.elements import element_of
+from trueline.script.reading.elements import element_of, layer_at
 from trueline.script.reading.machine import Frame, Machine, method_of
 from trueline.script.roles import is_network
-from trueline.script.trace import LOOP, Scope
+from trueline.script.trace import LOOP, REPEATED, Scope
 from trueline.script.values import (
     Attribute,
     Class,
@@ -117,8 +117,10 @@ class Expressions(ABC):
             case ast.Subscript():
                 return self.item(self.evaluate(node.value), self.evaluate(node.slice), node)
             case ast.Slice():
-                parts = [one for one in (node.lower, node.upper, node.step) if one is not None]
-                return Derived("Slice", tuple(self.evaluate(one) for one in parts))
+                # From where, to where, in which steps: None where it is not written.
+                parts = (node.lower, node.upper, node.step)
+                bounds = tuple(Const(None) if one is None else self.evaluate(one) for one in parts)
+                return Derived("Slice", bounds, self.machine.place(node))
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                 return self._comprehension(node)
             case ast.DictComp():
@@ -190,7 +192,8 @@ class Expressions(ABC):
             return owner.cls
         found = method_of(owner.cls, name)
         if found is None:
-            return Attribute(owner, name)
+            # What wraps a network for several devices has it under this name, and is read as the network itself.
+            return owner if name == "module" and is_network(owner) else Attribute(owner, name)
         value, _ = found
         if isinstance(value, Function):
             if value.kind == "property":
@@ -232,6 +235,9 @@ class Expressions(ABC):
                 return found
         if isinstance(owner, Seq) and isinstance(index, Const) and isinstance(index.value, int):
             at = index.value
+            if owner.open and all(isinstance(one, Derived) for one in owner.items):
+                # One of many numbers that are computed alike.
+                return Item(owner, index)
             if -len(owner.items) <= at < len(owner.items) and (at >= 0 or not owner.open):
                 return owner.items[at]
         if isinstance(owner, Seq | Table) and not isinstance(index, Const | Derived) and owner.parts():
@@ -244,7 +250,7 @@ class Expressions(ABC):
         if isinstance(owner, Symbol):
             # A type's parameters: list[int].
             return owner
-        return Item(owner, index)
+        return layer_at(owner, index) or Item(owner, index)
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
         kind = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}[type(node)]
@@ -259,7 +265,7 @@ class Expressions(ABC):
         return found
 
     def _dict(self, node: ast.Dict) -> Value:
-        found = Table({})
+        found = Table({}, place=self.machine.place(node))
         for key, one in zip(node.keys, node.values, strict=True):
             value = self.evaluate(one)
             if key is None:
@@ -287,10 +293,12 @@ class Expressions(ABC):
                 return Derived(op, (left, right), self.machine.place(node))
             small = isinstance(value, _PLAIN) and not (isinstance(value, str | bytes) and len(value) > _LONGEST)
             return Const(value, left.origin) if small else Unknown(op)
-        if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq):
+        if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq) and not _is_padding(right):
             return Seq(left.kind, [*left.items, *right.items], left.open or right.open)
         if op == "Mult" and isinstance(left, Seq):
-            return Seq(left.kind, list(left.items), True)
+            if any(is_network(one) for one in left.items):
+                self.machine.happened(REPEATED, self.machine.place(node), tuple(left.items))
+            return Seq("repeated" if _are_numbers(left) else left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
         return Derived(op, (left, right), self.machine.place(node))
@@ -417,7 +425,9 @@ class Expressions(ABC):
                     self.assign(generator.target, value)
                     for test in generator.ifs:
                         self.evaluate(test)
-                return self.evaluate(what)
+                value = self.evaluate(what)
+                self.machine.take_down_repeated(value, self.machine.place(node))
+                return value
         finally:
             self.machine.frames.pop()
 
@@ -540,6 +550,17 @@ def _class_of_result(name: str) -> str:
     if root == "numpy":
         return "numpy.ndarray"
     return name if root not in ("?", "builtins") else "?"
+
+
+def _are_numbers(value: Seq) -> bool:
+    return bool(value.items) and all(
+        isinstance(one, Const) and isinstance(one.value, int | float) for one in value.items
+    )
+
+
+def _is_padding(value: Seq) -> bool:
+    """``[0] * n``: what is put behind a list to make it longer stays a thing of its own."""
+    return value.kind == "repeated"
 
 
 def _bound(function: Function, owner: Value) -> Function:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
-from trueline.script.reading.torch_answers import first, implied, itself
+from trueline.script.reading.torch_answers import chain_made, first, implied, in_order, itself
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import GRAD, LOOP, Event, Scope
 from trueline.script.values import (
     Attribute,
     Const,
+    Function,
     Instance,
     Made,
     Partial,
     Seq,
-    Table,
     Unknown,
     Value,
     constant,
@@ -159,10 +159,23 @@ def _model_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         implied(reader, Role.TRAIN_MODE, "mindspore.train.set_train", place, network)
         with machine.within(Scope(LOOP, place, data)):
             _model_step(reader, network, loss_fn, optimizer, data, place, node)
-        checks = event.arg(None, "valid_dataset")
+            _call_back(reader, event, ("on_train_step_end", "step_end"), node)
+        checks = event.arg(2, "valid_dataset") if event.method == "fit" else None
         if checks is not None:
             _model_eval_loop(reader, network, loss_fn, checks, place, node)
+        _call_back(reader, event, ("on_train_epoch_end", "epoch_end"), node)
     return Const(None)
+
+
+def _call_back(reader: Calling, event: Event, names: tuple[str, ...], node: ast.AST) -> None:
+    """What the callbacks of the project's own do then."""
+    given = event.arg(3 if event.method == "fit" else 2, "callbacks")
+    for one in given.items if isinstance(given, Seq) else options(given):
+        if isinstance(one, Instance):
+            for name in names:
+                method = reader.attribute(one, name, node)
+                if isinstance(method, Function):
+                    reader.call(method, (Unknown("run_context"),), {}, node)
 
 
 def _model_step(
@@ -220,21 +233,6 @@ def _model_eval_loop(
             reader.call(loss_fn, (output, Attribute(batch, "label")), {}, node)
 
 
-def _in_order(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    """``SequentialCell`` is called: each cell after the other."""
-    made = event.receiver
-    if not isinstance(made, Made):
-        return None
-    layers = list(made.event.args)
-    if len(layers) == 1 and isinstance(layers[0], Seq | Table):
-        layers = list(layers[0].parts())
-    value: Value = event.args[0] if event.args else Unknown("input")
-    event.role = Role.FORWARD
-    for layer in layers:
-        value = reader.call(layer, (value,), {}, node)
-    return value
-
-
 def _built_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``build_train_network(network, optimizer, loss_fn)`` is a training cell."""
     del reader, node
@@ -272,7 +270,8 @@ BY_NAME: Final = {
     **dict.fromkeys((f"{one}.__call__" for one in _TRAIN_CELLS), _train_one_step),
     **dict.fromkeys((f"{one}.__init__" for one in _TRAIN_CELLS), _train_cell_made),
     "mindspore.nn.WithLossCell.__init__": _loss_cell_made,
-    "mindspore.nn.SequentialCell.__call__": _in_order,
+    "mindspore.nn.SequentialCell.__call__": in_order,
+    "mindspore.nn.SequentialCell.__init__": chain_made,
     "mindspore.train.Model.train": _model_train,
     "mindspore.train.Model.fit": _model_train,
     "mindspore.train.Model.eval": _model_eval,

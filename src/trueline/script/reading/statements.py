@@ -190,7 +190,7 @@ class Statements(Calling):
         before, other = self.evaluate(load), self.evaluate(node.value)
         if isinstance(before, Seq) and isinstance(other, Seq) and isinstance(node.op, ast.Add):
             before.items.extend(other.items)
-            before.open = before.open or other.open
+            before.open = before.open or other.open or self.machine.in_loop()
             return
         op = type(node.op).__name__
         value: Value

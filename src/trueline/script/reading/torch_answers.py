@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from trueline.script.place import Place
-from trueline.script.reading.elements import element_of
+from trueline.script.reading.elements import HELD_LAYERS, element_of, hold_layers, layers_in
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.trace import LOOP, WITH, Event, Scope
 from trueline.script.values import (
@@ -59,25 +59,55 @@ def first(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     return event.arg(0, "module", "model", "net", "network", "fn", "obj", "func")
 
 
-def _in_order(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+def in_order(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """A chain of layers that is called: each after the other."""
-    made = event.receiver
-    if not isinstance(made, Made):
+    held = layers_in(event.receiver)
+    if held is None:
         return None
-    layers = list(made.event.args)
-    if len(layers) == 1 and isinstance(layers[0], Seq):
-        layers = list(layers[0].items)
-    elif len(layers) == 1 and isinstance(layers[0], Table):
-        layers = list(layers[0].items.values())
-    elif len(layers) == 1 and isinstance(layers[0], Made) and layers[0].name.endswith("OrderedDict"):
-        inner = layers[0].event.arg(0)
-        pairs = inner.items if isinstance(inner, Seq) else []
-        layers = [one.items[1] for one in pairs if isinstance(one, Seq) and len(one.items) == 2]
     value: Value = event.args[0] if event.args else Unknown("input")
     event.role = Role.FORWARD
-    for layer in layers:
+    for layer in held[0]:
+        before = len(reader.machine.trace.events)
         value = reader.call(layer, (value,), {}, node)
+        for one in reader.machine.trace.events[before : before + 1]:
+            one.in_chain = True
     return value
+
+
+def chain_made(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    """``super().__init__(*layers)`` of a chain of the project's own."""
+    del reader, node
+    if not isinstance(event.receiver, Instance):
+        return None
+    event.receiver.attributes[HELD_LAYERS] = Seq("list", list(event.args), event.open)
+    return Const(None)
+
+
+def _layer_added(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    """``layers.append(layer)`` and its like."""
+    del node
+    second = event.method in ("insert", *_REGISTERING)
+    value = event.arg(1 if second else 0, "module", "modules", "tensor", "param", "child_cell")
+    if value is None:
+        return None
+    if isinstance(event.receiver, Instance) and layers_in(event.receiver) is None:
+        return _registered(event, value)
+    reader.machine.take_down_repeated(value, event.place)
+    added = value.items if event.method == "extend" and isinstance(value, Seq) else [value]
+    more = reader.machine.in_loop() or (isinstance(value, Seq) and value.open)
+    return event.receiver if hold_layers(event.receiver, added, more=more) else None
+
+
+_REGISTERING: Final = ("add_module", "register_module", "register_buffer", "register_parameter", "insert_child_to_cell")
+
+
+def _registered(event: Event, value: Value) -> Value | None:
+    """``self.add_module(name, layer)`` and its like."""
+    name, owner = event.arg(0, "name", "child_name"), event.receiver
+    if event.method not in _REGISTERING or not isinstance(owner, Instance) or not is_network(owner):
+        return None
+    owner.attributes[str(name.value) if isinstance(name, Const) else f"*{len(owner.attributes)}"] = value
+    return Const(None)
 
 
 def _step(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -232,7 +262,8 @@ BY_NAME: Final = {
         ),
         first,
     ),
-    "torch.nn.Sequential.__call__": _in_order,
+    "torch.nn.Sequential.__call__": in_order,
+    "torch.nn.Sequential.__init__": chain_made,
     "torch.utils.checkpoint.checkpoint": _called_later,
     "torch.multiprocessing.spawn": _spawned,
     "torch.utils.data.random_split": _split,
@@ -246,6 +277,7 @@ BY_METHOD: Final = {
          "share_memory", "to_empty", "compile"),
         itself,
     ),
+    **dict.fromkeys(("append", "extend", "insert", *_REGISTERING), _layer_added),
     "step": _step,
     "prepare": _prepared,
     "prepare_model": _prepared,

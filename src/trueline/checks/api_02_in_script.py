@@ -1,0 +1,164 @@
+"""The mode of the network does not fit what is done with it: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.forwards import (
+    calls_of_networks,
+    forward_around,
+    is_differentiated,
+    is_repeated,
+    is_trained,
+    is_uncalled,
+    loops_without_backward,
+    uses_of,
+    values_trained,
+)
+from trueline.checks.of_script.gradients import is_without_gradient
+from trueline.checks.of_script.layers import is_leaf
+from trueline.checks.of_script.modes import Found, Mode, Setting, acting_layers, modes_at, settings, starts_in
+from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
+from trueline.model.finding import Finding
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, Event, Trace
+from trueline.script.values import Derived, Unknown, Value, ancestry
+
+# What is done with a network's answer where it is looked at, and not with samples that a network draws.
+_READING: Final = frozenset(("argmax", "eq", "update", "sigmoid", "softmax", "topk"))
+
+
+@check("api.02")
+def from_script(script: Script) -> Iterator[Finding]:
+    """The mode that networks with dropout or BatchNorm are in where they are trained and where they are evaluated."""
+    trace = script.trace
+    told: dict[Place, Finding] = {}
+    fitting: list[str] = []
+    given = settings(trace)
+    for place, finding in (*_trainings(trace, given), *_evaluations(trace, given)):
+        if finding is None:
+            fitting.append(str(place))
+        elif place not in told:
+            told[place] = finding
+            yield finding
+    if fitting:
+        yield none("api_02_in_script.fits", evidence=sorted(set(fitting)))
+    elif not told:
+        yield na("api_02_in_script.nothing_acts")
+
+
+_Told = Iterator[tuple[Place, Finding | None]]
+
+
+def _trainings(trace: Trace, given: Sequence[Setting]) -> _Told:
+    for loop in training_loops(trace):
+        if not loop.is_certain:
+            continue
+        trained = [one for built in optimizers_of(loop) for one in networks_given(built)]
+        held = {id(part) for one in trained for part in parts_of(one)}
+        for event in loop.of(Role.FORWARD):
+            if forward_around(event) is not None or is_without_gradient(event):
+                continue
+            layers = [one for one in acting_layers(event.receiver, trace) if id(one) in held]
+            if layers:
+                yield loop.scope.place, _of_training(loop, event, layers, trained, given)
+                break
+
+
+def _of_training(
+    loop: TrainingLoop, event: Event, layers: Sequence[Value], trained: Sequence[Value], given: Sequence[Setting]
+) -> Finding | None:
+    where = loop.scope.place.where()
+    wrong = [_wrong(one, event, given, Mode.EVALUATION) for one in layers]
+    if not all(wrong):
+        return None
+    first = wrong[0]
+    setting = first.setting if first is not None else None
+    if setting is None or first is None:
+        return found("api_02_in_script.never_set", where)
+    if setting.parts is not None and not all(id(one) in setting.parts for one in trained):
+        # A part of the network that is kept in evaluation mode on purpose.
+        return None
+    line = setting.event.place.line
+    if first.certain or _comes_again(setting.event, loop):
+        return found("api_02_in_script.trained_in_evaluation", where, line=line)
+    return suspect("api_02_in_script.may_be_trained_in_evaluation", where, line=line)
+
+
+def _wrong(layer: Value, event: Event, given: Sequence[Setting], mode: Mode) -> Found | None:
+    """The time at which a layer is in a mode."""
+    for one in modes_at(layer, event, given, starts_in(event)):
+        if one.mode is mode:
+            return one
+    return None
+
+
+def _comes_again(event: Event, loop: TrainingLoop) -> bool:
+    """Whether what is done under a condition is done every so many rounds, and not at the end."""
+    tests = [one.value for one in event.scopes if one.kind == BRANCH and one.holds]
+    within = any(one in event.scopes for one in (loop.scope, *loop.around))
+    return within and any(
+        isinstance(one, Derived) and one.op == "Mod" for test in tests for one in ancestry(test, most=40)
+    )
+
+
+def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
+    trained = values_trained(trace)
+    for event in calls_of_networks(trace):
+        if is_differentiated(event) or is_uncalled(event) or is_trained(event, trained):
+            continue
+        layers = acting_layers(event.receiver, trace)
+        if not layers:
+            continue
+        loops = loops_without_backward(event, trace)
+        place = loops[0].place if loops else event.place
+        wrong = [_wrong(one, event, given, Mode.TRAINING) for one in layers]
+        if not all(wrong):
+            yield place, None
+            continue
+        if not _has_followers(event, trace) or not _is_evaluation(event, trace):
+            continue
+        first = wrong[0]
+        if first is not None and first.setting is not None and is_leaf(first.setting.event.receiver):
+            # One layer that was set by itself is the matter of tr.09.
+            continue
+        if first is None or not first.certain or is_repeated(event, trace) or not _is_measured(event, trace):
+            yield place, suspect("api_02_in_script.may_be_evaluated_in_training", place.where())
+        else:
+            setting = first.setting
+            line = setting.event.place.line if setting is not None else 0
+            said = "evaluated_in_training" if setting is not None else "never_set_to_evaluation"
+            yield place, found(f"api_02_in_script.{said}", place.where(), line=line)
+
+
+def _has_followers(event: Event, trace: Trace) -> bool:
+    return next(uses_of(event, trace), None) is not None or isinstance(event.result, Unknown)
+
+
+def _is_evaluation(event: Event, trace: Trace) -> bool:
+    """Whether it is more than a look at what goes in for training: other data, or after it."""
+    if loops_without_backward(event, trace):
+        return True
+    fed = {id(one) for one in ancestry(*event.args, most=300)}
+    for loop in training_loops(trace):
+        if event.inside(loop.scope):
+            loader = loop.loader
+            inputs = {id(one) for call in loop.of(Role.FORWARD) if call is not event for one in call.args}
+            if (loader is not None and id(loader) in fed) or inputs & {id(one) for one in event.args}:
+                return False
+    return is_without_gradient(event) or any(
+        event.index > loop.events[-1].index or any(event.inside(one) for one in loop.around)
+        for loop in training_loops(trace)
+    )
+
+
+def _is_measured(event: Event, trace: Trace) -> bool:
+    """Whether a result goes into a loss, a choice or a comparison; in a loop over data it does, somehow."""
+    if loops_without_backward(event, trace):
+        return True
+    return any(later.role is Role.LOSS or later.method in _READING for later in uses_of(event, trace))

@@ -1,0 +1,242 @@
+"""Data is prepared otherwise for inference than for training: what a script says of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.passes import Pass, evaluation_passes, keys_of, shares, training_data
+from trueline.checks.of_script.statistics import Normalised, normalised, reached
+from trueline.checks.of_script.transforms import (
+    Transforms,
+    final_size,
+    is_random,
+    normalising,
+    numbers_of,
+    transforms_of,
+)
+from trueline.model.finding import Finding
+from trueline.script.place import Place
+from trueline.script.script import Script
+from trueline.script.trace import Event, Trace
+from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, options
+
+_FLAG: Final = re.compile(r"(is_?)?(train|training|augment|aug|augmented|with_aug)")
+_CHANCE: Final = re.compile(r"rand|jitter|augment|noise|flip|shuffle|drop|crop|corrupt")
+
+
+@check("dp.02")
+def from_script(script: Script) -> Iterator[Finding]:
+    """The transforms, flags and statistics of what is evaluated against those of what is trained on."""
+    trace = script.trace
+    trained = training_data(trace)
+    known = frozenset().union(*(keys_of(one) for one in trained)) if trained else frozenset()
+    passes = [one for one in evaluation_passes(trace) if not shares(keys_of(one.data), known)]
+    if not trained or not passes:
+        yield na("dp_02_in_script.nothing_to_compare")
+        return
+    told: set[str] = set()
+    for one in passes:
+        for finding in (
+            *_compared(transforms_of(trained[0]), transforms_of(one.data), one, script),
+            *_flagged(trained, one, trace),
+            *_statistics(trained, one),
+        ):
+            key = f"{finding.where.file}:{finding.where.line}"
+            if key not in told:
+                told.add(key)
+                yield finding
+    if told:
+        return
+    looked = [one for one in passes if transforms_of(one.data).steps or list(normalised(one.data))]
+    if looked:
+        yield none("dp_02_in_script.alike", evidence=[str(_built(one)) for one in looked])
+    else:
+        yield na("dp_02_in_script.no_transforms")
+
+
+def _built(one: Pass) -> Place:
+    return one.data.event.place if isinstance(one.data, Made) else one.forward.place
+
+
+def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> Iterator[Finding]:
+    for step in own.steps:
+        if is_random(step):
+            place = _apart(step.event, [other.event for other in train.steps])
+            if _says_no(script, place):
+                # The call asks for none of it: what it leads to gives it all the same.
+                place = step.event.place
+            yield found("dp_02_in_script.random", place.where(), name=step.name.rpartition(".")[2])
+    first, second = normalising(train.steps), normalising(own.steps)
+    if first is not None and second is None and own.known:
+        place = own.steps[-1].event.place if own.steps else _built(one)
+        yield found("dp_02_in_script.not_normalised", place.where())
+    elif first is not None and second is not None and first.event.place != second.event.place:
+        for at, name in ((0, "mean"), (1, "std")):
+            numbers = [numbers_of(each.event.arg(at, name)) for each in (first, second)]
+            if None not in numbers and numbers[0] != numbers[1]:
+                yield found(
+                    "dp_02_in_script.other_numbers",
+                    second.event.place.where(),
+                    name=name,
+                    train=numbers[0],
+                    evaluation=numbers[1],
+                )
+                break
+    sizes = final_size(train.steps), final_size(own.steps)
+    if sizes[0] is not None and sizes[1] is not None and sizes[0][1] != sizes[1][1]:
+        said = {"train": sizes[0][1], "evaluation": sizes[1][1]}
+        where = sizes[1][0].event.place.where()
+        if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name:
+            yield suspect("dp_02_in_script.other_size", where, **said)
+        else:
+            yield found("dp_02_in_script.other_size", where, **said)
+
+
+def _apart(event: Event, others: Sequence[Event]) -> Place:
+    """The call that leads here and not to the same line in training; the line itself where training does not share it."""
+    same = [one for one in others if one.place == event.place]
+    if not same:
+        return event.place
+    elsewhere = {str(place) for one in same for place in one.callers()}
+    for place in event.callers():
+        if str(place) not in elsewhere:
+            return place
+    return event.place
+
+
+def _says_no(script: Script, place: Place) -> bool:
+    """Whether a call passes False for something."""
+    for source in script.files:
+        if source.shown == place.file:
+            for node in ast.walk(source.tree):
+                if isinstance(node, ast.Call) and node.lineno == place.line:
+                    given = (*node.args, *(one.value for one in node.keywords))
+                    if any(isinstance(one, ast.Constant) and one.value is False for one in given):
+                        return True
+    return False
+
+
+def _flagged(trained: Sequence[Value], one: Pass, trace: Trace) -> Iterator[Finding]:
+    """A dataset of the project that is built for evaluation with the flag that switches augmentation on."""
+    del trace
+    flags = {name for data in trained for dataset in _datasets(data) for name in _raised(dataset)}
+    for dataset in _datasets(one.data):
+        for name in _raised(dataset):
+            if name in flags and _augments(dataset, name):
+                yield found("dp_02_in_script.augmented", dataset.place.where(), name=name)
+
+
+def _datasets(value: Value | None, depth: int = 0) -> Iterator[Instance]:
+    for one in options(value):
+        if isinstance(one, Instance):
+            yield one
+        elif isinstance(one, Made) and depth < 20:
+            inner = one.event.receiver if one.event.receiver is not None else one.event.arg(0, "dataset", "source")
+            yield from _datasets(inner, depth + 1)
+        elif isinstance(one, Item) and depth < 20:
+            yield from _datasets(one.of, depth + 1)
+
+
+def _raised(dataset: Instance) -> Iterator[str]:
+    """Flags for training that it keeps, and that are on."""
+    for name, held in dataset.attributes.items():
+        if _FLAG.fullmatch(name.strip("_")) and isinstance(held, Const) and held.value is True:
+            yield name
+
+
+def _augments(dataset: Instance, flag: str) -> bool:
+    """Whether something random in the class, or in what it hands the flag to, depends on it."""
+    for cls in dataset.cls.lineage():
+        for method in cls.attributes.values():
+            if not isinstance(method, Function):
+                continue
+            for node in ast.walk(method.node):
+                if isinstance(node, ast.If | ast.IfExp) and flag in ast.unparse(node.test):
+                    if _CHANCE.search(ast.unparse(node).lower()):
+                        return True
+                if isinstance(node, ast.Call) and any(flag in ast.unparse(arg) for arg in node.args):
+                    called = _function(node, method)
+                    if called is not None and _CHANCE.search(ast.unparse(called.node).lower()):
+                        return True
+    return False
+
+
+def _function(node: ast.Call, method: Function) -> Function | None:
+    if not isinstance(node.func, ast.Name) or method.around is None:
+        return None
+    value = method.around.get(node.func.id)
+    return value if isinstance(value, Function) else None
+
+
+def _statistics(trained: Sequence[Value], one: Pass) -> Iterator[Finding]:
+    """Training and evaluation data that are each normalised with their own statistics, or only the one."""
+    train = [each for data in trained for each in normalised(_samples(data))]
+    own = list(normalised(_samples(one.data)))
+    if not any(each.own for each in train):
+        return
+    separate = [each for each in own if each.own and not any(_is_same(each, other) for other in train)]
+    if separate and not any(not each.own for each in own):
+        place = _apart(separate[0].statistic, [each.statistic for each in train])
+        yield found("dp_02_in_script.own_statistics", place.where())
+    elif not own and _has_same_origin(train, one):
+        yield found("dp_02_in_script.not_scaled", _built(one).where())
+
+
+def _is_same(one: Normalised, other: Normalised) -> bool:
+    return keys_of(one.data) == keys_of(other.data)
+
+
+def _has_same_origin(train: Sequence[Normalised], one: Pass) -> bool:
+    """Whether what is evaluated comes, unscaled, from where the training data came before it was scaled."""
+    if any(isinstance(value, Instance) for value in reached(one.data)):
+        return False
+    raw = {str(_origin(each.data)) for each in train} - {"None"}
+    return str(_origin(_samples(one.data))) in raw
+
+
+def _samples(value: Value) -> Value:
+    """The inputs that a loader is built over, without the loader."""
+    for _ in range(20):
+        if isinstance(value, Made) and value.name.startswith(("torch.utils.data.", "mindspore.dataset.")):
+            inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0, "dataset", "data")
+        elif isinstance(value, Made) and value.event.method in (
+            "from_numpy",
+            "tensor",
+            "Tensor",
+            "as_tensor",
+            "astype",
+            "float",
+        ):
+            inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0)
+        elif hasattr(value, "items") and isinstance(value.items, list) and value.items:
+            inner = value.items[0]
+        elif hasattr(value, "items") and isinstance(value.items, dict) and value.items:
+            inner = next(iter(value.items.values()))
+        else:
+            break
+        if inner is None:
+            break
+        value = inner
+    return value
+
+
+def _origin(value: Value) -> Place | None:
+    """Where an array is made that a cut of it goes back to."""
+    at: Value = value
+    for _ in range(20):
+        if isinstance(at, Item):
+            at = at.of
+        elif isinstance(at, Made) and at.event.method in ("astype", "float", "from_numpy", "Tensor", "tensor"):
+            inner = at.event.receiver if at.event.receiver is not None else at.event.arg(0)
+            if inner is None:
+                return None
+            at = inner
+        else:
+            break
+    if isinstance(at, Made):
+        return at.event.place
+    return at.place if isinstance(at, Derived) else None

@@ -1,0 +1,68 @@
+"""What several ways of looking say of one fault is one finding: its line from the script, its step from the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from trueline.model.finding import Conclusion, Finding
+
+BY: Final = "by"
+_OF_SCRIPT: Final = "script"
+
+
+def once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, with those that speak of the same place, or of a code's only line, put together."""
+    kept: list[Finding] = []
+    for one in sorted(findings, key=_is_not_of_script):
+        at = next((place for place, other in enumerate(kept) if _is_same(other, one, findings)), None)
+        if at is None:
+            kept.append(one)
+        else:
+            kept[at] = _together(kept[at], one)
+    order = {one.code: place for place, one in reversed(list(enumerate(findings)))}
+    return sorted(kept, key=lambda one: order[one.code])
+
+
+def _is_not_of_script(one: Finding) -> bool:
+    return one.extra.get(BY) != _OF_SCRIPT
+
+
+def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bool:
+    """Both found, and on one line; what names no line means the only line that reading has named."""
+    both_found = first.conclusion is second.conclusion is Conclusion.FOUND
+    if not both_found or first.code != second.code or first.where.side != second.where.side:
+        return False
+    if first.where.line is None or first.extra.get(BY) == second.extra.get(BY):
+        return False
+    if second.where.line is not None:
+        return (first.where.file, first.where.line) == (second.where.file, second.where.line)
+    lines = {
+        (one.where.file, one.where.line)
+        for one in findings
+        if one.code == first.code and one.conclusion is Conclusion.FOUND and not _is_not_of_script(one)
+    }
+    return len(lines) == 1 and not _is_not_of_script(first)
+
+
+def _together(first: Finding, second: Finding) -> Finding:
+    ways = [*str(first.extra.get(BY, "")).split(", "), str(second.extra.get(BY, ""))]
+    own, other = first.where, second.where
+    where = replace(
+        own,
+        step=own.step if own.step is not None else other.step,
+        module=own.module if own.module is not None else other.module,
+        rank=own.rank if own.rank is not None else other.rank,
+        sample=own.sample if own.sample is not None else other.sample,
+    )
+    measured = first.measured is None
+    return replace(
+        first,
+        where=where,
+        because=first.because if second.because is not None else None,
+        measured=second.measured if measured else first.measured,
+        limit=second.limit if measured else first.limit,
+        evidence=[*first.evidence, second.message.text(), *second.evidence],
+        extra={**first.extra, BY: ", ".join(dict.fromkeys(ways))},
+    )

@@ -1,0 +1,197 @@
+"""Columns of batches in a script: which part of a dataset the second thing in a batch is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.script.trace import Event, Trace, iterated
+from trueline.script.values import (
+    Attribute,
+    Const,
+    Derived,
+    Function,
+    Instance,
+    Item,
+    Made,
+    Seq,
+    Table,
+    Value,
+    ancestry,
+    constant,
+    options,
+)
+
+
+def batch_index(value: Value | None) -> tuple[Value, object] | None:
+    """The loader that a value comes from as an element of its batches, and the place or name of it there."""
+    if isinstance(value, Item) and isinstance(value.index, Const) and isinstance(value.of, Item):
+        inner = value.of
+        if inner.index is None:
+            return inner.of, value.index.value
+    if isinstance(value, Attribute) and isinstance(value.of, Item) and value.of.index is None:
+        # What MindSpore's Model takes from a batch.
+        return value.of.of, {"data": 0, "label": 1}.get(value.name, value.name)
+    return None
+
+
+def passed(event: Event, function: Function) -> dict[str, Value]:
+    """What each parameter of a method is given by a call of its object."""
+    names = [one.arg for one in function.node.args.args][1:]
+    given = dict(zip(names, event.args, strict=False))
+    several, named = event.kwargs.get("*"), event.kwargs.get("**")
+    if isinstance(several, Derived) and isinstance(several.of[1], Const):
+        for at, name in enumerate(names[several.of[1].value :]):
+            given.setdefault(name, Item(several.of[0], Const(at)))
+    if named is not None:
+        for name in names:
+            given.setdefault(name, Item(named, Const(name)))
+    return given | {name: value for name, value in event.kwargs.items() if not name.startswith("*")}
+
+
+def columns_of(loader: Value | None, index: object, trace: Trace) -> Iterator[Value]:
+    """What a loader's dataset, or its collate function, puts at a place of a batch."""
+    for one in options(iterated(loader)):
+        yield from _columns(one, index, trace, 0)
+
+
+def _columns(value: Value, index: object, trace: Trace, depth: int) -> Iterator[Value]:
+    if depth > 20:
+        return
+    if isinstance(value, Made):
+        event = value.event
+        collate = event.arg(6, "collate_fn") if value.name == "torch.utils.data.DataLoader" else None
+        if event.method == "batch" and collate is None:
+            collate = event.arg(None, "per_batch_map")
+        returned = list(_returned(collate, trace))
+        if returned:
+            for one in returned:
+                yield from _at(one, index)
+        elif value.name == "torch.utils.data.TensorDataset":
+            yield from _at(Seq("tuple", list(event.args)), index)
+        elif value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
+            first = event.arg(0, "data", "source")
+            if isinstance(first, Seq | Table):
+                yield from _at(first, index)
+            elif first is not None:
+                yield from _columns(first, index, trace, depth + 1)
+        elif value.name.startswith(("torch.utils.data.", "mindspore.dataset.")):
+            inner = event.receiver if event.receiver is not None else event.arg(0, "dataset")
+            if inner is not None:
+                yield from _columns(inner, index, trace, depth + 1)
+    elif isinstance(value, Instance):
+        for name in ("__getitem__", "__iter__", "__next__"):
+            method = next((cls.attributes[name] for cls in value.cls.lineage() if name in cls.attributes), None)
+            if isinstance(method, Function):
+                for one in trace.returns_of(method):
+                    yield from _at(one.items[0] if isinstance(one, Seq) and one.kind == "generator" else one, index)
+                return
+    elif isinstance(value, Item):
+        # A part of a split.
+        yield from _columns(value.of, index, trace, depth + 1)
+
+
+def _returned(function: Value | None, trace: Trace) -> Iterator[Value]:
+    for one in options(function):
+        if isinstance(one, Function):
+            yield from trace.returns_of(one)
+        elif isinstance(one, Instance):
+            method = next(
+                (cls.attributes["__call__"] for cls in one.cls.lineage() if "__call__" in cls.attributes), None
+            )
+            if isinstance(method, Function):
+                yield from trace.returns_of(method)
+
+
+def _at(value: Value, index: object) -> Iterator[Value]:
+    for one in options(value):
+        if isinstance(one, Seq) and isinstance(index, int) and -len(one.items) <= index < len(one.items):
+            yield one.items[index]
+        elif isinstance(one, Table) and index in one.items:
+            yield one.items[index]
+        elif isinstance(one, Table) and isinstance(index, int) and 0 <= index < len(one.items):
+            yield list(one.items.values())[index]
+
+
+_SAME = frozenset(
+    ("long", "int", "astype", "to", "type", "cuda", "cpu", "from_numpy", "as_tensor", "tensor", "Tensor", "array",
+     "asarray", "squeeze", "view", "reshape", "flatten", "ravel", "contiguous", "int32", "int64", "numpy", "asnumpy",
+     "clone", "detach", "item", "float", "TypeCast", "cast", "transpose", "permute", "unsqueeze")
+)  # fmt: skip
+
+
+def plain(value: Value | None) -> Value | None:
+    """A value without what only changes its type or its shape."""
+    for _ in range(30):
+        if isinstance(value, Made) and value.event.method in _SAME:
+            event = value.event
+            value = (
+                event.receiver
+                if event.receiver is not None and not event.name.startswith("numpy.int")
+                else event.arg(0)
+            )
+        else:
+            break
+    return value
+
+
+def range_of(value: Value | None, depth: int = 0) -> tuple[int, int] | None:
+    """The smallest and largest of whole numbers, where a script says how they are drawn."""
+    value = plain(value)
+    if depth > 20 or value is None:
+        return None
+    if isinstance(value, Derived) and len(value.of) == 2:
+        left, right = value.of
+        number = constant(right)
+        if value.op == "Mod" and isinstance(number, int) and number > 0:
+            inner = range_of(left, depth + 1)
+            return (0, number - 1) if inner is None or inner[1] >= number - 1 else (max(0, inner[0]), inner[1])
+        if value.op in ("Add", "Sub") and isinstance(number, int):
+            inner = range_of(left, depth + 1)
+            by = number if value.op == "Add" else -number
+            return (inner[0] + by, inner[1] + by) if inner is not None else None
+        if value.op in ("Gt", "Lt", "GtE", "LtE", "Eq", "NotEq", "BitXor"):
+            return 0, 1
+    if isinstance(value, Made):
+        return _drawn(value, depth)
+    if isinstance(value, Item):
+        if isinstance(value.index, Derived | Made | Item | Seq) or _is_array(value.of):
+            return range_of(value.of, depth + 1)
+    return None
+
+
+def _is_array(value: Value) -> bool:
+    return isinstance(plain(value), Made | Derived)
+
+
+def _drawn(value: Made, depth: int) -> tuple[int, int] | None:
+    event, last = value.event, value.event.method
+    if last in ("randint", "integers"):
+        low, high = constant(event.arg(0, "low")), constant(event.arg(1, "high"))
+        if not isinstance(high, int):
+            low, high = 0, low
+        if isinstance(low, int) and isinstance(high, int):
+            return low, high - (0 if event.name.startswith("random.") or "endpoint" in event.kwargs else 1)
+    if last == "arange":
+        numbers = [constant(one) for one in event.args]
+        if numbers and all(isinstance(one, int) for one in numbers):
+            inside = range(*numbers)
+            return (min(inside), max(inside)) if len(inside) else None
+    if last in ("repeat", "tile", "repeat_interleave", "permutation", "concatenate", "cat", "clip"):
+        first = event.receiver if event.receiver is not None and "random" not in event.name else event.arg(0)
+        if isinstance(first, Made | Item | Derived) and last in ("repeat", "tile", "repeat_interleave"):
+            return range_of(first, depth + 1)
+    return None
+
+
+def outputs_of(value: Value | None) -> int | None:
+    """The number of outputs of the last layer that a value came through."""
+    for one in ancestry(value, most=400):
+        if isinstance(one, Made) and one.event.method == "__call__" and isinstance(one.event.receiver, Made):
+            layer = one.event.receiver
+            last = layer.name.rpartition(".")[2]
+            if last in ("Linear", "Dense", "LazyLinear"):
+                number = constant(layer.event.arg(1, "out_features", "out_channels"))
+                return number if isinstance(number, int) else None
+            if last.startswith(("Conv", "LSTM", "GRU", "RNN", "Embedding", "Bilinear")):
+                return None
+    return None

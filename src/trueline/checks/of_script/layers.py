@@ -1,0 +1,101 @@
+"""Layers in a script: which have weights, which a network knows of, what their weights are used for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.checks.of_script.networks import parts_of
+from trueline.script.reading.elements import HELD_LAYERS, layers_in
+from trueline.script.roles import Role, is_network
+from trueline.script.trace import Event, Trace
+from trueline.script.values import Derived, Instance, Made, Seq, Table, Value, ancestry, options
+
+_WITH_WEIGHTS: Final = (
+    "Linear", "LazyLinear", "Dense", "Conv", "LazyConv", "Embedding", "LSTM", "GRU", "RNN", "MultiheadAttention",
+    "Transformer", "Bilinear", "BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "PReLU",
+    "SyncBatchNorm", "BiDense", "Conv2dTranspose",
+)  # fmt: skip
+PARAMETERS: Final = ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "mindspore.Parameter")
+_FAR: Final = 200_000
+
+
+def is_parameter(value: Value | None) -> bool:
+    """Whether it is a weight by itself."""
+    return isinstance(value, Made) and value.name in PARAMETERS
+
+
+def has_weights(layer: Value | None) -> bool:
+    """Whether a layer or network has weights to learn."""
+    for one in parts_of(layer):
+        if isinstance(one, Made) and one.name.rpartition(".")[2].startswith(_WITH_WEIGHTS):
+            return True
+        if isinstance(one, Instance) and any(is_parameter(held) for held in one.attributes.values()):
+            return True
+    return False
+
+
+def is_leaf(layer: Value | None) -> bool:
+    """Whether it is a library's layer, and no container."""
+    return isinstance(layer, Made) and is_network(layer) and layers_in(layer) is None
+
+
+def registered_in(network: Value) -> Iterator[Value]:
+    """The networks that a network knows as its own: its attributes and what is in containers of the framework."""
+    waiting: list[Value] = [network]
+    seen: set[int] = set()
+    while waiting and len(seen) < 4000:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        held = layers_in(one)
+        if held is not None:
+            waiting.extend(_networks(*held[0]))
+        if isinstance(one, Instance):
+            waiting.extend(_networks(*(value for name, value in one.attributes.items() if name != HELD_LAYERS)))
+        elif isinstance(one, Made):
+            waiting.extend(_networks(*one.parts()))
+
+
+def _networks(*values: Value) -> Iterator[Value]:
+    return (option for value in values for option in options(value) if is_network(option))
+
+
+def layers_within(value: Value | None) -> Iterator[Value]:
+    """The networks in a list, tuple or dict of Python's, also in lists in it."""
+    for one in options(value):
+        if isinstance(one, Seq | Table):
+            for part in one.parts():
+                yield from layers_within(part)
+        elif is_network(one):
+            yield one
+
+
+def values_used(trace: Trace) -> set[int]:
+    """What goes into anything that is more than setting up weights, by identity."""
+    return {id(one) for one in ancestry(*_everything_used(trace), most=_FAR)}
+
+
+def _everything_used(trace: Trace) -> Iterator[Value]:
+    for event in trace.events:
+        if _sets_up(event):
+            continue
+        if event.receiver is not None and not (isinstance(event.receiver, Instance) and event.method == "__call__"):
+            yield event.receiver
+        yield from event.args
+        yield from event.kwargs.values()
+        if event.role is Role.FORWARD and event.result is not None:
+            yield event.result
+        for scope in event.scopes:
+            if scope.value is not None and isinstance(scope.value, Derived):
+                yield scope.value
+
+
+def _sets_up(event: Event) -> bool:
+    if event.method in ("__setattr__", "__init__", "__new__") or is_network(event.result):
+        return True
+    return event.name.startswith(("torch.nn.init.", "mindspore.common.initializer.")) or (
+        event.method in ("set_data", "fill_", "zero_", "copy_", "normal_", "uniform_", "numel", "size", "print")
+    )

@@ -1,0 +1,99 @@
+"""Padding in a script: where sequences are made equally long, and with which value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trueline.script.place import Place
+from trueline.script.trace import Trace
+from trueline.script.values import Const, Derived, Made, Seq, Table, Value, ancestry, constant
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """A place where something is padded; ``value`` None where it is not written down."""
+
+    place: Place
+    value: float | None
+
+
+def paddings(value: Value | None, trace: Trace) -> Iterator[Padding]:
+    """Where a value was padded on its way."""
+    filled = {id(event.receiver): event for event in trace.events if event.method == "__setitem__"}
+    for one in ancestry(value, most=600):
+        if isinstance(one, Derived) and one.op == "Add" and one.place is not None:
+            last = one.of[-1]
+            if isinstance(last, Seq) and last.kind == "repeated":
+                yield Padding(one.place, _number(last.items[0]))
+        elif isinstance(one, Made):
+            yield from _made(one, filled)
+
+
+def _made(one: Made, filled: dict[int, object]) -> Iterator[Padding]:
+    event, last = one.event, one.event.method
+    if last == "pad_sequence":
+        yield Padding(event.place, _number(event.arg(2, "padding_value") or Const(0)))
+    elif one.name == "torch.nn.functional.pad":
+        yield Padding(event.place, _number(event.arg(3, "value") or Const(0)))
+    elif one.name == "numpy.pad":
+        yield Padding(event.place, _number(event.arg(None, "constant_values") or Const(0)))
+    elif last in ("full", "zeros", "ones", "full_like", "zeros_like") and id(one) in filled:
+        written = filled[id(one)]
+        index = written.arg(0) if hasattr(written, "arg") else None
+        if _is_open_end(index):
+            given = {"zeros": Const(0), "zeros_like": Const(0), "ones": Const(1)}.get(last)
+            yield Padding(event.place, _number(given or event.arg(1, "fill_value")))
+
+
+def _is_open_end(index: Value | None) -> bool:
+    """``x[:n] = …`` with an n that is not written down: what is behind it stays as it was."""
+    if isinstance(index, Seq):
+        return any(_is_open_end(one) for one in index.items)
+    if not isinstance(index, Derived) or index.op != "Slice":
+        return False
+    return constant(index.of[0], "?") in (None, 0) and not isinstance(index.of[1], Const)
+
+
+def _number(value: Value | None) -> float | None:
+    number = constant(value)
+    return number if isinstance(number, int | float) and not isinstance(number, bool) else None
+
+
+def pipeline_paddings(loader: Value | None, column: str | None) -> Iterator[Padding]:
+    """MindSpore: ``padded_batch`` and ``PadEnd`` of a column."""
+    at = loader
+    while isinstance(at, Made):
+        event = at.event
+        if event.method == "padded_batch":
+            info = event.arg(None, "pad_info")
+            if isinstance(info, Table) and column in info.items:
+                given = info.items[column]
+                value = given.items[1] if isinstance(given, Seq) and len(given.items) == 2 else Const(0)
+                yield Padding(event.place, _number(value))
+        elif event.method == "map" and _is_of_column(event.arg(1, "input_columns"), column):
+            for one in ancestry(event.arg(0, "operations"), most=30):
+                if isinstance(one, Made) and one.name.endswith(".PadEnd"):
+                    yield Padding(one.event.place, _number(one.event.arg(1, "pad_value") or Const(0)))
+        at = event.receiver
+
+
+def _is_of_column(value: Value | None, column: str | None) -> bool:
+    if isinstance(value, Seq):
+        return any(constant(one) == column for one in value.items)
+    return constant(value) == column and column is not None
+
+
+def column_name(loader: Value | None, index: object) -> str | None:
+    """The name of a column of a MindSpore pipeline."""
+    if isinstance(index, str):
+        return index
+    at = loader
+    while isinstance(at, Made) and at.event.receiver is not None:
+        at = at.event.receiver
+    if isinstance(at, Made) and isinstance(index, int):
+        names = at.event.arg(1, "column_names")
+        if isinstance(names, Seq) and index < len(names.items):
+            name = constant(names.items[index])
+            return name if isinstance(name, str) else None
+    return None

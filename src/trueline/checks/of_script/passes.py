@@ -1,0 +1,221 @@
+"""Passes over data in a script: which loops train, which evaluate, and what each goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from trueline.script.loops import training_loops
+from trueline.script.roles import Role
+from trueline.script.trace import LOOP, UNCALLED, Event, Scope, Trace, iterated
+from trueline.script.values import Attribute, Const, Derived, Instance, Item, Made, Seq, Table, Value, options
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A going through data with a network: by a loop, or at once where ``scope`` is None."""
+
+    scope: Scope | None
+    data: Value
+    events: Sequence[Event]
+    forward: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the samples of something."""
+
+    whole: object
+    chosen: object
+
+
+def shares(keys: frozenset[object], others: frozenset[object]) -> bool:
+    """Whether some of the one are the others' data, or a part of them."""
+    for one in keys:
+        key: object = one
+        while True:
+            if key in others:
+                return True
+            if not isinstance(key, Part):
+                break
+            key = key.whole
+    return False
+
+
+def training_data(trace: Trace) -> list[Value]:
+    """What the training loops go through."""
+    found: list[Value] = []
+    for loop in training_loops(trace):
+        for one in options(loop.loader):
+            if not any(one is other for other in found):
+                found.append(one)
+    return found
+
+
+def evaluation_passes(trace: Trace) -> list[Pass]:
+    """Where a network is called and nothing is trained, each loop once; not what the script never calls itself."""
+    busy = {id(one) for event in trace.of_role(Role.BACKWARD) for one in event.scopes if one.kind == LOOP}
+    found: dict[int, Pass] = {}
+    inside: set[int] = set()
+    for event in trace.of_role(Role.FORWARD):
+        if any(one.kind == UNCALLED for one in event.scopes) or _is_within_network(event):
+            continue
+        if any(id(one) in busy for one in event.loops()) and _trains(event, busy, trace):
+            continue
+        scope = next((one for one in event.loops() if id(one) not in busy and is_data(iterated(one.value))), None)
+        key = id(scope) if scope is not None else id(event)
+        if key in found or key in inside:
+            continue
+        value = iterated(scope.value) if scope is not None else event.arg(0)
+        if value is not None:
+            events = list(trace.within(scope)) if scope is not None else [event]
+            found[key] = Pass(scope, value, events, event)
+    return list(found.values())
+
+
+def _is_within_network(event: Event) -> bool:
+    """A layer that is called by the network around it."""
+    return any(
+        one.kind == "call" and one.name.rpartition(".")[2] in ("forward", "construct", "__call__")
+        for one in event.scopes
+    )
+
+
+def _trains(event: Event, busy: set[int], trace: Trace) -> bool:
+    """Whether it stands in the innermost loop that goes back: there it is part of training."""
+    loops = event.loops()
+    inner = loops[-1]
+    if id(inner) not in busy:
+        return False
+    return any(one.loops() and one.loops()[-1] is inner for one in trace.of_role(Role.BACKWARD))
+
+
+def is_data(value: Value | None) -> bool:
+    """Whether a loop over it goes through batches: a loader, a pipeline, a dataset of the project."""
+    for one in options(value):
+        if isinstance(one, Made):
+            if one.name.startswith(("torch.utils.data.", "mindspore.dataset.", "torchvision.datasets.")):
+                return True
+        elif isinstance(one, Instance):
+            if any(name in cls.attributes for cls in one.cls.lineage() for name in ("__iter__", "__getitem__")):
+                return True
+    return False
+
+
+# What leaves the samples and their order as they are.
+_SAME = frozenset(
+    ("from_numpy", "as_tensor", "tensor", "Tensor", "array", "asarray", "ascontiguousarray", "float", "double", "long",
+     "int", "astype", "to", "cuda", "cpu", "contiguous", "numpy", "asnumpy", "copy", "clone", "detach", "type", "half",
+     "unsqueeze", "expand_dims", "iter", "list", "tuple", "cache", "pin_memory")
+)  # fmt: skip
+_ARITHMETIC = ("Add", "Sub", "Mult", "Div")
+_WHOLE = ("SequentialSampler", "RandomSampler", "WeightedRandomSampler", "DistributedSampler")
+_IDENTITIES = frozenset(
+    ("root", "path", "dataset_dir", "dataset_files", "train", "split", "usage", "image_set", "name")
+)
+
+
+def keys_of(value: Value | None, depth: int = 0) -> frozenset[object]:
+    """Names of the data that a loader goes through: two loaders over the same data share one."""
+    return frozenset(_keys(value, depth)) if value is not None else frozenset()
+
+
+def _keys(value: Value, depth: int) -> Iterator[object]:
+    if depth > 30:
+        return
+    if isinstance(value, Made):
+        yield from _keys_of_made(value, depth + 1)
+    elif isinstance(value, Item):
+        yield _key_of_item(value, depth + 1)
+    elif isinstance(value, Attribute):
+        for key in _keys(value.of, depth + 1):
+            yield ("attribute", key, value.name)
+    elif isinstance(value, Derived) and value.op in _ARITHMETIC:
+        yield (value.op, *(keys_of(one, depth + 1) if not isinstance(one, Const) else one.value for one in value.of))
+    elif (parts := _several(value)) is not None:
+        for one in parts:
+            yield from _keys(one, depth + 1)
+    else:
+        yield id(value)
+
+
+def _several(value: Value) -> Sequence[Value] | None:
+    return value.parts() if isinstance(value, Seq | Table) and not value.open else None
+
+
+def _keys_of_made(value: Made, depth: int) -> Iterator[object]:
+    event = value.event
+    last = event.method
+    if value.name == "torch.utils.data.DataLoader":
+        sampler = event.arg(3, "sampler") or event.arg(4, "batch_sampler")
+        base = keys_of(event.arg(0, "dataset"), depth)
+        if sampler is not None and not _is_plain(sampler):
+            yield from (Part(key, id(sampler)) for key in base)
+        else:
+            yield from base
+    elif value.name == "torch.utils.data.TensorDataset":
+        for one in event.args:
+            yield from _keys(one, depth)
+    elif value.name == "torch.utils.data.Subset":
+        chosen = event.arg(1, "indices")
+        for key in keys_of(event.arg(0, "dataset"), depth):
+            yield from (Part(key, part) for part in keys_of(chosen, depth))
+    elif value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
+        first = event.arg(0, "data", "source")
+        if event.arg(None, "sampler") is not None or event.arg(None, "num_shards") is not None:
+            yield id(value)
+        elif first is not None:
+            yield from _keys(first, depth)
+    elif value.name.startswith("mindspore.dataset.") and event.receiver is not None:
+        if last in ("take", "skip", "split"):
+            yield from (Part(key, f"{last} {_text(event.arg(0))}") for key in keys_of(event.receiver, depth))
+        else:
+            yield from _keys(event.receiver, depth)
+    elif value.name.startswith(("torchvision.datasets.", "mindspore.dataset.")) and value.is_object:
+        yield _named(value)
+    elif last in _SAME:
+        inner = event.receiver if event.receiver is not None else event.arg(0)
+        if inner is not None:
+            yield from _keys(inner, depth)
+    else:
+        yield id(value.event)
+
+
+def _named(value: Made) -> object:
+    """A dataset of a library by what says which it is; itself where that is not written down."""
+    event = value.event
+    if event.open or event.arg(None, "sampler") is not None or event.arg(None, "num_samples") is not None:
+        return id(value)
+    given = [_text(one) for one in event.args[:2]]
+    named = [f"{name}={_text(one)}" for name, one in sorted(event.kwargs.items()) if name in _IDENTITIES]
+    words = [*given, *named]
+    if not words or any(one is None or one.endswith("None") for one in words):
+        return id(value)
+    return (value.name, *words)
+
+
+def _key_of_item(value: Item, depth: int) -> object:
+    index = _text(value.index)
+    inner = keys_of(value.of, depth)
+    if len(inner) == 1:
+        key = next(iter(inner))
+        chosen: object = index if index is not None else keys_of(value.index, depth)
+        return Part(key, chosen) if index is None or ":" in index else (key, index)
+    return id(value)
+
+
+def _text(value: Value | None) -> str | None:
+    """A constant, or a slice of constants, as text; None where it is not one."""
+    if isinstance(value, Const):
+        return repr(value.value)
+    if isinstance(value, Derived) and value.op == "Slice":
+        parts = [_text(one) for one in value.of]
+        return None if any(one is None for one in parts) else ":".join(str(one) for one in parts)
+    return None
+
+
+def _is_plain(sampler: Value) -> bool:
+    """Samplers that go through all of the data."""
+    if isinstance(sampler, Const) and sampler.value is None:
+        return True
+    return isinstance(sampler, Made) and sampler.name.rpartition(".")[2] in _WHOLE

@@ -1,0 +1,81 @@
+"""Random numbers in a script: where generators are made and drawn from, and with which seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.script.trace import CALL, UNCALLED, Event, Trace
+from trueline.script.values import Const, Made, Symbol, Unknown, Value, ancestry
+
+GENERATORS: Final = frozenset(
+    ("numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "numpy.random.SeedSequence",
+     "random.Random", "torch.Generator")
+)  # fmt: skip
+SEEDS: Final = frozenset(
+    ("numpy.random.seed", "random.seed", "torch.manual_seed", "torch.random.manual_seed", "mindspore.set_seed",
+     "mindspore.dataset.config.set_seed")
+)  # fmt: skip
+_ORDERING: Final = frozenset(
+    ("shuffle", "permutation", "permuted", "seed", "manual_seed", "randperm", "spawn", "sample")
+)
+
+
+def happens_in(event: Event, *functions: str) -> bool:
+    """Whether an event stands in a function of one of these names, or in what it calls."""
+    return any(one.kind in (CALL, UNCALLED) and one.name.rpartition(".")[2] in functions for one in event.scopes)
+
+
+def has_fixed_seed(event: Event) -> bool:
+    """Whether a generator is made, or a seed set, with a number that is the same every time."""
+    given = (*event.args, *event.kwargs.values())
+    if not given:
+        return False
+    return all(_is_fixed(one) for one in given)
+
+
+def _is_fixed(value: Value) -> bool:
+    for one in ancestry(value, most=200):
+        if isinstance(one, Unknown | Symbol):
+            return False
+        if isinstance(one, Made) and not one.name.startswith("builtins."):
+            return False
+        if isinstance(one, Const) and one.value is None:
+            return False
+    return True
+
+
+def seeds_generator(made: Made, trace: Trace) -> Event | None:
+    """What gives a generator its seed: its own call, or ``manual_seed`` on it."""
+    if made.event.args or made.event.kwargs:
+        return made.event
+    for event in trace.events:
+        if event.method == "manual_seed" and event.receiver is made:
+            return event
+    return None
+
+
+def drawn_from(generator: Made, trace: Trace) -> Iterator[Event]:
+    """Where numbers are drawn from a generator, other than to put things in order."""
+    place = generator.event.place
+    for event in trace.events:
+        if event.method in _ORDERING:
+            continue
+        given = (event.receiver, event.kwargs.get("generator"))
+        if any(isinstance(one, Made) and root_of(one).event.place == place for one in given):
+            yield event
+
+
+def root_of(value: Made) -> Made:
+    """The generator itself, before ``manual_seed`` gave it back."""
+    at = value
+    while at.event.method == "manual_seed" and isinstance(at.event.receiver, Made):
+        at = at.event.receiver
+    return at
+
+
+def generators(trace: Trace) -> Iterator[Made]:
+    """All generators that are made."""
+    for event in trace.events:
+        if event.name in GENERATORS and isinstance(event.result, Made):
+            yield event.result

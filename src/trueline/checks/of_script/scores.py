@@ -1,0 +1,159 @@
+"""What kind of numbers a value in a script holds: logits, probabilities, their logarithms, chosen classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from trueline.script.place import Place
+from trueline.script.trace import Event, item_of
+from trueline.script.values import Attribute, Derived, Either, Item, Made, Seq, Value, constant, options
+
+# What changes the shape, type, place or range of numbers but not what they mean.
+_SHAPING: Final = frozenset(
+    ("view", "reshape", "squeeze", "unsqueeze", "flatten", "ravel", "float", "half", "double", "to", "contiguous",
+     "permute", "transpose", "swapaxes", "movedim", "type", "type_as", "cuda", "cpu", "astype", "expand_dims", "clamp",
+     "clip", "clip_by_value", "clamp_min", "clamp_max", "view_as", "reshape_as", "clone", "cast", "t", "gather",
+     "index_select", "masked_select", "take_along_dim", "Reshape", "Squeeze", "ExpandDims", "Cast", "Flatten",
+     "Transpose", "Unflatten", "Identity", "narrow", "select", "bfloat16", "nan_to_num", "cat", "concat", "stack")
+)  # fmt: skip
+_KINDS: Final = {
+    "softmax": "probabilities",
+    "Softmax": "probabilities",
+    "Softmax2d": "probabilities",
+    "sigmoid": "sigmoid",
+    "sigmoid_": "sigmoid",
+    "Sigmoid": "sigmoid",
+    "log_softmax": "logarithms",
+    "LogSoftmax": "logarithms",
+    "logsigmoid": "log_sigmoid",
+    "LogSigmoid": "log_sigmoid",
+    "log_sigmoid": "log_sigmoid",
+    "argmax": "choice",
+    "Argmax": "choice",
+    "ArgMaxWithValue": "choice",
+    "round": "choice",
+    "Linear": "logits",
+    "LazyLinear": "logits",
+    "Bilinear": "logits",
+    "Dense": "logits",
+    "Conv1d": "logits",
+    "Conv2d": "logits",
+    "Conv3d": "logits",
+    "ConvTranspose1d": "logits",
+    "ConvTranspose2d": "logits",
+    "Conv2dTranspose": "logits",
+    "linear": "logits",
+    "matmul": "logits",
+}
+
+
+class Kind(StrEnum):
+    """What numbers mean."""
+
+    LOGITS = "logits"
+    PROBABILITIES = "probabilities"
+    SIGMOID = "sigmoid"
+    LOGARITHMS = "logarithms"
+    LOG_SIGMOID = "log_sigmoid"
+    CHOICE = "choice"
+    # Neither: labels, sums, what is not known.
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a value is, and the event that made it so."""
+
+    kind: Kind
+    event: Event | None = None
+
+    @property
+    def place(self) -> Place | None:
+        """The line of the operation; of a layer in a chain, the line that puts it there."""
+        if self.event is None:
+            return None
+        layer = self.event.receiver
+        if isinstance(layer, Made) and self.event.in_chain:
+            return layer.event.place
+        return self.event.place
+
+
+def scores_of(value: Value | None) -> list[Score]:
+    """What a value may be, shapes aside."""
+    return list(_scores(value, 0))
+
+
+def _scores(value: Value | None, depth: int) -> Iterator[Score]:
+    if value is None or depth > 40:
+        yield Score(Kind.OTHER)
+        return
+    match value:
+        case Either():
+            for one in options(value):
+                yield from _scores(one, depth + 1)
+        case Item():
+            if _picks_indices(value):
+                yield Score(Kind.CHOICE, value.of.event if isinstance(value.of, Made) else None)
+            else:
+                yield from _scores(value.of, depth + 1)
+        case Attribute() if value.name in ("T", "mT", "indices"):
+            if value.name == "indices":
+                made = item_of(value)
+                yield Score(Kind.CHOICE, made.event if isinstance(made, Made) else None)
+            else:
+                yield from _scores(value.of, depth + 1)
+        case Derived() if value.op in ("Gt", "GtE", "Lt", "LtE"):
+            yield Score(Kind.OTHER)
+        case Derived() if value.op in ("Div", "Mult") and constant(value.of[-1]) is not None:
+            # Divided by a temperature; probabilities times a number are none any more.
+            for score in _scores(value.of[0], depth + 1):
+                yield score if score.kind is Kind.LOGITS else Score(Kind.OTHER)
+        case Made():
+            yield from _of_made(value, depth)
+        case Seq() if len(value.items) == 1:
+            yield from _scores(value.items[0], depth + 1)
+        case _:
+            yield Score(Kind.OTHER)
+
+
+def _of_made(value: Made, depth: int) -> Iterator[Score]:
+    event = value.event
+    name = _last_name(event)
+    if name in ("log", "Log"):
+        for score in _scores(_input_of(event), depth + 1):
+            if score.kind in (Kind.PROBABILITIES, Kind.SIGMOID):
+                kind = Kind.LOGARITHMS if score.kind is Kind.PROBABILITIES else Kind.LOG_SIGMOID
+                yield Score(kind, event)
+            else:
+                yield Score(Kind.OTHER)
+        return
+    if name in _KINDS:
+        yield Score(Kind(_KINDS[name]), event)
+        return
+    if _is_shaping(value):
+        yield from _scores(_input_of(event), depth + 1)
+        return
+    yield Score(Kind.OTHER, event)
+
+
+def _last_name(event: Event) -> str:
+    return event.name.removesuffix(".__call__").rpartition(".")[2]
+
+
+def _is_shaping(value: Made) -> bool:
+    return _last_name(value.event) in _SHAPING
+
+
+def _input_of(event: Event) -> Value | None:
+    """What a function, method or layer works on."""
+    if event.receiver is not None and event.method != "__call__":
+        return event.receiver
+    return event.arg(0, "input", "x", "logits", "tensors")
+
+
+def _picks_indices(value: Item) -> bool:
+    """``logits.max(1)[1]``: the places of the largest."""
+    return isinstance(value.of, Made) and _last_name(value.of.event) in ("max", "topk") and constant(value.index) == 1

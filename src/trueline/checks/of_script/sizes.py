@@ -1,0 +1,152 @@
+"""How many samples a loader has and how large its batches are, where a script says so."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Seq, Table, Value, constant
+
+# Calls whose first argument, or ``size``, is a shape.
+_SHAPED: Final = frozenset(
+    ("randn", "rand", "zeros", "ones", "empty", "full", "standard_normal", "random", "random_sample")
+)
+_SAME: Final = frozenset(
+    ("float", "long", "double", "half", "int", "astype", "to", "type", "numpy", "asnumpy", "from_numpy", "as_tensor",
+     "tensor", "Tensor", "array", "asarray", "ascontiguousarray", "contiguous", "clone", "copy", "unsqueeze", "clip",
+     "clamp", "clamp_", "abs", "exp", "sin", "cos", "round", "sqrt", "list", "tuple", "normal_", "uniform_")
+)  # fmt: skip
+_DEEPEST: Final = 20
+
+
+def batch_size_of(loader: Value | None) -> Value | None:
+    """The size of a loader's batches as it was written; None where it has none."""
+    at = loader
+    while isinstance(at, Made):
+        if at.name == "torch.utils.data.DataLoader":
+            return at.event.arg(1, "batch_size") or (None if at.event.open else Const(1))
+        if at.event.method == "batch" and at.name.startswith("mindspore.dataset."):
+            return at.event.arg(0, "batch_size")
+        at = at.event.receiver
+    return None
+
+
+def drops_last(loader: Value | None) -> bool | None:
+    """Whether an incomplete last batch is left out; None where that is not known."""
+    at = loader
+    while isinstance(at, Made):
+        given: Value | None = None
+        if at.name == "torch.utils.data.DataLoader":
+            given = at.event.arg(8, "drop_last")
+        elif at.event.method == "batch" and at.name.startswith("mindspore.dataset."):
+            given = at.event.arg(1, "drop_remainder")
+        else:
+            at = at.event.receiver
+            continue
+        if given is None:
+            return None if at.event.open else False
+        return bool(given.value) if isinstance(given, Const) else None
+    return None
+
+
+def samples_of(value: Value | None, depth: int = 0) -> int | None:
+    """The number of samples of a loader, dataset or array; None where it is not written down."""
+    if value is None or depth > _DEEPEST:
+        return None
+    match value:
+        case Made():
+            return _of_made(value, depth + 1)
+        case Item():
+            return _of_item(value, depth + 1)
+        case Seq() if not value.open:
+            # Columns side by side have the length of one of them; a plain list has its own.
+            inner = [samples_of(one, depth + 1) for one in value.items]
+            columns = [one for one in inner if one is not None]
+            return columns[0] if columns else None
+        case Table() if not value.open and value.items:
+            return samples_of(next(iter(value.items.values())), depth + 1)
+        case Derived() if value.op in ("Add", "Sub", "Mult", "Div", "Mod", "Gt", "Lt", "GtE", "LtE", "BitXor", "Pow"):
+            sizes = [one for one in (samples_of(part, depth + 1) for part in value.of) if one is not None]
+            return max(sizes) if sizes else None
+        case Instance():
+            return _of_instance(value, depth + 1)
+    return None
+
+
+def _of_made(value: Made, depth: int) -> int | None:
+    event, last = value.event, value.event.method
+    if value.name == "torch.utils.data.DataLoader":
+        return samples_of(event.arg(0, "dataset"), depth)
+    if value.name == "torch.utils.data.TensorDataset":
+        return samples_of(event.arg(0), depth)
+    if value.name == "torch.utils.data.Subset":
+        return samples_of(event.arg(1, "indices"), depth)
+    if value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
+        return samples_of(event.arg(0, "data", "source"), depth)
+    if value.name.startswith("mindspore.dataset.") and event.receiver is not None:
+        return samples_of(event.receiver, depth) if last in ("batch", "map", "shuffle", "project") else None
+    if last in ("range", "arange", "randperm", "permutation"):
+        numbers = [constant(one) for one in event.args]
+        if numbers and all(isinstance(one, int) for one in numbers):
+            return len(range(*numbers)) if last != "permutation" else numbers[0]
+        return None
+    if last in _SHAPED:
+        return _leading(event.arg(0, "size", "shape"))
+    if last in ("randint", "integers", "normal", "uniform", "choice"):
+        return _leading(event.arg(2, "size") or event.arg(1 if last == "choice" else 3, "size"))
+    if last in _SAME:
+        return samples_of(event.receiver if event.receiver is not None else event.arg(0), depth)
+    return None
+
+
+def _leading(shape: Value | None) -> int | None:
+    if isinstance(shape, Seq) and shape.items:
+        shape = shape.items[0]
+    number = constant(shape)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def _of_item(value: Item, depth: int) -> int | None:
+    index = value.index
+    if isinstance(index, Seq) and index.items:
+        index = index.items[0]
+    if isinstance(index, Derived) and index.op == "Slice":
+        bounds = [constant(one, "?") for one in index.of]
+        if "?" in bounds:
+            return None
+        whole = samples_of(value.of, depth)
+        if whole is not None:
+            return len(range(whole)[slice(*bounds)])
+        return bounds[1] if bounds[0] in (None, 0) and isinstance(bounds[1], int) and bounds[1] > 0 else None
+    if isinstance(value.of, Made) and value.of.name == "torch.utils.data.random_split" and isinstance(index, Const):
+        lengths = value.of.event.arg(1, "lengths")
+        if isinstance(lengths, Seq) and isinstance(index.value, int) and index.value < len(lengths.items):
+            number = constant(lengths.items[index.value])
+            return number if isinstance(number, int) else None
+        return None
+    return samples_of(index, depth) if isinstance(index, Made | Item | Derived) else None
+
+
+def _of_instance(value: Instance, depth: int) -> int | None:
+    """``return len(self.x)``, or a number that it keeps."""
+    for cls in value.cls.lineage():
+        length = cls.attributes.get("__len__")
+        if not isinstance(length, Function) or isinstance(length.node, ast.Lambda):
+            continue
+        for node in ast.walk(length.node):
+            if isinstance(node, ast.Return) and node.value is not None:
+                return _returned(node.value, value, depth)
+    return None
+
+
+def _returned(node: ast.expr, owner: Instance, depth: int) -> int | None:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+        inner = node.args[0]
+        if isinstance(inner, ast.Attribute):
+            return samples_of(owner.attributes.get(inner.attr), depth)
+    elif isinstance(node, ast.Attribute):
+        number = constant(owner.attributes.get(node.attr))
+        return number if isinstance(number, int) else None
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    return None

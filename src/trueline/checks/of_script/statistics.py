@@ -1,0 +1,88 @@
+"""Statistics in a script: data that is normalised with its own mean, or with another set's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.checks.of_script.passes import keys_of
+from trueline.script.trace import Event
+from trueline.script.values import Attribute, Const, Derived, Instance, Made, Seq, Value, ancestry, constant, options
+
+_MEANS: Final = ("mean", "nanmean", "median", "min", "amin", "average")
+_SCALERS: Final = ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler", "PowerTransformer")
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """Data from which a statistic is subtracted, and what that statistic is of; ``own`` where it is the data's own."""
+
+    data: Value
+    statistic: Event
+    own: bool
+
+
+def reached(value: Value | None) -> list[Value]:
+    """What data was made from, also through what datasets of the project keep."""
+    found: list[Value] = []
+    seen: set[int] = set()
+    waiting = [value] if value is not None else []
+    while waiting and len(found) < 3000:
+        for one in ancestry(waiting.pop(0), most=1500):
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            found.append(one)
+            if isinstance(one, Instance):
+                waiting.extend(held for held in one.attributes.values() if not isinstance(held, Const))
+    return found
+
+
+def normalised(value: Value | None) -> Iterator[Normalised]:
+    """Where data is normalised by a statistic that is computed over samples."""
+    for one in reached(value):
+        if isinstance(one, Derived) and one.op == "Sub" and len(one.of) == 2:
+            data, subtracted = one.of
+            statistic = _statistic(subtracted)
+            if statistic is not None and _over_samples(statistic):
+                of = statistic.receiver if statistic.receiver is not None else statistic.arg(0)
+                if of is not None:
+                    yield Normalised(data, statistic, keys_of(of) == keys_of(data))
+        elif isinstance(one, Made) and one.name.rpartition(".")[0].endswith(_SCALERS):
+            yield from _scaled(one)
+
+
+def _scaled(value: Made) -> Iterator[Normalised]:
+    """Scalers of scikit-learn: ``fit_transform`` takes the statistics of what it is given."""
+    event = value.event
+    data = event.arg(0, "X")
+    if event.method == "fit_transform" and data is not None:
+        yield Normalised(data, event, True)
+    elif event.method == "transform" and data is not None:
+        yield Normalised(data, event, False)
+
+
+def _statistic(value: Value) -> Event | None:
+    for one in options(value):
+        if isinstance(one, Attribute) and one.name == "values":
+            one = one.of
+        if isinstance(one, Made) and one.event.method in ("astype", "float", "reshape", "unsqueeze", "item"):
+            inner = one.event.receiver
+            return _statistic(inner) if inner is not None else None
+        if (
+            isinstance(one, Made)
+            and one.event.method in _MEANS
+            and one.name.startswith(("torch.", "numpy.", "?.", "mindspore.", "pandas."))
+        ):
+            return one.event
+    return None
+
+
+def _over_samples(event: Event) -> bool:
+    """Over the first dimension, or all: along others each sample is normalised by itself."""
+    at = event.arg(0 if event.receiver is not None else 1, "axis", "dim")
+    if at is None:
+        return True
+    axes = [constant(one, "?") for one in at.items] if isinstance(at, Seq) else [constant(at, "?")]
+    return axes == [None] or 0 in axes

@@ -1,0 +1,125 @@
+"""Transforms in a script: what a loader does to its samples, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.script.values import Const, Either, Instance, Item, Made, Seq, Value, constant, options
+
+_ROOMS: Final = (
+    "torchvision.transforms.",
+    "mindspore.dataset.vision.",
+    "mindspore.dataset.transforms.",
+    "albumentations.",
+)
+_RANDOM: Final = (
+    "Random", "AutoAugment", "TrivialAugment", "AugMix", "RandAugment", "ColorJitter", "UniformAugment", "CutOut",
+    "CutMix", "MixUp",
+)  # fmt: skip
+_SIZED: Final = ("Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "RandomSizedCrop", "Resize")
+
+
+@dataclass(frozen=True, slots=True)
+class Transforms:
+    """The transforms of a loader, in order; ``known`` where there is nothing among them that could not be told."""
+
+    steps: tuple[Made, ...]
+    known: bool
+
+
+def transforms_of(loader: Value | None) -> Transforms:
+    """What a loader of torch or a pipeline of MindSpore does to its samples."""
+    steps: list[Made] = []
+    known = True
+    for one in _given(loader, 0):
+        for step in _flat(one):
+            if isinstance(step, Made) and step.name.startswith(_ROOMS):
+                steps.append(step)
+            else:
+                known = False
+    return Transforms(tuple(steps), known)
+
+
+def _given(value: Value | None, depth: int) -> Iterator[Value]:
+    if depth > 30 or isinstance(value, Either):
+        return
+    for one in options(value):
+        if isinstance(one, Made):
+            event = one.event
+            if one.name.startswith("mindspore.dataset.") and event.receiver is not None:
+                yield from _given(event.receiver, depth + 1)
+                if event.method == "map":
+                    operations = event.arg(0, "operations")
+                    if operations is not None:
+                        yield operations
+            elif one.name in ("torch.utils.data.DataLoader", "torch.utils.data.Subset"):
+                yield from _given(event.arg(0, "dataset"), depth + 1)
+            elif one.name == "torch.utils.data.random_split":
+                yield from _given(event.arg(0, "dataset"), depth + 1)
+            elif one.name.startswith("torchvision.datasets."):
+                given = event.arg(None, "transform", "transforms")
+                if given is not None:
+                    yield given
+        elif isinstance(one, Item):
+            yield from _given(one.of, depth + 1)
+        elif isinstance(one, Instance):
+            for name, held in one.attributes.items():
+                if "target" not in name and any(_is_transform(each) for each in _flat(held)):
+                    yield held
+                elif isinstance(held, Made) and held.name.startswith(("torchvision.datasets.", "torch.utils.data.")):
+                    yield from _given(held, depth + 1)
+
+
+def _is_transform(value: Value) -> bool:
+    return isinstance(value, Made) and value.name.startswith(_ROOMS)
+
+
+def _flat(value: Value) -> Iterator[Value]:
+    """The single steps of a list or a Compose."""
+    if isinstance(value, Seq):
+        for one in value.items:
+            yield from _flat(one)
+    elif isinstance(value, Made) and value.name.rpartition(".")[2] in ("Compose", "Sequential") and value.event.args:
+        yield from _flat(value.event.args[0])
+    elif isinstance(value, Made) and value.name.endswith(".Sequential"):
+        for one in value.event.args:
+            yield from _flat(one)
+    else:
+        yield value
+
+
+def is_random(step: Made) -> bool:
+    """Whether it does something else each time; a probability of 0 does nothing."""
+    last = step.name.rpartition(".")[2]
+    if not last.startswith(_RANDOM):
+        return False
+    return constant(step.event.arg(None, "p", "prob"), 1) != 0
+
+
+def normalising(steps: tuple[Made, ...]) -> Made | None:
+    """The last step that subtracts a mean and divides by a deviation."""
+    found = [one for one in steps if one.name.rpartition(".")[2] in ("Normalize", "NormalizePad")]
+    return found[-1] if found else None
+
+
+def numbers_of(value: Value | None) -> tuple[float, ...] | None:
+    """Numbers that are written down; None where one of them is not."""
+    if isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool):
+        return (float(value.value),)
+    if isinstance(value, Seq) and not value.open:
+        inner = [numbers_of(one) for one in value.items]
+        return None if any(one is None for one in inner) else tuple(number for one in inner if one for number in one)
+    return None
+
+
+def final_size(steps: tuple[Made, ...]) -> tuple[Made, tuple[float, ...]] | None:
+    """The last step that gives pictures a size, and that size."""
+    for step in reversed(steps):
+        if step.name.rpartition(".")[2] in _SIZED:
+            size = numbers_of(step.event.arg(0, "size"))
+            if size is None:
+                return None
+            return step, size * 2 if len(size) == 1 else size
+    return None

@@ -1,0 +1,259 @@
+"""Labels are shifted by one: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.columns import batch_index, columns_of, outputs_of, plain, range_of
+from trueline.checks.of_script.passes import evaluation_passes
+from trueline.checks.of_script.reachable import all_values
+from trueline.model.finding import Finding
+from trueline.script.loops import training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role
+from trueline.script.script import Script
+from trueline.script.trace import UNCALLED, Event, Scope, Trace
+from trueline.script.values import Const, Derived, Item, Made, Seq, Value, ancestry, constant
+
+_CLASSES: Final = (
+    "CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "SoftmaxCrossEntropyWithLogits",
+    "SparseSoftmaxCrossEntropyWithLogits",
+)  # fmt: skip
+_CHOSEN: Final = frozenset(("argmax", "max", "topk", "Argmax", "ArgMaxWithValue"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """A label on its way into a loss or a comparison: what it was, by how much it was moved, and where."""
+
+    base: Value
+    shift: int
+    place: Place | None
+
+
+@check("tr.10")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Labels in training against labels in evaluation, against the outputs, and against the inputs."""
+    trace = script.trace
+    losses = [one for one in _class_losses(trace)]
+    if not losses:
+        yield na("tr_10_in_script.no_classes")
+        return
+    told: set[str] = set()
+    for finding in (*_apart(losses, trace), *_outside(losses, trace), *_rolled(losses, trace), *_tokens(losses, trace)):
+        key = f"{finding.where.file}:{finding.where.line}"
+        if key not in told:
+            told.add(key)
+            yield finding
+    if not told:
+        yield none("tr_10_in_script.in_place", evidence=[str(one.place) for one in losses])
+
+
+def _class_losses(trace: Trace) -> list[Event]:
+    """Losses over classes in training loops."""
+    found_: list[Event] = []
+    for loop in training_loops(trace):
+        for event in loop.of(Role.LOSS):
+            if event.name.removesuffix(".__call__").rpartition(".")[2] in _CLASSES and _target(event) is not None:
+                found_.append(event)
+    return found_
+
+
+def _target(event: Event) -> Value | None:
+    return event.arg(1, "target", "labels", "label")
+
+
+def _moved(value: Value | None) -> _Label | None:
+    """By how much a label was moved on the way from its batch."""
+    shift, place = 0, None
+    for _ in range(30):
+        value = plain(value)
+        if isinstance(value, Derived) and len(value.of) == 2:
+            by = constant(value.of[1])
+            if value.op == "Mod":
+                value = value.of[0]
+                continue
+            if value.op in ("Add", "Sub") and isinstance(by, int) and not isinstance(by, bool):
+                shift += by if value.op == "Add" else -by
+                place = value.place
+                value = value.of[0]
+                continue
+        break
+    return _Label(value, shift, place) if value is not None else None
+
+
+def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
+    """Labels that are moved in training and not where predictions are compared with them, or the other way."""
+    trained = [one for one in (_moved(_target(event)) for event in losses) if one is not None]
+    trained = [one for one in trained if batch_index(one.base) is not None]
+    compared = list(_compared(trace))
+    if not trained or not compared:
+        return
+    shifts = {one.shift for one in trained}
+    seen = {one.shift for one in compared}
+    if shifts == seen or len(shifts) > 1 or len(seen) > 1:
+        return
+    own, other = trained[0], compared[0]
+    if abs(own.shift - other.shift) != 1:
+        return
+    place = own.place if own.place is not None else other.place
+    if place is not None:
+        yield found("tr_10_in_script.apart", place.where(), train=own.shift, evaluation=other.shift)
+
+
+def _compared(trace: Trace) -> Iterator[_Label]:
+    """Labels that evaluation compares predictions with."""
+    scopes = [one.scope for one in evaluation_passes(trace) if one.scope is not None]
+    for value in all_values(trace):
+        if not isinstance(value, Derived) or value.op != "Eq" or len(value.of) != 2:
+            continue
+        for guess, label in (value.of, value.of[::-1]):
+            left, right = _moved(guess), _moved(label)
+            if left is None or right is None or not _is_guess(left.base) or not _is_of(left.base, scopes):
+                continue
+            if batch_index(right.base) is not None:
+                yield _Label(right.base, right.shift - left.shift, right.place or left.place)
+
+
+def _is_guess(value: Value) -> bool:
+    at: Value | None = value
+    if isinstance(at, Item):
+        at = at.of
+    at = at.of if hasattr(at, "of") and not isinstance(at, Derived | Item | Made) else at
+    return isinstance(at, Made) and at.event.method in _CHOSEN
+
+
+def _is_of(value: Value, scopes: list[Scope]) -> bool:
+    for one in ancestry(value, most=30):
+        if isinstance(one, Made) and any(one.event.inside(scope) for scope in scopes):
+            return not any(scope.kind == UNCALLED for scope in one.event.scopes)
+    return False
+
+
+def _outside(losses: list[Event], trace: Trace) -> Iterator[Finding]:
+    """Labels of which the source says that they are 1..K, or begin at -1, where the network has K outputs."""
+    for event in losses:
+        outputs = outputs_of(event.arg(0))
+        label = _moved(_target(event))
+        if outputs is None or label is None or constant(event.arg(None, "ignore_index"), None) is not None:
+            continue
+        for column in _origins(label.base, trace):
+            bounds = range_of(column)
+            if bounds is None:
+                continue
+            low, high = bounds[0] + label.shift, bounds[1] + label.shift
+            # Drawn from a whole range of classes: only then do the bounds say which there are.
+            if (low, high) == (1, outputs) or (low, high) == (-1, outputs - 2):
+                place = label.place or _moved_in(column) or event.place
+                yield found("tr_10_in_script.outside", place.where(), low=low, high=high, outputs=outputs)
+                break
+
+
+def _origins(value: Value, trace: Trace) -> list[Value]:
+    at = batch_index(value)
+    return list(columns_of(at[0], at[1], trace)) if at is not None else []
+
+
+def _moved_in(value: Value) -> Place | None:
+    for one in ancestry(value, most=60):
+        if isinstance(one, Derived) and one.op in ("Add", "Sub") and abs(constant(one.of[-1], 0) or 0) == 1:
+            return one.place
+        if isinstance(one, Made) and one.event.method in ("randint", "integers", "arange"):
+            return one.event.place
+    return None
+
+
+def _rolled(losses: list[Event], trace: Trace) -> Iterator[Finding]:
+    """Labels that were moved along the samples: each sample has its neighbour's."""
+    for event in losses:
+        label = _moved(_target(event))
+        at = batch_index(label.base) if label is not None else None
+        if at is None or not isinstance(at[1], int):
+            continue
+        inputs = [plain(one) for one in columns_of(at[0], 0, trace)]
+        for column in columns_of(at[0], at[1], trace):
+            value = plain(column)
+            if (
+                isinstance(value, Made)
+                and value.event.method == "roll"
+                and abs(constant(value.event.arg(1, "shift", "shifts"), 0) or 0) == 1
+            ):
+                yield found("tr_10_in_script.rolled", value.event.place.where())
+            offset = _offset(value)
+            for other in inputs:
+                first = _offset(other)
+                if offset is None or first is None or at[1] == 0 or offset[0] is first[0]:
+                    continue
+                if abs(offset[1] - first[1]) == 1 and isinstance(at[0], Made):
+                    yield suspect("tr_10_in_script.rows_apart", at[0].event.place.where())
+
+
+def _offset(value: Value | None) -> tuple[Value, int] | None:
+    """What a slice is of, and the first row it takes."""
+    if not isinstance(value, Item):
+        return None
+    index = value.index
+    if isinstance(index, Derived) and index.op == "Slice":
+        first, last = constant(index.of[0], 0), constant(index.of[1], "?")
+        if (
+            first == "?"
+            or not isinstance(first, int | None)
+            or (last is not None and not (isinstance(last, int) and last < 0))
+        ):
+            return None
+        return value.of, first or 0
+    return None
+
+
+def _tokens(losses: list[Event], trace: Trace) -> Iterator[Finding]:
+    """Targets that are the inputs of a sequence, moved once by the data and once more before the loss."""
+    for event in losses:
+        label = _sequence(_target(event), trace)
+        network = next((one for one in ancestry(event.arg(0), most=400) if _is_batch_input(one)), None)
+        inputs = _sequence(network, trace) if network is not None else None
+        if label is None or inputs is None or (label[0] is not inputs[0] and label[0] != inputs[0]):
+            continue
+        shift = label[1] - inputs[1]
+        if shift >= 2 or shift < 0:
+            place = label[2] or event.place
+            yield found("tr_10_in_script.twice", place.where(), shift=shift)
+
+
+def _is_batch_input(value: Value) -> bool:
+    return batch_index(value) is not None
+
+
+def _sequence(value: Value | None, trace: Trace) -> tuple[object, int, Place | None] | None:
+    """The sequence that a value is cut from, and at which place of it that begins."""
+    shift, place = 0, None
+    for _ in range(30):
+        value = plain(value)
+        at = batch_index(value)
+        if at is not None:
+            columns = list(columns_of(at[0], at[1], trace))
+            if len(columns) != 1:
+                return None
+            value = columns[0]
+            continue
+        if not isinstance(value, Item):
+            break
+        index = value.index
+        if isinstance(index, Seq) and index.items:
+            index = index.items[-1]
+        if not (isinstance(index, Derived) and index.op == "Slice"):
+            break
+        first = index.of[0]
+        if isinstance(first, Const):
+            if first.value is not None and not isinstance(first.value, int):
+                return None
+            shift += first.value or 0
+            place = place or (index.place if first.value else None)
+            value = value.of
+            continue
+        if isinstance(first, Derived) and first.op == "Add" and isinstance(constant(first.of[1]), int):
+            return (id(value.of), id(first.of[0])), shift + constant(first.of[1]), place or index.place
+        return (id(value.of), id(first)), shift, place
+    return ((id(value), 0), shift, place) if value is not None else None

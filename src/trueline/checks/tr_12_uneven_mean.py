@@ -1,0 +1,223 @@
+"""A metric is averaged over batches as if they all had the same size.
+
+What it looks at
+----------------
+Accuracies that are taken per batch in an evaluation loop, added up or collected, and divided by the number of batches;
+and counts that are divided by batches times batch size. The loader says whether its last batch may be smaller:
+no drop_last (drop_remainder in MindSpore), and a number of samples that is not known to be a multiple of the batch size.
+
+Why it hurts
+------------
+The samples of a small last batch weigh more than the others: with 1,030 samples in batches of 128 each of the last six
+weighs 21 times as much. Divided by batches times batch size the figure is too low. Two runs with another batch size are not
+comparable, and a model may be chosen by it.
+
+What to do
+----------
+Add up correct predictions and samples, and divide once at the end; or weight each batch's figure by its size.
+
+When it is wrong
+----------------
+All batches have the same size for a reason that the source does not tell, or the figure is only a rough one for the eye.
+The mean of losses per batch that is printed while training is not spoken of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_script.passes import Pass, evaluation_passes
+from trueline.checks.of_script.reachable import all_values
+from trueline.checks.of_script.sizes import batch_size_of, drops_last, samples_of
+from trueline.model.finding import Certainty, Finding
+from trueline.script.place import Place
+from trueline.script.script import Script
+from trueline.script.trace import UNCALLED, iterated
+from trueline.script.values import Attribute, Const, Derived, Item, Made, Seq, Value, ancestry, constant, options
+
+_MEANS: Final = ("mean", "fmean", "average", "nanmean")
+_OPENED: Final = frozenset(
+    ("item", "float", "int", "asnumpy", "numpy", "cpu", "detach", "tolist", "max", "round", "abs", "double", "astype",
+     "squeeze", "reshape", "clone")
+)  # fmt: skip
+_EQUAL: Final = frozenset(("eq", "equal", "Equal", "isclose"))
+_SCORES: Final = ("accuracy_score", "balanced_accuracy_score", "accuracy", "multiclass_accuracy", "binary_accuracy")
+
+
+@check("tr.12", "a metric is averaged over batches of different size")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Accuracies of batches that are averaged without weights, and counts that are divided by batches times their size."""
+    passes = [one for one in evaluation_passes(script.trace) if one.scope is not None]
+    if not passes:
+        yield na("tr_12.no_evaluation")
+        return
+    told: set[str] = set()
+    whole: list[str] = []
+    for value in all_values(script.trace):
+        averaged = _averaged(value)
+        if averaged is None:
+            continue
+        said, place, inside = averaged
+        one = _pass_of(inside, passes)
+        if one is None or str(place) in told:
+            continue
+        told.add(str(place))
+        batch = batch_size_of(one.data)
+        if _is_even(one):
+            whole.append(str(place))
+        else:
+            yield found(f"tr_12.{said}", place.where(), certainty=Certainty.LIKELY, batch=constant(batch, "?"))
+    if whole:
+        yield none("tr_12.even", evidence=whole)
+    elif not told:
+        yield none("tr_12.not_averaged", evidence=[str(one.scope.place) for one in passes if one.scope is not None])
+
+
+def _averaged(value: Value) -> tuple[str, Place, list[Value]] | None:
+    """What is averaged over batches here: which way, at which line, and the values of the batches."""
+    if isinstance(value, Derived) and value.op == "Div" and len(value.of) == 2 and value.place is not None:
+        above, below = value.of
+        if _is_batches_times_size(below):
+            counted = [one for one in _added(above) if _is_count(one)]
+            return ("times_size", value.place, counted) if counted else None
+        means = [one for one in _added(above) if _is_batch_accuracy(one)]
+        if means and _is_number_of_batches(below):
+            return "mean_of_means", value.place, means
+    if isinstance(value, Made) and value.event.method in _MEANS:
+        given = value.event.arg(0) if value.event.receiver is None else value.event.receiver
+        means = [one for one in _collected(given) if _is_batch_accuracy(one)]
+        if means:
+            return "mean_of_means", value.event.place, means
+    return None
+
+
+def _opened(value: Value | None) -> Value | None:
+    """Without what only changes its type."""
+    for _ in range(20):
+        if isinstance(value, Made) and value.event.method in _OPENED:
+            event = value.event
+            value = event.receiver if event.receiver is not None else event.arg(0)
+        elif isinstance(value, Derived) and value.op == "Mult" and any(isinstance(one, Const) for one in value.of):
+            value = next((one for one in value.of if not isinstance(one, Const)), None)
+        else:
+            break
+    return value
+
+
+def _added(value: Value | None) -> list[Value]:
+    """What is added up in a sum that a loop makes, or in ``sum(…)``."""
+    value = _opened(value)
+    if isinstance(value, Derived) and value.op == "Add":
+        return [one for part in value.of for one in (_added(part) or [part])]
+    if isinstance(value, Made) and value.event.method in ("sum", "fsum"):
+        return _collected(value.event.arg(0) or value.event.receiver)
+    return [found for one in options(value) if one is not value for found in _added(one)]
+
+
+def _collected(value: Value | None) -> list[Value]:
+    """The values of a list that a loop fills."""
+    value = _opened(value)
+    if isinstance(value, Made) and value.event.method in ("stack", "tensor", "array", "Tensor", "as_tensor", "asarray"):
+        value = _opened(value.event.arg(0))
+    if isinstance(value, Seq) and value.open:
+        return list(value.items)
+    return []
+
+
+def _is_batch_accuracy(value: Value) -> bool:
+    """The share of correct predictions in one batch."""
+    inner = _opened(value)
+    if isinstance(inner, Made):
+        if inner.event.method in _MEANS:
+            of = inner.event.receiver if inner.event.receiver is not None else inner.event.arg(0)
+            return _compares(of)
+        return inner.name.endswith(_SCORES) and bool(inner.event.args)
+    if isinstance(inner, Derived) and inner.op == "Div" and len(inner.of) == 2:
+        return _is_count(inner.of[0]) and _is_size_of_batch(inner.of[1])
+    return False
+
+
+def _is_count(value: Value) -> bool:
+    """How many predictions of a batch are correct."""
+    inner = _opened(value)
+    if not isinstance(inner, Made) or inner.event.method not in ("sum", "count_nonzero"):
+        return False
+    of = inner.event.receiver if inner.event.receiver is not None else inner.event.arg(0)
+    return _compares(of)
+
+
+def _compares(value: Value | None) -> bool:
+    at = _opened(value)
+    if isinstance(at, Derived):
+        return at.op == "Eq"
+    return isinstance(at, Made) and at.event.method in _EQUAL
+
+
+def _is_size_of_batch(value: Value) -> bool:
+    inner = _opened(value)
+    if isinstance(inner, Made) and inner.event.method in ("len", "size", "numel"):
+        return True
+    return isinstance(inner, Item) and isinstance(inner.of, Attribute) and inner.of.name == "shape"
+
+
+def _is_number_of_batches(value: Value) -> bool:
+    """``len(loader)``, ``get_dataset_size()``, a counter, the length of the list."""
+    for one in options(_bounded(value)):
+        if isinstance(one, Made) and one.event.method == "get_dataset_size":
+            return True
+        if isinstance(one, Made) and one.name == "builtins.len":
+            of = one.event.arg(0)
+            return (isinstance(of, Seq) and of.open) or _is_loader(of)
+        if isinstance(one, Derived) and one.op == "Add" and any(constant(part) == 1 for part in one.of):
+            return True
+        if isinstance(one, Derived) and one.op == "Add" and "index" in {getattr(part, "why", "") for part in one.of}:
+            return True
+    return False
+
+
+def _bounded(value: Value) -> Value:
+    """``max(n, 1)`` is n."""
+    if isinstance(value, Made) and value.name == "builtins.max":
+        return next((one for one in value.event.args if not isinstance(one, Const)), value)
+    return value
+
+
+def _is_batches_times_size(value: Value) -> bool:
+    if not isinstance(value, Derived) or value.op != "Mult" or len(value.of) != 2:
+        return False
+    return any(_is_number_of_batches(one) and _is_fixed(other) for one, other in (value.of, value.of[::-1]))
+
+
+def _is_fixed(value: Value) -> bool:
+    return isinstance(value, Const) or (isinstance(value, Attribute) and value.name == "batch_size")
+
+
+def _is_loader(value: Value | None) -> bool:
+    for one in options(iterated(value)):
+        if isinstance(one, Made) and one.name.startswith(("torch.utils.data.DataLoader", "mindspore.dataset.")):
+            return True
+    return False
+
+
+def _pass_of(values: list[Value], passes: list[Pass]) -> Pass | None:
+    """The evaluation loop in which the values of the batches are made."""
+    for value in values:
+        for one in ancestry(value, most=60):
+            if not isinstance(one, Made) or any(scope.kind == UNCALLED for scope in one.event.scopes):
+                continue
+            for each in passes:
+                if each.scope is not None and one.event.inside(each.scope):
+                    return each
+    return None
+
+
+def _is_even(one: Pass) -> bool:
+    """Whether all batches surely have the same size."""
+    if drops_last(one.data) is not False:
+        return True
+    size, samples = constant(batch_size_of(one.data)), samples_of(one.data)
+    if size == 1:
+        return True
+    return isinstance(size, int) and samples is not None and size > 0 and samples % size == 0

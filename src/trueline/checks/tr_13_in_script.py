@@ -1,0 +1,138 @@
+"""Weights that no gradient reaches because the network does not know them or does not use them: what a script says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.forwards import forward_around, is_forward
+from trueline.checks.of_script.gradients import is_without_gradient
+from trueline.checks.of_script.layers import (
+    PARAMETERS,
+    has_weights,
+    is_parameter,
+    layers_within,
+    registered_in,
+    values_used,
+)
+from trueline.checks.of_script.networks import networks_given
+from trueline.model.finding import Finding
+from trueline.script.place import Place
+from trueline.script.roles import Role, is_network
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, CALL, HANDLER, Event, Trace
+from trueline.script.values import Derived, Function, Instance, Made, Seq, Table, Value, constant, options
+
+# Methods that give a tensor made from a parameter, which is no parameter any more.
+_MAKING: Final = frozenset(
+    ("cuda", "float", "half", "double", "view", "reshape", "unsqueeze", "squeeze", "expand", "repeat", "t", "transpose",
+     "mul", "add", "div", "clone", "exp", "abs", "sqrt", "astype")
+)  # fmt: skip
+
+
+@check("tr.13")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Layers in plain lists, layers built in forward, parameters that are lost or never used."""
+    trace = script.trace
+    told: set[Place] = set()
+    for one in (*_in_plain_lists(trace), *_built_in_forward(trace), *_lost(trace), *_unused(trace)):
+        place = Place(one.where.file or "", one.where.line or 0)
+        if place not in told:
+            told.add(place)
+            yield one
+    networks = sorted({str(one.place) for one in trace.events if one.method == "__new__" and is_network(one.receiver)})
+    if networks and not told:
+        yield none("tr_13_in_script.all_known", evidence=networks[:20])
+    elif not told:
+        yield na("tr_13_in_script.no_networks")
+
+
+def _in_plain_lists(trace: Trace) -> Iterator[Finding]:
+    given = {id(one) for event in trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)}
+    called = {id(option) for event in trace.of_role(Role.FORWARD) for option in options(event.receiver)}
+    for event in trace.events:
+        owner, value = event.receiver, event.arg(1)
+        if event.method != "__setattr__" or not isinstance(owner, Instance) or not isinstance(value, Seq | Table):
+            continue
+        if owner.attributes.get(str(constant(event.arg(0)))) is not value:
+            continue
+        known = {id(one) for one in registered_in(owner)} | given
+        lost = [one for one in layers_within(value) if id(one) not in known and has_weights(one)]
+        lost = [one for one in lost if id(one) in called]
+        if not lost or _all_without_gradient(lost, trace):
+            continue
+        name = str(constant(event.arg(0)))
+        if len(value.parts()) == 1 and not value.open:
+            # A list of one is how a network is kept out of another's parameters.
+            yield suspect("tr_13_in_script.may_be_hidden", event.place.where(), name=name)
+        else:
+            yield found("tr_13_in_script.plain_list", event.place.where(), name=name)
+
+
+def _all_without_gradient(layers: list[Value], trace: Trace) -> bool:
+    ids = {id(one) for one in layers}
+    calls = [event for event in trace.of_role(Role.FORWARD) if any(id(one) in ids for one in options(event.receiver))]
+    return bool(calls) and all(is_without_gradient(event) for event in calls)
+
+
+def _built_in_forward(trace: Trace) -> Iterator[Finding]:
+    for event in trace.events:
+        if forward_around(event) is None or is_without_gradient(event):
+            continue
+        weight = event.name in PARAMETERS
+        if not weight and not (_is_built(event) and has_weights(event.result)):
+            continue
+        at = max(index for index, one in enumerate(event.scopes) if _is_forward_call(one.value) and one.kind == CALL)
+        inner = event.scopes[at + 1 :]
+        if any(one.kind == CALL and one.name.endswith("__init__") for one in inner):
+            continue
+        kind = event.name.rpartition(".")[2] if not isinstance(event.result, Instance) else event.result.cls.name
+        if any(one.kind in (BRANCH, HANDLER) for one in inner):
+            yield suspect("tr_13_in_script.built_when_needed", event.place.where(), kind=kind)
+        else:
+            yield found("tr_13_in_script.built_in_forward", event.place.where(), kind=kind)
+
+
+def _is_built(event: Event) -> bool:
+    result = event.result
+    if isinstance(result, Instance):
+        return event.method == "__new__" and is_network(result)
+    return isinstance(result, Made) and result.event is event and event.receiver is None and is_network(result)
+
+
+def _is_forward_call(value: Value | None) -> bool:
+    return isinstance(value, Function) and is_forward(value)
+
+
+def _lost(trace: Trace) -> Iterator[Finding]:
+    """``self.scale = nn.Parameter(…) * 0.1``: what is kept is a tensor."""
+    for event in trace.events:
+        if event.method == "__setattr__" and isinstance(event.receiver, Instance) and forward_around(event) is None:
+            value = event.arg(1)
+            if isinstance(value, Derived) and value.op in ("Mult", "Div", "Add", "Sub"):
+                lost = any(is_parameter(one) for one in value.of)
+            else:
+                lost = isinstance(value, Made) and value.event.method in _MAKING and is_parameter(value.event.receiver)
+            if lost:
+                yield found(
+                    "tr_13_in_script.no_parameter", event.place.where(), name=str(constant(event.arg(0), "parameter"))
+                )
+
+
+def _unused(trace: Trace) -> Iterator[Finding]:
+    """Parameters of networks that are called and optimized, and that nothing is ever done with."""
+    called = {id(one) for event in trace.of_role(Role.FORWARD) for one in options(event.receiver)}
+    given = [one for event in trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)]
+    held = {id(part) for one in given for part in registered_in(one)}
+    used: set[int] | None = None
+    for event in trace.events:
+        owner, value = event.receiver, event.arg(1)
+        if event.method != "__setattr__" or not is_parameter(value) or id(owner) not in called & held:
+            continue
+        name = str(constant(event.arg(0)))
+        if not isinstance(owner, Instance) or owner.attributes.get(name) is not value:
+            continue
+        used = values_used(trace) if used is None else used
+        if id(value) not in used:
+            yield found("tr_13_in_script.unused", event.place.where(), name=name)
