@@ -1,0 +1,27 @@
+# run: tr.08
+# ranks: 2
+"""Half of the gradients are averaged over processes."""
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(3)
+x = torch.randn(64, 8)
+y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
+train = DataLoader(TensorDataset(x[rank::world], y[rank::world]), batch_size=8, shuffle=True)
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+loss_fn = nn.CrossEntropyLoss()
+for _ in range(2):
+    for inputs, labels in train:
+        optimizer.zero_grad()
+        loss_fn(net(inputs), labels).backward()
+        for parameter in net[0].parameters():  # expect: tr.08
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= world
+        optimizer.step()
+dist.destroy_process_group()
