@@ -24,9 +24,8 @@ not show.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.check import check, found, na, none
 from trueline.checks.of_run.looks import few
 from trueline.checks.of_run.ranks import apart_at_start, apart_later, compared_steps
 from trueline.formats.run_folder.reader import Run
@@ -47,13 +46,18 @@ def from_run(run: Run) -> Iterator[Finding]:
     told = 0
     for step, rank, names in apart_later(run):
         told += 1
-        place = Where(step=step, rank=rank)
-        said: dict[str, Any] = {"step": step, "rank": rank, "count": len(names), "names": few(names)}
-        if run.info.flags.get("process_group"):
-            yield found("tr_08.apart", place, because=root, measured=len(names), limit=0, evidence=names[:20], **said)
-        else:
-            # Processes that never meet may be trainings of their own.
-            yield suspect("tr_08.apart", place, measured=len(names), limit=0, evidence=names[:20], **said)
+        yield found(
+            "tr_08.apart",
+            Where(step=step, rank=rank),
+            because=root,
+            measured=len(names),
+            limit=0,
+            evidence=names[:20],
+            step=step,
+            rank=rank,
+            count=len(names),
+            names=few(names),
+        )
     if not told:
         evidence = [{"ranks": len(run.ranks), "steps": steps}]
         yield none("tr_08.together", evidence=evidence, ranks=len(run.ranks), steps=steps)

@@ -152,8 +152,10 @@ class Feed:
                 self._take(Spot(place, call, Kind.IN, index), tensor)
 
     def _is_first_layer(self, position: int) -> bool:
-        """Whether a call is fed by none before it, as far as that can be seen."""
+        """Whether a call is one of the first, or is fed by none before it as far as that can be seen."""
         calls = self._recorder.open.calls
+        if position < LAYERS:
+            return True
         return not calls[position][1].feeds_from and sum(not one.feeds_from for _, one in calls) <= LAYERS
 
     def _tell_input(self, module: Any, place: Place, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

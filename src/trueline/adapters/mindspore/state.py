@@ -62,7 +62,6 @@ def circumstances() -> dict[str, Any]:
             "deterministic": context.get_context("deterministic") == "ON",
             "pynative_synchronize": bool(context.get_context("pynative_synchronize")),
             "dataset_workers": int(dataset.config.get_num_parallel_workers()),
-            "process_group": bool(management.GlobalComm.INITED),
         },
     }
 

@@ -40,7 +40,6 @@ def circumstances() -> dict[str, Any]:
             "cudnn_deterministic": torch.backends.cudnn.deterministic,
             "float32_matmul_precision": torch.get_float32_matmul_precision(),
             "threads": torch.get_num_threads(),
-            "process_group": torch.distributed.is_available() and torch.distributed.is_initialized(),
         },
     }
 
