@@ -176,6 +176,19 @@ def _fixed_and_unequal(trace: Trace) -> Place | None:
                 own = constant(built.arg(None, "loss_scale"), 1.0)
                 if isinstance(own, int | float) and isinstance(scale, int | float) and own != scale:
                     return built.place
+    return _two_scales(trace)
+
+
+def _two_scales(trace: Trace) -> Place | None:
+    """A scaler's scale that nothing takes off again but an optimizer with another one."""
+    if next(trace.of_role(Role.UNSCALE), None) is not None:
+        return None
+    for event in trace.named("mindspore.amp.StaticLossScaler"):
+        scale = constant(event.arg(0, "scale_value"))
+        for built in trace.of_role(Role.BUILD_OPTIMIZER):
+            own = constant(built.arg(None, "loss_scale"))
+            if isinstance(own, int | float) and isinstance(scale, int | float) and own != scale:
+                return event.place
     return None
 
 

@@ -22,7 +22,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     told: set[str] = set()
     looked = False
     for loop in training_loops(script.trace):
-        for clip in loop.of(Role.CLIP):
+        for clip in _clips(loop):
             backward = _backward_of(clip, loop.of(Role.BACKWARD))
             if backward is None or not _is_scaled(backward, loop):
                 continue
@@ -36,6 +36,17 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("mp_03_in_script.unscaled_first", evidence=ordered)
     elif not looked:
         yield na("mp_03_in_script.nothing_scaled")
+
+
+def _clips(loop: TrainingLoop) -> Iterator[Event]:
+    """Calls that clip gradients: also those that clip anything, where it is gradients that they are given."""
+    for event in loop.events:
+        if event.role is Role.CLIP:
+            yield event
+        elif event.name in ("mindspore.ops.clip_by_value", "mindspore.ops.clamp"):
+            given = ancestry(*event.args[:1], most=200)
+            if any(isinstance(one, Made) and one.event.role is Role.BACKWARD for one in given):
+                yield event
 
 
 def _backward_of(clip: Event, backwards: Sequence[Event]) -> Event | None:

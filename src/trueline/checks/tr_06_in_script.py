@@ -9,6 +9,7 @@ from trueline.checks.of_script.forwards import forward_around
 from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
@@ -32,7 +33,8 @@ def from_script(script: Script) -> Iterator[Finding]:
             held = {id(part) for one in given for part in parts_of(one)}
             if not any(id(part) in held for one in trained for part in parts_of(one)):
                 told.add(str(built.place))
-                yield found("tr_06_in_script.other_network", built.place.where(), loop=loop.scope.place.line)
+                place = _built_later(trained, built, trace) or built.place
+                yield found("tr_06_in_script.other_network", place.where(), loop=loop.scope.place.line)
                 continue
             replaced = _replaced(built, given, loop, trace)
             if replaced is not None:
@@ -53,6 +55,16 @@ def _called(loop: TrainingLoop) -> list[Value]:
         if event.receiver is not None and forward_around(event) is None:
             found.extend(options(event.receiver))
     return found
+
+
+def _built_later(trained: list[Value], built: Event, trace: Trace) -> Place | None:
+    """Where the network that is trained was built, or copied, after the optimizer."""
+    for one in trained:
+        event = one.event if isinstance(one, Made | Instance) else None
+        if event is not None and event.index > built.index:
+            # A copy stands in the trace where it was copied.
+            return trace.events[event.index].place
+    return None
 
 
 def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace) -> Event | None:
