@@ -30,7 +30,7 @@ def is_forward(function: Function) -> bool:
 
 def calls_of_networks(trace: Trace) -> Iterator[Event]:
     """Networks that the script calls, not those that networks call."""
-    return (one for one in trace.of_role(Role.FORWARD) if forward_around(one) is None)
+    return (one for one in trace.of_role(Role.FORWARD) if forward_around(one) is None and not one.in_chain)
 
 
 def is_uncalled(event: Event) -> bool:
