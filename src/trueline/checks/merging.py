@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from trueline.model.finding import Conclusion, Finding
 
 BY: Final = "by"
+ALSO: Final = "also"
 _OF_SCRIPT: Final = "script"
 
 
 def once(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, with those that speak of the same place, or of a code's only line, put together."""
+    """The findings, with those that speak of the same place, or of a code's only fault, put together."""
     kept: list[Finding] = []
     for one in sorted(findings, key=_is_not_of_script):
         at = next((place for place, other in enumerate(kept) if _is_same(other, one, findings)), None)
@@ -30,20 +31,23 @@ def _is_not_of_script(one: Finding) -> bool:
 
 
 def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bool:
-    """Both found, and on one line; what names no line means the only line that reading has named."""
+    """Both found, by different ways: on one line; or reading has named one line, and what ran shows one fault."""
     both_found = first.conclusion is second.conclusion is Conclusion.FOUND
     if not both_found or first.code != second.code or first.where.side != second.where.side:
         return False
     if first.where.line is None or first.extra.get(BY) == second.extra.get(BY):
         return False
-    if second.where.line is not None:
-        return (first.where.file, first.where.line) == (second.where.file, second.where.line)
-    lines = {
-        (one.where.file, one.where.line)
-        for one in findings
-        if one.code == first.code and one.conclusion is Conclusion.FOUND and not _is_not_of_script(one)
-    }
-    return len(lines) == 1 and not _is_not_of_script(first)
+    if (first.where.file, first.where.line) == (second.where.file, second.where.line):
+        return True
+    found = [one for one in findings if one.code == first.code and one.conclusion is Conclusion.FOUND]
+    read = {(one.where.file, one.where.line) for one in found if not _is_not_of_script(one)}
+    # A script names the line at fault, a run the one where it shows.
+    ran = {(one.where.file, one.where.line) for one in found if _is_not_of_script(one)}
+    return (
+        len(read) == 1
+        and first.extra.get(BY, "").startswith(_OF_SCRIPT)
+        and (second.where.line is None or len(ran) == 1)
+    )
 
 
 def _together(first: Finding, second: Finding) -> Finding:
@@ -63,6 +67,11 @@ def _together(first: Finding, second: Finding) -> Finding:
         because=first.because if second.because is not None else None,
         measured=second.measured if measured else first.measured,
         limit=second.limit if measured else first.limit,
-        evidence=[*first.evidence, second.message.text(), *second.evidence],
-        extra={**first.extra, BY: ", ".join(dict.fromkeys(ways))},
+        evidence=[*first.evidence, *second.evidence],
+        extra={**first.extra, BY: ", ".join(dict.fromkeys(ways)), ALSO: [*first.extra.get(ALSO, []), _also(second)]},
     )
+
+
+def _also(one: Finding) -> dict[str, Any]:
+    """What another way has said of it, and of where."""
+    return {"by": one.extra.get(BY), "message": one.message.text(), "where": one.where.to_json()}

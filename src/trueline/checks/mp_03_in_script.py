@@ -12,7 +12,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event
-from trueline.script.values import Made, ancestry, constant, options
+from trueline.script.values import Made, Value, ancestry, constant, options
 
 
 @check("mp.03")
@@ -39,14 +39,16 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 
 def _clips(loop: TrainingLoop) -> Iterator[Event]:
-    """Calls that clip gradients: also those that clip anything, where it is gradients that they are given."""
+    """Clips of gradients; those that limit any values count where they are given gradients."""
     for event in loop.events:
-        if event.role is Role.CLIP:
+        if event.role is Role.CLIP or (
+            event.method in ("clip_by_value", "clamp") and any(_is_gradient(one) for one in ancestry(*event.args))
+        ):
             yield event
-        elif event.name in ("mindspore.ops.clip_by_value", "mindspore.ops.clamp"):
-            given = ancestry(*event.args[:1], most=200)
-            if any(isinstance(one, Made) and one.event.role is Role.BACKWARD for one in given):
-                yield event
+
+
+def _is_gradient(value: Value) -> bool:
+    return isinstance(value, Made) and value.event.role is Role.BACKWARD
 
 
 def _backward_of(clip: Event, backwards: Sequence[Event]) -> Event | None:

@@ -24,8 +24,16 @@ class Settings:
     limits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def read_settings(folder: Path) -> Settings:
-    """The settings of the nearest pyproject.toml, upward from a folder, that has any; a BadFile for nonsense."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The table of a pyproject.toml as it stands there; nothing is loaded to read it."""
+
+    path: Path
+    table: Mapping[str, Any]
+
+
+def find_settings(folder: Path) -> Written | None:
+    """The table of the nearest pyproject.toml, upward from a folder, that has one; a BadFile for what is no TOML."""
     folder = folder.absolute()
     for place in (folder, *folder.parents):
         path = place / "pyproject.toml"
@@ -37,11 +45,15 @@ def read_settings(folder: Path) -> Settings:
             raise BadFile(path, message("check.bad_settings", reason=str(error)).text()) from None
         own = found.get("tool", {}).get("trueline", {}).get("check")
         if isinstance(own, dict):
-            return _settings(path, own)
-    return Settings()
+            return Written(path, own)
+    return None
 
 
-def _settings(path: Path, own: Mapping[str, Any]) -> Settings:
+def read_settings(written: Written | None) -> Settings:
+    """What it means; a BadFile for nonsense."""
+    if written is None:
+        return Settings()
+    path, own = written.path, written.table
     for name in own:
         if name not in _KNOWN:
             raise BadFile(path, message("check.unknown_setting", name=name).text())

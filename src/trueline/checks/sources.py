@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -41,12 +41,14 @@ class Sources:
         return source.leaves_out(line, finding.code)
 
     def notes(self) -> Iterator[Message]:
-        """Files that are others by now, and comments that name no item."""
+        """Files of the script that are others by now, and comments in it that name no item."""
+        if self.script is None:
+            return
         for name in self._changed:
             yield message("check.changed_since", file=name)
         known = codes()
         families = {one.partition(".")[0] for one in known}
-        for source in self._files:
+        for source in self.script.files:
             for line, (named, _) in sorted(source.ignored.items()):
                 unknown = [one for one in named if one not in known and one not in families]
                 if unknown:
@@ -56,25 +58,19 @@ class Sources:
         name = finding.where.file
         if name is None or finding.where.side == BENCH_SIDE:
             return None
-        by_name = {one.shown: one for one in self._files}
+        if self.script is None:
+            return self._kept(name)
+        by_name = {one.shown: one for one in self.script.files}
         return by_name.get(name) or by_name.get(self._called.get(name, ""))
 
-    @property
-    def _files(self) -> Sequence[SourceFile]:
-        return self.script.files if self.script is not None else self._kept
-
-    @cached_property
-    def _kept(self) -> Sequence[SourceFile]:
-        """The run's own copies."""
-        if self.run is None:
-            return []
-        kept = []
-        for name, hash in self.run.info.sources.items():
-            lines = self.run.source(hash)
-            if lines is not None:
-                text = "\n".join([*lines, ""])
-                kept.append(SourceFile(Path(name), name, text, ignored=comments_of(text)))
-        return kept
+    def _kept(self, name: str) -> SourceFile | None:
+        """The run's own copy."""
+        hash = self.run.info.sources.get(name) if self.run is not None else None
+        lines = self.run.source(hash) if self.run is not None and hash is not None else None
+        if lines is None:
+            return None
+        text = "\n".join([*lines, ""])
+        return SourceFile(Path(name), name, text, ignored=comments_of(text))
 
     @cached_property
     def _called(self) -> Mapping[str, str]:

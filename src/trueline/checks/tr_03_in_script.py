@@ -15,6 +15,9 @@ from trueline.script.trace import BRANCH, Event
 from trueline.script.values import Derived, Made, Value, ancestry, constant, options
 
 
+_MOST = 400
+
+
 @check("tr.03")
 def from_script(script: Script) -> Iterator[Finding]:
     """Whether a loss whose gradients are added up over several batches is divided by their number."""
@@ -38,6 +41,8 @@ def _adds_up(backward: Event, loop: TrainingLoop) -> bool:
     if backward.implied:
         # Gradients are values: the updates that they go into.
         steps = [one for one in steps if _goes_into(backward, one)]
+        if steps and all(one.conditional_within(loop.scope) and _sums_in(one) for one in steps):
+            return True
     if not steps:
         return False
     inner = [one for one in backward.loops() if one in backward.scopes[backward.scopes.index(loop.scope) + 1 :]]
@@ -73,12 +78,35 @@ def _place(backward: Event, loop: TrainingLoop) -> Place:
     if not backward.implied:
         return backward.place
     for step in loop.of(Role.STEP):
-        for value in ancestry(*step.args, most=400):
-            adds = isinstance(value, Derived) and value.op == "Add" and _has_gradients(value)
-            if adds and isinstance(value, Derived) and value.place is not None:
-                return value.place
+        for place in _sums_in(step):
+            return place
     losses = [one for one in loop.of(Role.LOSS) if one.index < backward.index]
     return losses[-1].place if losses else backward.place
+
+
+def _sums_in(step: Event) -> list[Place]:
+    """Where gradients are added to one another on the way to an update."""
+    places: list[Place] = []
+    for value in _up_to_gradients(step):
+        if isinstance(value, Derived) and value.op == "Add" and value.place is not None and _has_gradients(value):
+            places.append(value.place)
+        elif isinstance(value, Made) and value.event.method in ("add", "Add", "addn") and _has_gradients(value):
+            places.append(value.event.place)
+    return places
+
+
+def _up_to_gradients(step: Event) -> list[Value]:
+    """What an update is given, back to where the gradients were computed and no farther."""
+    waiting, found = list(step.args), []
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen.add(id(one))
+            found.append(one)
+            if not (isinstance(one, Made) and one.event.role is Role.BACKWARD):
+                waiting.extend(one.parts())
+    return found
 
 
 def _goes_into(backward: Event, step: Event) -> bool:

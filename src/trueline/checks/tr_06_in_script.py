@@ -9,7 +9,6 @@ from trueline.checks.of_script.forwards import forward_around
 from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
@@ -33,8 +32,13 @@ def from_script(script: Script) -> Iterator[Finding]:
             held = {id(part) for one in given for part in parts_of(one)}
             if not any(id(part) in held for one in trained for part in parts_of(one)):
                 told.add(str(built.place))
-                place = _built_later(trained, built, trace) or built.place
-                yield found("tr_06_in_script.other_network", place.where(), loop=loop.scope.place.line)
+                later = next(
+                    (one for one in map(_built_at, trained) if one is not None and one.index > built.index), None
+                )
+                if later is not None:
+                    yield found("tr_06_in_script.built_later", later.place.where(), built=built.place.line)
+                else:
+                    yield found("tr_06_in_script.other_network", built.place.where(), loop=loop.scope.place.line)
                 continue
             replaced = _replaced(built, given, loop, trace)
             if replaced is not None:
@@ -57,16 +61,6 @@ def _called(loop: TrainingLoop) -> list[Value]:
     return found
 
 
-def _built_later(trained: list[Value], built: Event, trace: Trace) -> Place | None:
-    """Where the network that is trained was built, or copied, after the optimizer."""
-    for one in trained:
-        event = one.event if isinstance(one, Made | Instance) else None
-        if event is not None and event.index > built.index:
-            # A copy stands in the trace where it was copied.
-            return trace.events[event.index].place
-    return None
-
-
 def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace) -> Event | None:
     """A part of the network that was put in after the optimizer had been built, and before training."""
     held = {id(part) for one in given for part in parts_of(one)}
@@ -81,5 +75,9 @@ def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace
 
 
 def _is_new(value: Value, built: Event) -> bool:
-    event = value.event if isinstance(value, Made | Instance) else None
+    event = _built_at(value)
     return event is not None and event.index > built.index
+
+
+def _built_at(value: Value) -> Event | None:
+    return value.event if isinstance(value, Made | Instance) else None

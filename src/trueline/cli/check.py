@@ -100,10 +100,10 @@ def _items(given: Sequence[str]) -> list[str]:
 
 def _settings(paths: Sequence[str]) -> Settings:
     """Those of the project that the first path is in."""
-    from trueline.checks.settings import read_settings
+    from trueline.checks.settings import find_settings, read_settings
 
     first = Path(paths[0]) if paths else Path()
-    return read_settings(first if first.is_dir() else first.parent)
+    return read_settings(find_settings(first if first.is_dir() else first.parent))
 
 
 def _chosen(select: Sequence[str], ignore: Sequence[str], settings: Settings) -> list[Check]:

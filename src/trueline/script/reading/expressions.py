@@ -252,6 +252,8 @@ class Expressions(ABC):
                 return Const(owner.value[index.value])
             except (TypeError, KeyError, IndexError):
                 return Unknown("index")
+        if isinstance(owner, Symbol) and owner.name == "os.environ":
+            return Unknown("environment", (index,))
         if isinstance(owner, Symbol):
             # A type's parameters: list[int].
             return owner
