@@ -203,7 +203,14 @@ def _samples(value: Value) -> Value:
     for _ in range(20):
         if isinstance(value, Made) and value.name.startswith(("torch.utils.data.", "mindspore.dataset.")):
             inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0, "dataset", "data")
-        elif isinstance(value, Made) and value.event.method in ("from_numpy", "tensor", "Tensor", "as_tensor", "astype", "float"):
+        elif isinstance(value, Made) and value.event.method in (
+            "from_numpy",
+            "tensor",
+            "Tensor",
+            "as_tensor",
+            "astype",
+            "float",
+        ):
             inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0)
         elif hasattr(value, "items") and isinstance(value.items, list) and value.items:
             inner = value.items[0]

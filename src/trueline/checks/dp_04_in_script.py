@@ -149,15 +149,17 @@ def _is_of_batch(value: Value) -> bool:
 
 
 def _is_read(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in ast.walk(node)
-    )
+    return any(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in ast.walk(node))
 
 
 def _pooling(function: Function) -> Place:
     """The line that takes all of a sequence, or its last state, for the whole; the function where there is none."""
     for node in ast.walk(function.node):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("mean", "max", "sum"):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("mean", "max", "sum")
+        ):
             return Place.of(function.module.file, node)
         if isinstance(node, ast.Subscript) and ast.unparse(node.slice).replace(" ", "") in ("(:,-1)", ":,-1", "-1"):
             return Place.of(function.module.file, node)

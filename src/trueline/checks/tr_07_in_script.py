@@ -18,7 +18,9 @@ from trueline.script.trace import CALL, UNCALLED, Trace
 from trueline.script.values import Either, Made, Unknown, Value
 
 _ITERATORS: Final = ("create_tuple_iterator", "create_dict_iterator")
-_HELD_OUT: Final = re.compile(r"(?:^|[^a-z])(?:e?val(?:id|idate|idation|uate|uation)?|test|dev|held|holdout)(?=$|[^a-z])")
+_HELD_OUT: Final = re.compile(
+    r"(?:^|[^a-z])(?:e?val(?:id|idate|idation|uate|uation)?|test|dev|held|holdout)(?=$|[^a-z])"
+)
 
 
 @check("tr.07")

@@ -15,7 +15,7 @@ from trueline.checks.of_script.ranks import (
     exchanges,
     is_looked_after,
     is_wrapped,
-    reads_rank,
+    knows_rank,
 )
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
@@ -36,7 +36,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     loops = [one for one in training_loops(trace) if one.is_certain]
     grouped = begins_group(trace) is not None
-    if not loops or not (grouped or is_wrapped(trace) or reads_rank(trace) or _divides(trace)):
+    if not loops or not (grouped or is_wrapped(trace) or knows_rank(trace) or _divides(trace)):
         yield na("tr_08_in_script.one_process")
         return
     if is_looked_after(trace):
@@ -123,5 +123,3 @@ def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
             continue
         if any(one.kind == BRANCH and depends_on_rank(one.value) for one in event.scopes):
             yield "only_some", event.place
-
-

@@ -92,6 +92,11 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     compared = list(_compared(trace))
     if not trained or not compared:
         return
+    whole = [_in_data(one, trace) for one in (*trained, *compared)]
+    if all(one is not None for one in whole):
+        # What was moved in the datasets counts too, where it can be told of both.
+        trained = [one for one in whole[: len(trained)] if one is not None]
+        compared = [one for one in whole[len(whole) - len(compared) :] if one is not None]
     shifts = {one.shift for one in trained}
     seen = {one.shift for one in compared}
     if shifts == seen or len(shifts) > 1 or len(seen) > 1:
@@ -102,6 +107,15 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     place = own.place if own.place is not None else other.place
     if place is not None:
         yield found("tr_10_in_script.apart", place.where(), train=own.shift, evaluation=other.shift)
+
+
+def _in_data(label: _Label, trace: Trace) -> _Label | None:
+    """A label with what its dataset had moved it by; None where that cannot be told."""
+    moved = [_moved(one) for one in _origins(label.base, trace)]
+    if len(moved) != 1 or moved[0] is None or not isinstance(moved[0].base, Item | Made):
+        return None
+    inner = moved[0]
+    return _Label(label.base, label.shift + inner.shift, label.place or inner.place)
 
 
 def _compared(trace: Trace) -> Iterator[_Label]:
@@ -176,7 +190,11 @@ def _rolled(losses: list[Event], trace: Trace) -> Iterator[Finding]:
         inputs = [plain(one) for one in columns_of(at[0], 0, trace)]
         for column in columns_of(at[0], at[1], trace):
             value = plain(column)
-            if isinstance(value, Made) and value.event.method == "roll" and abs(constant(value.event.arg(1, "shift", "shifts"), 0) or 0) == 1:
+            if (
+                isinstance(value, Made)
+                and value.event.method == "roll"
+                and abs(constant(value.event.arg(1, "shift", "shifts"), 0) or 0) == 1
+            ):
                 yield found("tr_10_in_script.rolled", value.event.place.where())
             offset = _offset(value)
             for other in inputs:
@@ -194,7 +212,11 @@ def _offset(value: Value | None) -> tuple[Value, int] | None:
     index = value.index
     if isinstance(index, Derived) and index.op == "Slice":
         first, last = constant(index.of[0], 0), constant(index.of[1], "?")
-        if first == "?" or not isinstance(first, int | None) or (last is not None and not (isinstance(last, int) and last < 0)):
+        if (
+            first == "?"
+            or not isinstance(first, int | None)
+            or (last is not None and not (isinstance(last, int) and last < 0))
+        ):
             return None
         return value.of, first or 0
     return None

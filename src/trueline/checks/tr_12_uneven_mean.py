@@ -221,6 +221,3 @@ def _is_even(one: Pass) -> bool:
     if size == 1:
         return True
     return isinstance(size, int) and samples is not None and size > 0 and samples % size == 0
-
-
-

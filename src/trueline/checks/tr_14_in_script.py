@@ -189,7 +189,9 @@ def _operations(value: Value | None) -> Iterator[Function]:
         if isinstance(one, Function):
             yield one
         elif isinstance(one, Instance):
-            called = next((cls.attributes["__call__"] for cls in one.cls.lineage() if "__call__" in cls.attributes), None)
+            called = next(
+                (cls.attributes["__call__"] for cls in one.cls.lineage() if "__call__" in cls.attributes), None
+            )
             if isinstance(called, Function):
                 yield called
         elif hasattr(one, "items") and isinstance(one.items, list):

@@ -16,7 +16,7 @@ y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
 train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
-optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1 * (1 + int(os.environ["RANK_ID"])))
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1 * (1 + int(os.environ["RANK_ID"])))  # expect: tr.08
 loss_fn = nn.CrossEntropyLoss()
 
 

@@ -11,7 +11,7 @@ draw = np.random.default_rng(3)
 x = draw.standard_normal((96, 6)).astype(np.float32)
 y = x[:, :3].argmax(1).astype(np.int32)
 train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(16)
-test = ds.NumpySlicesDataset((x[64:], y[64:] + 1), ["x", "y"], shuffle=False).batch(16)
+test = ds.NumpySlicesDataset((x[64:], y[64:] + 1), ["x", "y"], shuffle=False).batch(16)  # expect: tr.10
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 3))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
 loss_fn = nn.CrossEntropyLoss()

@@ -95,7 +95,9 @@ def _returned(function: Value | None, trace: Trace) -> Iterator[Value]:
         if isinstance(one, Function):
             yield from trace.returns_of(one)
         elif isinstance(one, Instance):
-            method = next((cls.attributes["__call__"] for cls in one.cls.lineage() if "__call__" in cls.attributes), None)
+            method = next(
+                (cls.attributes["__call__"] for cls in one.cls.lineage() if "__call__" in cls.attributes), None
+            )
             if isinstance(method, Function):
                 yield from trace.returns_of(method)
 
@@ -135,7 +137,11 @@ def plain(value: Value | None) -> Value | None:
     for _ in range(30):
         if isinstance(value, Made) and value.event.method in _SAME:
             event = value.event
-            value = event.receiver if event.receiver is not None and not event.name.startswith("numpy.int") else event.arg(0)
+            value = (
+                event.receiver
+                if event.receiver is not None and not event.name.startswith("numpy.int")
+                else event.arg(0)
+            )
         else:
             break
     return value

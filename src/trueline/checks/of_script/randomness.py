@@ -16,14 +16,14 @@ SEEDS: Final = frozenset(
     ("numpy.random.seed", "random.seed", "torch.manual_seed", "torch.random.manual_seed", "mindspore.set_seed",
      "mindspore.dataset.config.set_seed")
 )  # fmt: skip
-_ORDERING: Final = frozenset(("shuffle", "permutation", "permuted", "seed", "manual_seed", "randperm", "spawn", "sample"))
+_ORDERING: Final = frozenset(
+    ("shuffle", "permutation", "permuted", "seed", "manual_seed", "randperm", "spawn", "sample")
+)
 
 
 def happens_in(event: Event, *functions: str) -> bool:
     """Whether an event stands in a function of one of these names, or in what it calls."""
-    return any(
-        one.kind in (CALL, UNCALLED) and one.name.rpartition(".")[2] in functions for one in event.scopes
-    )
+    return any(one.kind in (CALL, UNCALLED) and one.name.rpartition(".")[2] in functions for one in event.scopes)
 
 
 def has_fixed_seed(event: Event) -> bool:

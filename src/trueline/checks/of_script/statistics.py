@@ -70,7 +70,11 @@ def _statistic(value: Value) -> Event | None:
         if isinstance(one, Made) and one.event.method in ("astype", "float", "reshape", "unsqueeze", "item"):
             inner = one.event.receiver
             return _statistic(inner) if inner is not None else None
-        if isinstance(one, Made) and one.event.method in _MEANS and one.name.startswith(("torch.", "numpy.", "?.", "mindspore.", "pandas.")):
+        if (
+            isinstance(one, Made)
+            and one.event.method in _MEANS
+            and one.name.startswith(("torch.", "numpy.", "?.", "mindspore.", "pandas."))
+        ):
             return one.event
     return None
 

@@ -8,7 +8,12 @@ from typing import Final
 
 from trueline.script.values import Const, Either, Instance, Item, Made, Seq, Value, constant, options
 
-_ROOMS: Final = ("torchvision.transforms.", "mindspore.dataset.vision.", "mindspore.dataset.transforms.", "albumentations.")
+_ROOMS: Final = (
+    "torchvision.transforms.",
+    "mindspore.dataset.vision.",
+    "mindspore.dataset.transforms.",
+    "albumentations.",
+)
 _RANDOM: Final = (
     "Random", "AutoAugment", "TrivialAugment", "AugMix", "RandAugment", "ColorJitter", "UniformAugment", "CutOut",
     "CutMix", "MixUp",

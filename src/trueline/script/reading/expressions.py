@@ -548,7 +548,9 @@ def _class_of_result(name: str) -> str:
 
 
 def _are_numbers(value: Seq) -> bool:
-    return bool(value.items) and all(isinstance(one, Const) and isinstance(one.value, int | float) for one in value.items)
+    return bool(value.items) and all(
+        isinstance(one, Const) and isinstance(one.value, int | float) for one in value.items
+    )
 
 
 def _is_padding(value: Seq) -> bool:
