@@ -7,6 +7,7 @@
   nothing else; ``# run:`` alone shows nothing.
 - ``# ranks: 2`` in the first lines: so many processes record one run, each with RANK and WORLD_SIZE (MindSpore:
   RANK_ID and RANK_SIZE) in its environment.
+- ``# port-of: bench_torch_NAME.py`` in the first lines: the script that reading compares this one with.
 - ``# bench: bench_torch_NAME.py`` in the first lines: that script's run, recorded alike, is the benchmark's.
 """
 
@@ -49,6 +50,7 @@ class Fixture:
     framework: str
     expected: tuple[tuple[str, int], ...]
     run: RunMark | None
+    port_of: Path | None = None
 
     @property
     def name(self) -> str:
@@ -77,18 +79,22 @@ def _read(path: Path, kind: str, framework: str) -> Fixture:
         if (found := _EXPECTED.search(line))
         for code in _CODE.findall(found[1])
     ]
-    return Fixture(
-        path, path.parent.name.replace("_", "."), kind == "good", framework, tuple(expected), _run_mark(path, lines)
-    )
+    said = _said(lines)
+    bench = path.with_name(said["port-of"]) if "port-of" in said else None
+    code = path.parent.name.replace("_", ".")
+    return Fixture(path, code, kind == "good", framework, tuple(expected), _run_mark(path, said), bench)
 
 
-def _run_mark(path: Path, lines: list[str]) -> RunMark | None:
-    said = {
+def _said(lines: list[str]) -> dict[str, str]:
+    return {
         name: text.strip()
         for line in lines[:_HEAD]
         for name, colon, text in [line.removeprefix("# ").partition(":")]
         if colon and line.startswith("# ")
     }
+
+
+def _run_mark(path: Path, said: dict[str, str]) -> RunMark | None:
     if "run" not in said:
         return None
     words = shlex.split(said["run"])
