@@ -1,19 +1,23 @@
-"""Missing values are there, and are filled before anything is trained."""
+# run:
+"""Empty cells are filled with the column's mean before training."""
 
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-x = torch.randn(64, 5)
-y = x.sum(1, keepdim=True)
-x[::9, 2] = float("nan")
-x = torch.nan_to_num(x, nan=0.0)
-loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
-net = nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 1))
-optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+table = torch.randn(48, 8)
+y = (table[:, 0] > 0).long() + (table[:, 1] > 0).long()
+table[[5, 21, 40], 3] = float("nan")
+mean = torch.nanmean(table, 0)
+table = torch.where(torch.isnan(table), mean, table)
+train = DataLoader(TensorDataset(table, y), batch_size=16, shuffle=True)
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+loss_fn = nn.CrossEntropyLoss()
 for _ in range(2):
-    for inputs, wanted in loader:
+    for inputs, labels in train:
         optimizer.zero_grad()
-        nn.functional.mse_loss(net(inputs), wanted).backward()
+        loss = loss_fn(net(inputs), labels)
+        loss.backward()
         optimizer.step()
