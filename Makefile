@@ -61,6 +61,7 @@ eval: $(STAMP)
 	$(PY) tests/eval/datasets.py
 	$(PY) tests/eval/pipelines.py
 	$(PY) tests/eval/tune.py
+	$(PY) tests/eval/checks.py
 
 tables: $(STAMP)
 	@$(PY) tests/eval/tables.py

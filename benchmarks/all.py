@@ -27,6 +27,8 @@ SCRIPTS = (
     "pair.py",
     "data_describe.py",
     "data_manifest.py",
+    "check_static.py",
+    "check_run.py",
 )
 PART = re.compile(r"`python benchmarks/(\S+)`\n\n```text\n(.*?)\n```", re.DOTALL)
 

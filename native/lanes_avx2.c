@@ -264,7 +264,8 @@ AVX2 static void widen_half(const uint16_t *x, size_t n, float *out)
 
 DEFINE_WIDEN(AVX2, widen_half)
 
-const tl_lanes tl_lanes_avx2 = {values_f32, values_f64, pairs_f32, pairs_f64, hash, widen_f32, widen_f64};
+const tl_lanes tl_lanes_avx2 = {values_f32, values_f64, pairs_f32, pairs_f64, hash,
+                                widen_f32, widen_f64, tl_md5_avx2};
 #else
 typedef int tl_no_avx2_here;
 #endif

@@ -125,4 +125,5 @@ static void widen_half(const uint16_t *x, size_t n, float *out)
 
 DEFINE_WIDEN(, widen_half)
 
-const tl_lanes tl_lanes_baseline = {values_f32, values_f64, pairs_f32, pairs_f64, hash, widen_f32, widen_f64};
+const tl_lanes tl_lanes_baseline = {values_f32, values_f64, pairs_f32, pairs_f64, hash,
+                                    widen_f32, widen_f64, tl_md5_baseline};

@@ -48,6 +48,15 @@ typedef struct {
     double max_abs, sum_abs, sum_dd, sum_aa, sum_bb, sum_ab, max_a, max_b;
 } tl_pairs;
 
+/* Eight MD5 at once: `sums` word by word across the lanes, and where each lane reads on, by `stride` bytes a block;
+   a lane whose stride is 0 has nothing to do. */
+#define TL_MD5_LANES 8
+typedef struct {
+    uint32_t sums[4][TL_MD5_LANES];
+    const unsigned char *at[TL_MD5_LANES];
+    size_t stride[TL_MD5_LANES];
+} tl_md5_state;
+
 /* The same lanes in the same order for every instruction set, so every machine gives the same bits. */
 typedef struct {
     void (*values_f32)(const float *x, size_t n, double shift, tl_values *out);
@@ -57,7 +66,13 @@ typedef struct {
     void (*hash)(const unsigned char *bytes, size_t vectors, uint64_t acc[4]);
     void (*widen_f32)(tl_kind kind, const void *x, size_t n, float *out);
     void (*widen_f64)(tl_kind kind, const void *x, size_t n, double *out);
+    void (*md5)(tl_md5_state *lanes, size_t blocks);
 } tl_lanes;
+
+void tl_md5_baseline(tl_md5_state *lanes, size_t blocks);
+#if defined(__x86_64__)
+void tl_md5_avx2(tl_md5_state *lanes, size_t blocks);
+#endif
 
 extern const tl_lanes tl_lanes_baseline;
 #if defined(__x86_64__)
@@ -86,6 +101,17 @@ TL_EXPORT void tl_describe_rows(const void *x, uint64_t rows, uint64_t row_count
 TL_EXPORT void tl_distance_start(tl_distance *state);
 TL_EXPORT int tl_distance_add(const void *a, int kind_a, const void *b, int kind_b, uint64_t count, uint64_t offset,
                               const tl_tolerance *tolerance, int threads, tl_distance *state);
+/* Files whole into `room`, with where each starts and its size: -errno where it could not be read, TL_TOO_LARGE where
+   it has `most` bytes or more (and its start is its size). `names` are one after the other, each with its NUL; `base`
+   stands before those that do not begin with a slash. Returns how many were dealt with: fewer where the room is full, a
+   signal came or `stop` is not 0. The room has more than `most` bytes. */
+#define TL_TOO_LARGE INT64_MIN
+TL_EXPORT uint64_t tl_read_files(const char *base, const char *names, uint64_t count, unsigned char *room,
+                                 uint64_t room_size, uint64_t most, const int32_t *stop, int64_t *starts,
+                                 int64_t *sizes);
+/* The MD5 of each buffer, sixteen bytes after sixteen bytes; one whose size is below 0 is stepped over. */
+TL_EXPORT void tl_md5_many(const unsigned char *bytes, const int64_t *starts, const int64_t *sizes, uint64_t count,
+                           unsigned char *digests);
 /* Forces the baseline lanes (0) or the best ones (1); says which are in use. */
 TL_EXPORT int tl_choose_lanes(int best);
 

@@ -18,8 +18,9 @@ import runpy
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,14 +29,18 @@ from unittest import mock
 # What torch's own optimizers need is half of the import.
 _IMPORTED = {"torch": ("torch", "torch._dynamo", "torch.utils.data"), "mindspore": ("mindspore", "mindspore.dataset")}
 # What counts when Python and the frameworks start: a process with something else here is started, not forked.
-_SETTINGS = ("PYTHONHASHSEED", "OMP_", "MKL_", "KMP_", "ONEDNN_", "DNNL_", "MS_", "GLOG_", "TORCH_", "LD_", "CUBLAS_")
+_SETTINGS = ("PYTHONHASHSEED", "OMP_", "MKL_", "KMP_", "ONEDNN_", "DNNL_", "LD_", "CUBLAS_")
+_SETTINGS_OF = {"torch": (*_SETTINGS, "TORCH_"), "mindspore": (*_SETTINGS, "MS_", "GLOG_")}
+# In the environment of a process whose scripts go through no set: for them one hash seed is as good as another.
+ANY_HASH = "TRUELINE_TESTS_ANY_HASH"
+_OF_HASHES = ("PYTHONHASHSEED", "CUBLAS_")
 _SUBREAPER = 36
 _FREE_NUMBERS = 100
 
 _waiting: dict[tuple[str, str], socket.socket] = {}
 _started: list[subprocess.Popen[bytes]] = []
 # In a forked process: what waits to be forked for its own children.
-_own: tuple[str, socket.socket] | None = None
+_own: tuple[str, str, socket.socket] | None = None
 _asking = threading.Lock()
 
 
@@ -48,6 +53,22 @@ def python(
     with Popen(line, framework=framework, cwd=folder, env=env, **streams) as process:
         said = process.communicate(stdin)
     return subprocess.CompletedProcess(line, process.returncode, *said)
+
+
+@contextlib.contextmanager
+def started_by(module: Any) -> Iterator[None]:
+    """Meanwhile scripts that a module of TrueLine's starts begin with the framework that they name."""
+
+    def popen(line: list[str], **options: Any) -> Popen:
+        return Popen(line, framework=framework_of(line, Path.cwd()), **options)
+
+    with mock.patch.object(module, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": popen})):
+        yield
+
+
+def framework_of(line: Sequence[str], folder: Path) -> str:
+    """The framework that the first script on a command line names."""
+    return next((_named_in(folder / one) for one in line if one.endswith(".py")), "")
 
 
 @contextlib.contextmanager
@@ -70,6 +91,13 @@ def guests() -> Iterator[None]:
     forking = SimpleNamespace(**{**vars(subprocess), "Popen": popen})
     with mock.patch.object(Guest, "start", classmethod(named_start)), mock.patch.object(process, "subprocess", forking):
         yield
+
+
+def restarted(seed: int) -> dict[str, str]:
+    """The environment with which ``--deterministic`` starts Python once more: having it, a process goes on as it is."""
+    if os.environ.get("TRUELINE_WHOLE"):
+        return {}
+    return {ANY_HASH: "1", "PYTHONHASHSEED": str(seed), "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
 
 
 def end() -> None:
@@ -121,8 +149,8 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
         if any((Path(one) / "sitecustomize.py").exists() for one in _path(env)):
             return None
         if _own is not None:
-            same = [str(one) for one in args[1:3]] == ["-m", "trueline"] and _own[0] == _settings(env)
-            return _own[1] if same else None
+            same = [str(one) for one in args[1:3]] == ["-m", "trueline"] and _own[1] == _settings(_own[0], env)
+            return _own[2] if same else None
         return _waiting_with(self._framework, env) if self._framework else None
 
 
@@ -133,8 +161,9 @@ def _named_in(file: Path) -> str:
     return named[0] if len(named) == 1 else ""
 
 
-def _settings(env: dict[str, str]) -> str:
-    return json.dumps(sorted(one for one in env.items() if one[0].startswith(_SETTINGS)))
+def _settings(framework: str, env: dict[str, str]) -> str:
+    counts, free = _SETTINGS_OF[framework], _OF_HASHES if env.get(ANY_HASH) else ()
+    return json.dumps(sorted(one for one in env.items() if one[0].startswith(counts) and not one[0].startswith(free)))
 
 
 def _path(env: dict[str, str]) -> list[str]:
@@ -142,7 +171,10 @@ def _path(env: dict[str, str]) -> list[str]:
 
 
 def _waiting_with(framework: str, env: dict[str, str]) -> socket.socket:
-    key = framework, _settings(env)
+    if env.get(ANY_HASH):
+        # Others, which want none in particular, begin with the same.
+        env = {name: value for name, value in env.items() if name != ANY_HASH and not name.startswith(_OF_HASHES)}
+    key = framework, _settings(framework, env)
     if key not in _waiting:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -173,7 +205,7 @@ def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
         if not message:
             os._exit(0)
         answer = files.pop()
-        told, tell = os.pipe()
+        hear, tell = socket.socketpair()
         between = os.fork()
         if not between:
             if os.fork():
@@ -182,28 +214,32 @@ def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
             # Who asked may end the whole session as soon as the process has a name.
             if order["own_session"]:
                 os.setsid()
-            os.write(tell, str(os.getpid()).encode())
-            for one in (told, tell, answer):
-                os.close(one)
+            hear.close()
+            tell.send(str(os.getpid()).encode())
+            # Not before the one between is gone: its end would be that of a process which is to end with its parent.
+            tell.recv(1)
+            tell.close()
+            os.close(answer)
             asked.close()
             return order, files
-        os.close(tell)
+        tell.close()
         # Only then the process has lost the one between, and is the asking one's.
         os.waitpid(between, 0)
         with contextlib.suppress(BrokenPipeError):
-            os.write(answer, os.read(told, 64))
-        for one in (told, answer, *files):
+            os.write(answer, hear.recv(64))
+        hear.close()
+        for one in (answer, *files):
             os.close(one)
 
 
-def _leave_one_waiting(order: dict[str, Any], files: list[int]) -> tuple[dict[str, Any], list[int]]:
+def _leave_one_waiting(framework: str, order: dict[str, Any], files: list[int]) -> tuple[dict[str, Any], list[int]]:
     """What is to be done: as asked for or, in what is forked from the one that is left behind, something else."""
     global _own
     while True:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork():
             theirs.close()
-            _own = _settings(dict(os.environ)), ours
+            _own = framework, _settings(framework, dict(os.environ)), ours
             return order, files
         ours.close()
         for one in files:
@@ -230,6 +266,8 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
     sys.stdout = sys.__stdout__ = open(1, "w", line_by_line, encoding="utf-8")  # type: ignore[misc] # noqa: SIM115
     sys.stderr = sys.__stderr__ = open(2, "w", 1, "utf-8", "backslashreplace")  # type: ignore[misc] # noqa: SIM115
     subprocess.Popen = Popen  # type: ignore[misc]
+    # Asked for once and then kept: here where TMPDIR says.
+    tempfile.tempdir = None
     _draw_own_seeds()
 
 
@@ -252,7 +290,7 @@ def _wait(framework: str, asked: socket.socket) -> None:
     for name in _IMPORTED[framework]:
         importlib.import_module(name)
     gc.freeze()
-    order, files = _leave_one_waiting(*_be_forked(asked))
+    order, files = _leave_one_waiting(framework, *_be_forked(asked))
     _become(order, files)
     program = order["arguments"]
     if program[0] == "-m":

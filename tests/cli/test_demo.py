@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
+from cli.calling import call
+from click.testing import Result
 from launching import IN_ORDER
 
+from trueline.cli import demo as demo_verb
 from trueline.cli.demo import find_examples
 from trueline.compare.runs import compare_runs
 from trueline.formats.run_folder.reader import open_run
@@ -22,14 +26,15 @@ def demo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+def told(tmp_path_factory: pytest.TempPathFactory, warm_guests: None) -> tuple[Result, Path]:
     folder = tmp_path_factory.mktemp("demo") / "runs"
-    return demo("--keep", str(folder), "--lang", "en"), folder
+    with warm.started_by(demo_verb):
+        return call("demo", "--keep", folder, "--lang", "en", **IN_ORDER), folder
 
 
-def test_the_demo_names_layer_lines_and_cure(told: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+def test_the_demo_names_layer_lines_and_cure(told: tuple[Result, Path]) -> None:
     done, _ = told
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.exit_code == 0, done.output
     text = " ".join(done.stdout.split())
     assert "The first difference is in layer2.conv1" in text
     assert "its inputs still agree" in text
@@ -41,14 +46,14 @@ def test_the_demo_names_layer_lines_and_cure(told: tuple[subprocess.CompletedPro
     assert "recorded: the MindSpore port" in done.stderr
 
 
-def test_the_corrected_port_takes_one_line(told: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+def test_the_corrected_port_takes_one_line(told: tuple[Result, Path]) -> None:
     done, _ = told
     lines = [line for line in done.stdout.splitlines() if "corrected port" in line]
     assert len(lines) == 1
     assert "no more than rounding explains" in lines[0]
 
 
-def test_the_kept_runs_compare_as_told(told: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+def test_the_kept_runs_compare_as_told(told: tuple[Result, Path]) -> None:
     _, folder = told
     runs = {name: open_run(folder / name) for name in ("torch", "fault", "fixed")}
     port = compare_runs(runs["fault"], runs["torch"])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from docs.json_schema import faults
 from launching import script, trueline
 
@@ -232,7 +233,10 @@ def marked(text: str) -> int | None:
 
 def repro(folder: Path, text: str, *options: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     script(folder, text)
-    done = trueline("repro", "--steps", "3", "--runs", "2", "--json", "-", *options, "train.py", cwd=folder)
+    line = ("repro", "--steps", "3", "--runs", "2", "--json", "-", *options, "train.py")
+    done = trueline(
+        *line, cwd=folder, env={warm.ANY_HASH: "1"}, forked="torch" if "import torch" in text else "mindspore"
+    )
     answer = json.loads(done.stdout) if done.stdout else {}
     assert not answer or list(faults(answer, SCHEMA, SCHEMA)) == []
     assert not answer or answer["exit"] == done.returncode
@@ -263,7 +267,9 @@ def test_a_problem_that_always_comes_at_the_same_step_and_a_report_for_people(
 ) -> None:
     script(tmp_path, torch_case("", "", (), None, OPTIMIZER=SGD).text.replace(".mean()", f".mean() {loss}"))
     kept = ("--steps", "6", "--runs", "2", "--keep", "kept", "--json", "answer.json")
-    done = trueline("repro", *kept, "train.py", cwd=tmp_path, env={"TRUELINE_LANG": "en"})
+    done = trueline(
+        "repro", *kept, "train.py", cwd=tmp_path, env={"TRUELINE_LANG": "en", warm.ANY_HASH: "1"}, forked="torch"
+    )
     answer = json.loads((tmp_path / "answer.json").read_text("utf-8"))
     assert list(faults(answer, SCHEMA, SCHEMA)) == []
     assert (done.returncode, answer["reproducible"], answer["parts_at"]) == (0, "as_it_is", None)

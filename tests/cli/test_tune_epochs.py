@@ -56,7 +56,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the run, and with what it printed."""
     folder = tmp_path_factory.mktemp("epochs")
     script(folder, OVERFITTING)
-    done = trueline("run", "-o", "run", "train.py", cwd=folder)
+    done = trueline("run", "-o", "run", "train.py", cwd=folder, forked="torch")
     assert done.returncode == 0, done.stderr
     (folder / "train.log").write_text(done.stdout, "utf-8")
     return folder

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from cli.calling import call
 from docs.json_schema import faults
 from launching import IN_ORDER, script, trueline
@@ -69,7 +70,7 @@ def _answer(path: Path) -> dict[str, Any]:
 
 def test_bounds_of_least_squares_are_where_calculation_puts_them(tmp_path: Path) -> None:
     asked = ("--json", "answer.json", "-o", "page.html", "--keep", "kept", str(PROBLEMS / "torch" / "least_squares.py"))
-    done = trueline("tune", "lr", *asked, cwd=tmp_path, env={"TRUELINE_LANG": "en"})
+    done = trueline("tune", "lr", *asked, cwd=tmp_path, env={"TRUELINE_LANG": "en"}, forked="torch")
     assert done.returncode == 0, done.stderr
     found = _answer(tmp_path / "answer.json")
     assert 0.04 < found["upper"] < 0.25
@@ -89,7 +90,7 @@ def test_a_short_script_is_tried_again_and_a_rate_far_too_high_is_found(tmp_path
     script(tmp_path, SHORT)
     (tmp_path / "temporary").mkdir()
     env = {"TMPDIR": str(tmp_path / "temporary"), "TRUELINE_LANG": "en"}
-    done = trueline("tune", "lr", "--json", "answer.json", "train.py", cwd=tmp_path, env=env)
+    done = trueline("tune", "lr", "--json", "answer.json", "train.py", cwd=tmp_path, env=env, forked="torch")
     assert done.returncode == 1, done.stderr
     found = _answer(tmp_path / "answer.json")
     (finding,) = found["findings"]
@@ -103,7 +104,7 @@ def test_a_short_script_is_tried_again_and_a_rate_far_too_high_is_found(tmp_path
 
 def test_a_compiled_step_in_graph_mode_with_a_list_of_rates(tmp_path: Path) -> None:
     asked = ("tune", "lr", "--json", "answer.json", str(PROBLEMS / "mindspore" / "digits_softmax.py"))
-    done = trueline(*asked, cwd=tmp_path, env=IN_ORDER)
+    done = trueline(*asked, cwd=tmp_path, env=IN_ORDER, forked="mindspore")
     assert done.returncode in (0, 1), done.stderr
     found = _answer(tmp_path / "answer.json")
     # By the sweep 0.56 to 3.2 are good rates, and 18 is none.
@@ -117,7 +118,8 @@ def test_ctrl_c_gives_the_result_so_far(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary"), "TRUELINE_LANG": "en"}
     command = [sys.executable, "-m", "trueline", "tune", "lr", "--json", "answer.json", "train.py"]
-    running = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+    streams = {"stdout": subprocess.PIPE, "text": True}
+    running = warm.Popen(command, framework="torch", cwd=tmp_path, env=environment, **streams)
     told = tmp_path / "temporary"
     while not any(one.read_text().count('"update"') > 25 for one in told.glob("*/*.jsonl")):
         assert running.poll() is None

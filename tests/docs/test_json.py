@@ -15,6 +15,7 @@ import pytest
 import warm
 from cli.calling import call, environment
 from docs.json_schema import faults
+from record.replay.replaying import HAS_STARTED
 
 from trueline.cli.verbs import every_verb
 from trueline.compare.align import Layout, Reason
@@ -49,7 +50,7 @@ print("the script's own output")
 
 
 def trueline(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return warm.python("torch", cwd, "-m", "trueline", *arguments, env=environment())
+    return warm.python("torch", cwd, "-m", "trueline", *arguments, env=environment(**warm.restarted(3), **HAS_STARTED))
 
 
 def answered(*arguments: str, cwd: Path) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def test_compare(compared: Path, a: str | Path, b: str | Path, kind: str, stoppe
 def test_a_finding() -> None:
     found = Finding("cmp.03", Conclusion.FOUND, Message("conclusion.found"), where=Where(step=3), measured=float("inf"))
     follows = Finding("cmp.05", Conclusion.SUSPECT, Message("conclusion.na"), Certainty.LIKELY, because="cmp.03")
-    answer = Result("check", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
+    answer = Result("none yet", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
     assert wrong_with(json.loads(json.dumps(answer))) == []
 
 

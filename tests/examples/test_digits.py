@@ -33,7 +33,9 @@ def in_torch(*arguments: object) -> str:
 
 def in_mindspore(*arguments: object, folder: Path) -> str:
     """Run MindSpore's script as a user would, and return what it prints."""
-    done = python(str(FOLDER / "train_mindspore.py"), *map(str, arguments), cwd=folder, env=IN_ORDER)
+    done = python(
+        str(FOLDER / "train_mindspore.py"), *map(str, arguments), cwd=folder, env=IN_ORDER, forked="mindspore"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -11,7 +13,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
+from click.testing import CliRunner
 from launching import IN_ORDER
+
+from trueline.cli.verbs import trueline
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "resnet50"
@@ -51,12 +57,32 @@ class Reader:
         assert wanted in command
         for many, few in {} if os.environ.get("TRUELINE_WHOLE") else FEWER.items():
             command = command.replace(many, few)
-        typed = ["bash", "-c", command]
-        done = subprocess.run(
-            typed, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=800, check=False
-        )
-        assert done.returncode == code, f"{command}\n{done.stdout}{done.stderr}"
-        return " ".join(done.stdout.split())
+        printed, told, ended = self._typed(command)
+        assert ended == code, f"{command}\n{printed}{told}"
+        return " ".join(printed.split())
+
+    def _typed(self, command: str) -> tuple[str, str, int]:
+        """What a command prints and tells, and how it ends; it begins with its framework imported."""
+        program, *arguments = shlex.split(command)
+        if arguments[0] == "pair" and not os.environ.get("TRUELINE_WHOLE"):
+            with warm.guests(), contextlib.chdir(self.folder):
+                called = CliRunner().invoke(trueline, arguments, env=self.env)
+            return called.stdout, called.stderr, called.exit_code
+        typed = {"python": [sys.executable], "trueline": [sys.executable, "-m", "trueline"]}.get(program)
+        framework = "mindspore" if "pytest" in arguments else warm.framework_of(arguments, self.folder)
+        if typed is not None and framework and not os.environ.get("TRUELINE_WHOLE"):
+            done = warm.python(framework, self.folder, *typed[1:], *arguments, env=self.env)
+        else:
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=self.folder,
+                env=self.env,
+                capture_output=True,
+                text=True,
+                timeout=800,
+                check=False,
+            )
+        return done.stdout, done.stderr, done.returncode
 
     def settle(self) -> None:
         """Where to be and what to set, which no command of its own can do for the next."""

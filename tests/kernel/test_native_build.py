@@ -60,6 +60,10 @@ def test_the_environment_turns_the_native_code_off() -> None:
     assert off[1] == on[1]
 
 
+def test_files_are_read_without_loading_numpy() -> None:
+    assert in_child("import sys, trueline.data.manifest.taking; print('numpy' in sys.modules)") == "False"
+
+
 @pytest.mark.parametrize("choice", ["", "numpy"])
 def test_a_strided_array_is_measured_without_copying_it_whole(choice: str) -> None:
     code = """

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launching import IN_ORDER, python, trueline
+import warm
+from launching import IN_ORDER, python, script, trueline
 
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.model.key import Key
@@ -37,7 +38,8 @@ Recorded = Callable[..., tuple[list[float], RankFolder]]
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each style prints where nothing is recorded."""
-    done = python("-c", ALL, SCRIPT, *STYLES, cwd=tmp_path_factory.mktemp("plain"), env=IN_ORDER)
+    folder = tmp_path_factory.mktemp("plain")
+    done = python(script(folder, ALL), SCRIPT, *STYLES, cwd=folder, env=IN_ORDER, forked="mindspore")
     assert done.returncode == 0, done.stderr[-2000:]
     printed = [part.partition("\n") for part in done.stdout.split("# ")[1:]]
     return {style: losses for style, _, losses in printed}
@@ -154,8 +156,9 @@ def test_learning_rates_and_scales_of_the_optimizer_are_its_own_matter(recorded:
 
 
 def test_deterministic_is_reproducible_with_dropout(tmp_path: Path) -> None:
+    line, env = ("run", "--deterministic", "5", SCRIPT, "dropped"), warm.restarted(5)
     runs = [
-        trueline("run", "--deterministic", "5", "-o", f"r{at}", SCRIPT, "dropped", cwd=tmp_path).stdout
+        trueline(*line[:3], "-o", f"r{at}", *line[3:], cwd=tmp_path, env=env, forked="mindspore").stdout
         for at in range(2)
     ]
     assert runs[0] == runs[1]

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import warm
 from launching import IN_ORDER, script, trueline
 
 from trueline.compare.noise_floor import read_noise
@@ -111,9 +112,9 @@ def test_the_run_is_as_ever_and_has_the_networks_noise_beside_it(tmp_path: Path)
     done = trueline(*line, cwd=tmp_path, forked="torch")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "trained\n"
-    assert [line for line in done.stderr.splitlines() if "3 steps again" in line]
+    assert [line for line in done.stderr.splitlines() if "3 steps again" in line], done.stderr
     # Once for the run, then as it is, moved, and moved further: and only the first has come to its end.
-    assert (tmp_path / "started.txt").read_text() == "xxxx"
+    assert (tmp_path / "started.txt").read_text() == "xxxx", done.stderr
     assert (tmp_path / "ended.txt").read_text() == "x"
     assert _left_over(tmp_path) == []
     run = open_run(tmp_path / "run")
@@ -150,7 +151,8 @@ def test_an_interrupt_while_measuring_leaves_a_whole_run(tmp_path: Path) -> None
     name = script(tmp_path, TORCH)
     command = [sys.executable, "-m", "trueline", "run", "-o", "run", *QUICK, name, "--slowly"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    streams = {"stderr": subprocess.PIPE, "text": True}
+    process = warm.Popen(command, framework="torch", cwd=tmp_path, env=environment, **streams)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (
         not (tmp_path / "started.txt").exists() or len((tmp_path / "started.txt").read_text()) < 2
@@ -181,7 +183,7 @@ def test_what_cannot_be_repeated_is_refused_before_anything_runs(tmp_path: Path)
 
 def test_mindspore_too(tmp_path: Path) -> None:
     name = script(tmp_path, MINDSPORE)
-    done = trueline("run", "-o", "run", *QUICK, name, cwd=tmp_path, env=IN_ORDER)
+    done = trueline("run", "-o", "run", *QUICK, name, cwd=tmp_path, env=IN_ORDER, forked="mindspore")
     assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
     noise = read_noise(open_run(tmp_path / "run"))
     assert noise is not None, done.stderr

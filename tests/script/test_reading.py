@@ -330,7 +330,8 @@ def test_a_script_without_end_is_given_up_and_says_so(tmp_path: Path) -> None:
 
 def test_comments_that_ask_to_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
-        "a = 1  # trueline: ignore[dp.03] read in order\n# trueline: ignore[mp]\nb = 2\nc = 3  # trueline: ignore\nd = 4\n"
+        "a = 1  # trueline: ignore[dp.03] read in order\n"
+        "# trueline: ignore[mp]\nb = 2\nc = 3  # trueline: ignore\nd = 4\n"
     )
     script = read_script([tmp_path / "train.py"])
     (source,) = script.files

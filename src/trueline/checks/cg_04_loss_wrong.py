@@ -24,38 +24,37 @@ Where probabilities are meant to be treated as scores. A loss of the script's ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_run.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
 
 _BY_DIFFERENCE: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-_FEWEST: Final = 32
 
 
 @check("cg.04", "the loss function is wrong")
 def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) -> Iterator[Finding]:
     """Every loss function that was seen, once for each line that calls it."""
     rank = trained_rank(run)
-    criteria = [] if rank is None else [one for one in rank.events(EventName.CRITERION, phase=TRAIN) if "shapes" in one]
+    criteria = [] if rank is None else [one for one in looked(rank, EventName.CRITERION, TRAIN) if "shapes" in one]
     if not criteria:
         yield na("cg_04.no_loss" if rank is None else "cg_04.own_loss")
         return
     told: set[tuple[str, str]] = set()
     checked: dict[str, float] = {}
     for event in criteria:
-        for said, measured, limit, sure in _faults(event, max_apart, max_sum_apart):
+        for said, measured, limit in _faults(event, max_apart, max_sum_apart):
             at = (said, str(event.get("line")))
             if at in told:
                 continue
             told.add(at)
             params = {"function": event["function"], "step": event["step"], **_shapes(event)}
-            how = found if sure else suspect
-            yield how(said, where(event), measured=measured, limit=limit, evidence=[event], **params)
+            yield found(said, where(event), measured=measured, limit=limit, evidence=[event], **params)
         if event.get("recomputed") is not None:
             checked[event["function"]] = max(checked.get(event["function"], 0.0), _apart(event))
     if told:
@@ -72,8 +71,8 @@ def _shapes(event: Mapping[str, Any]) -> dict[str, str]:
     return {side: str(tuple(event["shapes"][side])) for side in ("prediction", "target")}
 
 
-def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) -> Iterator[tuple[str, Any, Any, bool]]:
-    """What is wrong with one call: the sentence, what was measured, the limit, and whether it is sure."""
+def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) -> Iterator[tuple[str, Any, Any]]:
+    """What is wrong with one call: the sentence, what was measured, and the limit."""
     name, made_by = event["function"], event.get("made_by") or ""
     prediction: Mapping[str, Any] = event.get("of_prediction") or {}
     target: Mapping[str, Any] = event.get("of_target") or {}
@@ -82,36 +81,33 @@ def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) ->
         sums = prediction.get("sums_apart")
         sums_to_one = sums is not None and low >= 0 and sums < max_sum_apart and prediction["rows"] > 2
         if made_by == "Softmax" or sums_to_one:
-            yield "cg_04.softmax_twice", sums, max_sum_apart, True
+            yield "cg_04.softmax_twice", sums, max_sum_apart
         elif made_by == "Sigmoid":
-            yield "cg_04.sigmoid_before", None, None, True
+            yield "cg_04.sigmoid_before", None, None
     elif name == "nll_loss":
         logs = prediction.get("logs_apart")
         if logs is not None and logs > max(max_sum_apart, 0.05):
-            yield "cg_04.not_logarithms", logs, max_sum_apart, True
-    elif name == "binary_cross_entropy_with_logits":
-        if made_by in ("Sigmoid", "Softmax"):
-            yield "cg_04.sigmoid_twice", high, 1.0, True
-        elif low >= 0 and high <= 1 and _count(event) >= _FEWEST:
-            yield "cg_04.sigmoid_twice", high, 1.0, False
+            yield "cg_04.not_logarithms", logs, max_sum_apart
+    elif name == "binary_cross_entropy_with_logits" and made_by in ("Sigmoid", "Softmax"):
+        yield "cg_04.sigmoid_twice", high, 1.0
     if name.startswith("binary") and target and (target["min"] < 0 or target["max"] > 1):
-        yield "cg_04.target_range", [target["min"], target["max"]], [0, 1], True
-    if name in _BY_DIFFERENCE and event["shapes"]["prediction"] != event["shapes"]["target"]:
-        yield "cg_04.stretched", event["shapes"]["prediction"], event["shapes"]["target"], True
+        yield "cg_04.target_range", [target["min"], target["max"]], [0, 1]
+    if name in _BY_DIFFERENCE and _stretched(event["shapes"]["prediction"], event["shapes"]["target"]):
+        yield "cg_04.stretched", event["shapes"]["prediction"], event["shapes"]["target"]
     if event.get("recomputed") is not None and prediction.get("finite"):
         half = "16" in event["dtypes"]["prediction"]
         limit = 5e-3 if half else max_apart
         if _apart(event) > limit:
-            yield "cg_04.another_value", _apart(event), limit, True
+            yield "cg_04.another_value", _apart(event), limit
+
+
+def _stretched(prediction: list[int], target: list[int]) -> bool:
+    """Whether both are repeated to fit each other; one value, or one row for all, may be meant."""
+    longest = max(len(prediction), len(target))
+    one, other = ([1] * (longest - len(shape)) + shape for shape in (prediction, target))
+    return prod(max(a, b) for a, b in zip(one, other, strict=True)) > max(prod(prediction), prod(target))
 
 
 def _apart(event: Mapping[str, Any]) -> float:
     value, again = decode(event["value"]), decode(event["recomputed"])
     return float(abs(value - again) / max(abs(again), 1.0))
-
-
-def _count(event: Mapping[str, Any]) -> int:
-    count = 1
-    for side in event["shapes"]["prediction"]:
-        count *= side
-    return count

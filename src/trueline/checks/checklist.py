@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from trueline.checks.check import Check
 from trueline.checks.listing import all_checks, codes
+from trueline.checks.merging import BY, once
 from trueline.checks.roots import with_roots
-from trueline.checks.running import Evidence, Limits, ask_all
+from trueline.checks.running import Evidence, Limits, Progress, ask_all
+from trueline.checks.sources import Sources
 from trueline.model.finding import Conclusion, Finding, roots
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
-
-_BY = "by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Checklist:
     findings: Sequence[Finding]
     ignored: Sequence[Finding] = ()
     looked_at: Mapping[str, str] = field(default_factory=dict)
+    # What else is to be told: files that could not be read, comments that name no item.
+    notes: Sequence[Message] = ()
 
     @property
     def problems(self) -> list[Finding]:
@@ -57,61 +59,51 @@ def chosen(select: Sequence[str], ignore: Sequence[str]) -> list[Check]:
         if name not in known and name not in families:
             raise BadUsage("check.no_such_item", item=name, known=", ".join(sorted(families)))
     wanted = [one for one in all_checks() if not select or one.code in select or one.family in select]
-    return [one for one in wanted if one.code not in ignore and one.family not in ignore]
+    left = [one for one in wanted if one.code not in ignore and one.family not in ignore]
+    if not left:
+        raise BadUsage("check.nothing_left")
+    return left
 
 
 def fill_in(
     checks: Sequence[Check],
     evidence: Evidence,
     limits: Limits | None = None,
-    left_out: Callable[[Finding], bool] | None = None,
+    *,
     looked_at: Mapping[str, str] | None = None,
+    notes: Sequence[Message] = (),
+    progress: Progress | None = None,
 ) -> Checklist:
     """Ask all checks, name roots, and draw the conclusion of every item."""
-    told = with_roots(ask_all(checks, evidence, limits))
-    ignored = [one for one in told if left_out is not None and one.conclusion in _SPEAKING and left_out(one)]
-    kept = _once([one for one in told if one not in ignored])
+    sources = Sources(evidence.get("script"), evidence.get("run"))
+    asked = [sources.placed(one) for one in ask_all(checks, evidence, limits, progress)]
+    told = once(with_roots(asked))
+    # What follows from a fault that is left out still follows from it: roots are named before.
+    ignored = [one for one in told if one.conclusion in _SPEAKING and sources.leaves_out(one)]
+    kept = [one for one in told if one not in ignored]
     titles = {one.code: one.title for one in checks if one.title}
-    rows = [_row(code, titles.get(code, ""), kept, told) for code in dict.fromkeys(one.code for one in checks)]
-    return Checklist(rows, kept, ignored, dict(looked_at or {}))
+    rows = [_row(code, titles.get(code, ""), kept, ignored) for code in dict.fromkeys(one.code for one in checks)]
+    return Checklist(rows, kept, ignored, dict(looked_at or {}), [*notes, *sources.notes()])
 
 
 _SPEAKING = (Conclusion.FOUND, Conclusion.SUSPECT)
 
 
-def _row(code: str, title: str, kept: Sequence[Finding], told: Sequence[Finding]) -> Row:
-    own = [one for one in kept if one.code == code] or [one for one in told if one.code == code]
+def _row(code: str, title: str, kept: Sequence[Finding], ignored: Sequence[Finding]) -> Row:
+    own = [one for one in kept if one.code == code]
+    if not own:
+        # All that was found here is what a comment asks to leave out.
+        said = next(one for one in ignored if one.code == code)
+        where = f"{said.where.file}:{said.where.line}"
+        own = [Finding(code, Conclusion.NA, message("check.row_ignored", place=where), where=said.where)]
     by: dict[str, Conclusion] = {}
     for one in own:
-        kind = str(one.extra.get(_BY, ""))
-        if kind:
-            by[kind] = min(by.get(kind, one.conclusion), one.conclusion, key=_ORDER.index)
+        for kind in one.extra.get(BY, "").split(", "):
+            if kind:
+                by[kind] = min(by.get(kind, one.conclusion), one.conclusion, key=_ORDER.index)
     speaks = min(own, key=lambda one: (_ORDER.index(one.conclusion), one.because is not None))
     conclusion = speaks.conclusion
     return Row(code, title, Conclusion.NA if conclusion is Conclusion.SUSPECT else conclusion, speaks, by)
 
 
 _ORDER = (Conclusion.FOUND, Conclusion.SUSPECT, Conclusion.NONE, Conclusion.NA)
-
-
-def _once(findings: Iterable[Finding]) -> list[Finding]:
-    """What several ways say of one place is said once, with all of its evidence."""
-    held: dict[tuple[Any, ...], Finding] = {}
-    for one in findings:
-        where = one.where
-        key: tuple[Any, ...] = (one.code, one.conclusion, where.file, where.line)
-        if one.conclusion is not Conclusion.FOUND or where.line is None:
-            key = (*key, id(one))
-        if key in held:
-            first = held[key]
-            by = f"{first.extra.get(_BY, '')}, {one.extra.get(_BY, '')}"
-            step = first.where.step if first.where.step is not None else where.step
-            held[key] = replace(
-                first,
-                evidence=[*first.evidence, *one.evidence],
-                where=replace(first.where, step=step, module=first.where.module or where.module),
-                extra={**first.extra, _BY: by},
-            )
-        else:
-            held[key] = one
-    return list(held.values())

@@ -37,11 +37,14 @@ from trueline.model.finding import Finding
 from trueline.model.sample import SampleField
 
 _FEWEST: Final = 16
-_STATISTICS: Final = ("mean", "std", "minimum", "maximum")
+# Extremes are left out: noise and erased patches, which belong to training only, move them.
+_STATISTICS: Final = ("std", "mean")
 # Where only whole batches were seen: so many times another spread, or so many spreads apart.
 _TIMES: Final = 4.0
-# Two bulks that do not overlap must also be this far apart, in their own widths.
+# Two bulks that do not overlap must also be this far apart: in their own widths; spreads as a ratio, means in spreads.
 _WIDTHS: Final = 1.0
+_SPREADS: Final = 1.5
+_MEANS: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) 
         if apart is None:
             apart = _by_batches([_field(call, place) for call in trained], [_field(call, place) for call in evaluated])
         if isinstance(apart, _Apart):
-            params: dict[str, Any] = {"statistic": _WORDS[apart.statistic], "train": _range(apart.trained)}
+            params: dict[str, Any] = {"statistic": apart.statistic, "train": _range(apart.trained)}
             where = place_of(run, evaluated[0].module, "eval", step=evaluated[0].step)
             yield found(
                 "dp_02.apart",
@@ -108,9 +111,6 @@ def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) 
             return
 
 
-_WORDS: Final = {"mean": "mean", "std": "std", "minimum": "min", "maximum": "max"}
-
-
 def _field(call: Entered, place: int) -> Field | None:
     return call.fields[place] if place < len(call.fields) else None
 
@@ -128,13 +128,16 @@ def _by_samples(run: Run, one: Field, other: Field) -> _Apart | bool | None:
     trained, evaluated = _entering(training(run), one), _entering(evaluation(run), other)
     if trained is None or evaluated is None:
         return None
+    spread = 0.0
     for statistic in _STATISTICS:
         here, there = _bulk(trained, statistic), _bulk(evaluated, statistic)
         if here is None or there is None:
             return False
+        spread = max(here[1], there[1]) if statistic == "std" else spread
         gap = max(here[0] - there[1], there[0] - here[1])
         width = max(here[1] - here[0], there[1] - there[0])
-        if gap > _WIDTHS * width and gap > 0.05 * max(abs(bound) for bound in (*here, *there)):
+        least = (1 - 1 / _SPREADS) * spread if statistic == "std" else _MEANS * spread
+        if gap > _WIDTHS * width and gap > least:
             return _Apart(statistic, here, there)
     return False
 

@@ -15,7 +15,7 @@ from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import UNCALLED, Event, Trace, iterated
+from trueline.script.trace import UNCALLED, Trace, iterated
 from trueline.script.values import Derived, Function, Instance, Item, Made, Value, ancestry, constant, options
 
 _IGNORING: Final = {"CrossEntropyLoss": -100, "cross_entropy": -100, "NLLLoss": -100, "nll_loss": -100,
@@ -81,9 +81,9 @@ def _padded(target: Value | None, trace: Trace) -> Padding | None:
             own += pipeline_paddings(loader, column_name(loader, at[1]))
             values = {one.value for one in own}
             return own[0] if len(values) == 1 else None
-        if isinstance(target, Item) and isinstance(target.index, Derived) and target.index.op == "Slice":
-            target = target.of
-        elif isinstance(target, Item) and hasattr(target.index, "items") and _is_slices(target.index):
+        if (isinstance(target, Item) and isinstance(target.index, Derived) and target.index.op == "Slice") or (
+            isinstance(target, Item) and hasattr(target.index, "items") and _is_slices(target.index)
+        ):
             target = target.of
         else:
             return None

@@ -24,20 +24,16 @@ Where the padding is masked by a computation of the script's own between network
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_data.described import answers
-from trueline.checks.of_run.entered import CLASSIFYING, Entered, losses, module_at, place_of
-from trueline.checks.of_run.labels import field_of
+from trueline.checks.of_run.criteria import Criterion, count_of, criteria
 from trueline.checks.of_run.padding import Padded, ends_seen, is_padding, padded_fields
 from trueline.data.described import Described, Padding
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
-
-_IGNORED = -100
 
 
 @check("dp.04", "padding is wrong")
@@ -124,17 +120,19 @@ def _masks(fields: Sequence[Padded]) -> Iterator[Finding]:
     for one in fields:
         fed = one.stream.batches[0]
         for field in fed.batch.fields:
-            if field.name == one.field or field.shape != (one.length,) or not _is_mask(field.name, field.dtype):
+            if field.name == one.field or field.shape != (one.length,):
                 continue
-            if field.ends is None:
+            # Other yes-or-no fields of the same length are segments, or labels.
+            if field.ends is None or not (field.dtype == "bool" or "mask" in field.name.lower()):
                 continue
             runs = [a + b for a, b in zip(field.ends.left, field.ends.right, strict=True)]
             # It marks the padding, or the words.
             pairs = list(zip(runs, one.lengths, strict=False))
             off = min(sum(a != b for a, b in pairs), sum(one.length - a != b for a, b in pairs))
             padded = sum(length > 0 for length in one.lengths)
+            sure = "mask" in field.name.lower() or len(set(runs)) == 1
             if off > 0.1 * padded:
-                yield found(
+                yield (found if sure else suspect)(
                     "dp_04.mask",
                     one.stream.where(step=one.step),
                     measured=off,
@@ -148,60 +146,42 @@ def _masks(fields: Sequence[Padded]) -> Iterator[Finding]:
                 return
 
 
-def _is_mask(name: str, dtype: str) -> bool:
-    return "mask" in name.lower() or dtype == "bool"
-
-
 def _counted(run: Run, fields: Sequence[Padded]) -> Iterator[Finding]:
     """A loss over words that is given the padding as if it were one."""
-    for loss in losses(run):
-        given = _given(run, loss)
-        if loss.kind not in CLASSIFYING or len(loss.fields) < 2 or given.get("reduction") == "none":
-            continue
-        ignored = given.get("ignore_index", _IGNORED)
-        labels = loss.fields[1]
-        if not labels.whole or given.get("weight") is not None:
+    for loss in criteria(run):
+        if not loss.reduced or loss.weighted or not loss.labels:
             continue
         for one in fields:
-            if one.value == ignored or one.side == "mixed":
+            if one.value == loss.ignored or one.side == "mixed":
                 continue
-            padding = _padding_in(labels.shape, labels.summary.zeros, one)
-            if labels.ends is not None and is_padding(labels.ends, labels.shape[1]):
-                padding = sum(labels.ends.right) + sum(labels.ends.left) if labels.ends.value == one.value else 0
+            padding = _padding_in(loss, one)
             if padding:
-                total = math.prod(labels.shape)
+                total = count_of(loss)
                 yield found(
                     "dp_04.counted",
-                    place_of(run, loss.module, step=loss.step),
+                    loss.where,
                     measured=padding / total,
                     limit=0,
-                    evidence=[{"field": one.field, "value": one.value, "ignore_index": ignored, "labels": total}],
+                    evidence=[{"field": one.field, "value": one.value, "ignore_index": loss.ignored, "labels": total}],
                     loss=loss.kind,
                     value=one.value,
                     count=padding,
                     total=total,
-                    ignored=ignored,
+                    ignored=int(loss.ignored),
                 )
                 return
 
 
-def _given(run: Run, loss: Entered) -> Mapping[str, Any]:
-    module = module_at(run, loss.module)
-    return {**module.attributes, **(module.arguments or {})} if module is not None else {}
-
-
-def _padding_in(shape: Sequence[int], zeros: int, one: Padded) -> int:
+def _padding_in(loss: Criterion, one: Padded) -> int:
     """How many of the labels are padding: flat ones show it by their zeros, where zero fills up."""
-    samples, total = len(one.lengths), math.prod(shape)
-    if (
-        one.value != 0
-        or not _is_of(total, samples, one.length)
-        or field_of(one.stream.batches[0].batch, one.field) is None
-    ):
+    if loss.ends is not None and len(loss.labels) == 2 and is_padding(loss.ends, loss.labels[1]):
+        return sum(loss.ends.right) + sum(loss.ends.left) if loss.ends.value == one.value else 0
+    samples = len(one.lengths)
+    if one.value != 0 or loss.zeros is None or not _is_of(count_of(loss), samples, one.length):
         return 0
     filled = sum(one.lengths)
     # Labels are the words moved by one: a sequence may lose one of its padding, or gain one.
-    return zeros if filled and abs(zeros - filled) <= samples else 0
+    return loss.zeros if filled and abs(loss.zeros - filled) <= samples else 0
 
 
 def _is_of(total: int, samples: int, length: int) -> bool:

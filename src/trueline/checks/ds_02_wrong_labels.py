@@ -28,8 +28,9 @@ from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_data.described import answers
+from trueline.checks.of_run.criteria import judged_otherwise, judging
 from trueline.checks.of_run.feeding import Fed, Stream, training
-from trueline.checks.of_run.labels import Labelled, classifying, content_of, judged_otherwise, label_name, labels_of
+from trueline.checks.of_run.labels import Labelled, content_of, label_name, labels_of
 from trueline.data.described import Described
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -66,7 +67,7 @@ def from_run(run: Run) -> Iterator[Finding]:
 
 
 def _outside(run: Run, stream: Stream, name: str) -> Iterator[Finding]:
-    loss = classifying(run)
+    loss = judging(run, stream, name)
     if loss is None or loss.classes is None:
         return
     classes = loss.classes

@@ -18,8 +18,8 @@ loss with a margin; judge by a metric that counts classes alike. About 5,000 sam
 
 When it is wrong
 ----------------
-Weights that are given to a functional loss are not seen in a run: the finding is then only a suspicion. Where rare
-classes do not matter, or the loss is made for it, leave it as it is.
+A loss of your own is not seen as one in a run: the finding is then only a suspicion. Where rare classes do not matter,
+or the loss is made for it, leave it as it is.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_data.described import answers
+from trueline.checks.of_run.criteria import Criterion, judged_otherwise, judging
 from trueline.checks.of_run.feeding import Stream, training
-from trueline.checks.of_run.labels import Classifying, classifying, judged_otherwise, label_name, labels_of
+from trueline.checks.of_run.labels import label_name, labels_of
 from trueline.data.described import Described
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -79,7 +80,7 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
     }
     if sure < max_ratio:
         return none("ds_03.balanced", **seen, **params)
-    loss = classifying(run)
+    loss = judging(run, stream, name)
     handled = _handled(loss, stream)
     if handled is not None:
         return none("ds_03.handled", by=handled, **seen, **params)
@@ -88,7 +89,7 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
     return found("ds_03.unbalanced", stream.where(), **seen, **params)
 
 
-def _handled(loss: Classifying | None, stream: Stream) -> str | None:
+def _handled(loss: Criterion | None, stream: Stream) -> str | None:
     if loss is not None and loss.weighted:
         return loss.kind
     sampler = stream.facts.get("sampler")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trueline.checks.listing import HEADINGS, Page, all_checks, codes, page
+from trueline.checks.listing import SECTIONS, Page, all_checks, codes, page
 from trueline.model.message import message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
@@ -37,5 +37,12 @@ def listed() -> tuple[Result, Report]:
 
 
 def page_json(told: Page) -> dict[str, object]:
-    """A page as JSON."""
-    return {"code": told.code, "title": told.title, **dict(zip(HEADINGS, told.sections, strict=True))}
+    """A page as JSON: its text, what can decide the item, and the limits that can be set."""
+    ways = [one for one in all_checks() if one.code == told.code]
+    return {
+        "code": told.code,
+        "title": told.title,
+        **dict(zip(SECTIONS, told.sections, strict=True)),
+        "decided_from": [list(one.evidence) for one in ways],
+        "limits": {name: value for one in ways for name, value in one.limits.items()},
+    }

@@ -38,6 +38,8 @@ from trueline.model.finding import Certainty, Finding, Where
 from trueline.tune.lr.divergence import Divergence
 
 _FEWEST: Final = 4
+# Of fewer steps in a half, one batch's loss differs from another's by chance alone.
+_ENOUGH: Final = 5
 # The rate has been raised by so much: a warm-up.
 _WARMED: Final = 1.5
 _FLAT: Final = 0.01
@@ -95,7 +97,8 @@ def _too_high(steps: Optimized, at: Sequence[int], values: Sequence[float], max_
     if _diverges(values) and tail > start:
         where = Where(step=at[max(range(len(values)), key=values.__getitem__)])
         return found("hp_01.diverges", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
-    if ratio is not None and ratio > max_update and tail > 0.9 * start > 0:
+    half = len(values) // 2
+    if ratio is not None and ratio > max_update and half >= _ENOUGH and fmean(values[half:]) > 0.9 * start > 0:
         params |= {"update": f"{ratio:.3g}", "measured": ratio, "limit": max_update}
         return found("hp_01.large_updates", Where(step=at[0]), certainty=Certainty.LIKELY, evidence=evidence, **params)
     return None
@@ -113,7 +116,8 @@ def _diverges(values: Sequence[float]) -> bool:
 def _too_low(run: Run, steps: Optimized, values: Sequence[float], min_moved: float) -> Finding | None:
     moved = steps.moved
     rates = steps.rates
-    if moved is None or moved >= min_moved or not all(math.isfinite(one) for one in values):
+    # No way at all is no matter of the rate: the gradients are zero.
+    if moved is None or not 0 < moved < min_moved or not all(math.isfinite(one) for one in values):
         return None
     if max(rates) > _WARMED * rates[0]:
         return None

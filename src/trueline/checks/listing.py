@@ -18,7 +18,7 @@ from trueline.locale import language
 from trueline.locale.of_checks import page_of
 
 HEADINGS: Final = ("What it looks at", "Why it hurts", "What to do", "When it is wrong")
-_KEYS: Final = ("looks_at", "why", "todo", "wrong_when")
+SECTIONS: Final = ("looks_at", "why", "todo", "wrong_when")
 _BESIDE: Final = "_in_script"
 _ITEM: Final = re.compile(r"([a-z]{2,3})_(\d\d)_\w+")
 
@@ -61,7 +61,7 @@ def page(code: str, lang: str | None = None) -> Page:
     told = page_of(code, lang or language())
     if told is None:
         return Page(code, title, sections)
-    return Page(code, told["title"], (told[_KEYS[0]], told[_KEYS[1]], told[_KEYS[2]], told[_KEYS[3]]))
+    return Page(code, told["title"], (told[SECTIONS[0]], told[SECTIONS[1]], told[SECTIONS[2]], told[SECTIONS[3]]))
 
 
 def _module(code: str) -> ModuleType:

@@ -22,15 +22,18 @@ Where a network is small and its gradients are large enough for float16 as they 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import TRAIN, first_line, gradient_looks, trained_rank, where
+from trueline.checks.of_run.looks import TRAIN, first_line, gradient_looks, module_of, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
+
+_SAME = 1e-3
 
 
 @check("mp.02", "the loss scale is not set right")
@@ -55,6 +58,9 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
             scale=mismatch[0],
             own=mismatch[1],
         )
+    elif _never_divided(run, rank, scales):
+        place = where(first_line(rank, EventName.STEP))
+        yield found("mp_02.never_divided", place, measured=scales[0], limit=1.0, evidence=[scales[0]], scale=scales[0])
     elif not half and not scales:
         yield na("mp_02.not_half")
     elif not scales:
@@ -104,10 +110,14 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
 
 def in_half(run: Run, rank: RankFolder) -> bool:
     """Whether training computes in float16; bfloat16 needs no scale."""
-    precision = run.info.precision or ""
-    if "float16" in precision.replace("bfloat16", ""):
+    precision = (run.info.precision or "").replace("bfloat16", "").replace("bf16", "")
+    if "autocast float16" in precision:
         return True
-    return any(one.dtype == "float16" and one.trainable for one in rank.params)
+    layers = {module_of(one.name) for one in rank.params if one.trainable}
+    halved = {one.path for one in rank.modules if one.path in layers and one.attributes.get("fp16") is True}
+    halved |= {module_of(one.name) for one in rank.params if one.trainable and one.dtype == "float16"}
+    # A layer or two in half precision need no scale of their own.
+    return len(halved) * 2 > len(layers)
 
 
 def _mismatch(run: Run, scales: list[float]) -> tuple[float, float] | None:
@@ -125,6 +135,27 @@ def _mismatch(run: Run, scales: list[float]) -> tuple[float, float] | None:
             ):
                 return scales[0], float(own)
     return None
+
+
+def _never_divided(run: Run, rank: RankFolder, scales: list[float]) -> bool:
+    """Whether the optimizer gets the gradients of a scaled loss as backward has handed them out."""
+    if not scales or scales[0] == 1.0 or run.info.framework != "mindspore":
+        return False
+    optimizers = run.info.hyper.get("optimizers") or []
+    own = {group.get("loss_scale", 1.0) for one in optimizers for group in one.get("groups", ())}
+    if own != {1.0} or any(True for _ in rank.events(EventName.UNSCALE)):
+        return False
+    ratios = []
+    norm = None
+    for event in rank.events((EventName.BACKWARD, EventName.STEP), phase=TRAIN):
+        if event["event"] == EventName.BACKWARD:
+            norm = event.get("norm")
+        elif norm and event.get("grad_norm") is not None and not event["skipped"]:
+            own_norm, given = decode(event["grad_norm"]), decode(norm)
+            if math.isfinite(own_norm) and math.isfinite(given) and given:
+                ratios.append(own_norm / given)
+            norm = None
+    return len(ratios) > 1 and all(abs(one - 1) < _SAME for one in ratios)
 
 
 def _zeros(rank: RankFolder) -> float | None:

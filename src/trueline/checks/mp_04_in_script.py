@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.gradients import scaled_by
+from trueline.checks.of_script.gradients import gives_gradient, scaled_by
 from trueline.model.finding import Finding
-from trueline.script.roles import is_scaler
+from trueline.script.roles import Role, is_scaler
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
-from trueline.script.values import Const, Derived, Made, Value, ancestry
+from trueline.script.values import Const, Derived, Made, Value, ancestry, constant, options
+
+# A number that large before a loss is a scale.
+_FACTOR: Final = 64
 
 
 @check("mp.04")
@@ -19,8 +23,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     divided: list[str] = []
     plain: list[str] = []
     told: set[str] = set()
-    for event in script.trace.named("torch.autograd.grad"):
-        if scaled_by(event.arg(0, "outputs")) is None:
+    asked = [*script.trace.named("torch.autograd.grad"), *_within_gradients(script.trace)]
+    for event in asked:
+        of = event.receiver if event.implied else event.arg(0, "outputs")
+        if scaled_by(of) is None and not _is_scaled_by_hand(of):
             plain.append(str(event.place))
         elif _is_divided(event, script.trace):
             divided.append(str(event.place))
@@ -33,6 +39,23 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield na("mp_04_in_script.no_penalty")
 
 
+def _within_gradients(trace: Trace) -> Iterator[Event]:
+    """Gradients that are asked for inside a function that is differentiated itself."""
+    return (one for one in trace.of_role(Role.BACKWARD) if one.implied and gives_gradient(one))
+
+
+def _is_scaled_by_hand(value: Value | None) -> bool:
+    return any(
+        isinstance(one, Derived) and one.op == "Mult" and any(_is_factor(side) for side in one.of)
+        for one in options(value)
+    )
+
+
+def _is_factor(value: Value) -> bool:
+    number = constant(value)
+    return isinstance(number, int | float) and number >= _FACTOR
+
+
 def _is_divided(event: Event, trace: Trace) -> bool:
     """Whether what came out is divided by the scale anywhere."""
     values: list[Value] = [one for later in trace.events[event.index :] for one in (*later.args, *_receiver(later))]
@@ -40,10 +63,13 @@ def _is_divided(event: Event, trace: Trace) -> bool:
         if isinstance(value, Derived) and value.op in ("Div", "Mult"):
             sides = [list(ancestry(one, most=500)) for one in value.of]
             for at, side in enumerate(sides):
-                of_event = any(isinstance(one, Made) and one.event is event for one in side)
-                if of_event and any(_is_scale(one) for one in sides[1 - at]):
+                if _is_of(event, side) and not _is_of(event, sides[1 - at]) and any(map(_is_scale, sides[1 - at])):
                     return True
     return False
+
+
+def _is_of(event: Event, values: Sequence[Value]) -> bool:
+    return any(isinstance(one, Made) and one.event is event for one in values)
 
 
 def _receiver(event: Event) -> tuple[Value, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from trueline.checks.checklist import Checklist, Row
@@ -38,6 +39,7 @@ def result_of(checklist: Checklist, verb: str = "check") -> Result:
             "items": [_row_json(row) for row in checklist.rows],
             "ignored": [_ignored_json(one) for one in checklist.ignored],
             "looked_at": dict(checklist.looked_at),
+            "notes": [one.text() for one in checklist.notes],
         },
     )
 
@@ -50,12 +52,28 @@ def report_of(checklist: Checklist) -> Report:
     columns = [message(f"check.column_{one}") for one in ("code", "item", "conclusion", "evidence")]
     rows = [[row.code, _title(row), row.conclusion.word, _stands_on(row)] for row in checklist.rows]
     blocks: list[Any] = [Table(message("check.table"), columns, rows, marked)]
-    apart = [row.code for row in checklist.rows if not row.agree]
-    if apart:
-        blocks.append(Text(message("check.not_agreed", codes=", ".join(apart))))
+    blocks += [Text(_not_agreed(row)) for row in checklist.rows if not row.agree]
+    blocks += [Text(one) for one in checklist.notes]
     if checklist.ignored:
         blocks.append(Text(message("check.ignored", count=len(checklist.ignored), codes=_codes(checklist.ignored))))
     return Report(message("check.title"), conclusion_of(checklist), [*told, *suspects], blocks)
+
+
+def _not_agreed(row: Row) -> Message:
+    """Who says what of an item, where not all say the same."""
+    says = [
+        message("check.one_says", kind=_kinds(kind), conclusion=conclusion.word)
+        for kind, conclusion in row.by.items()
+        if conclusion in (Conclusion.FOUND, Conclusion.NONE)
+    ]
+    said = reduce(lambda before, one: message("check.and_says", before=before, said=one), says)
+    return message("check.not_agreed", code=row.code, said=said)
+
+
+def _kinds(together: str) -> Message:
+    """``run + bench_run`` in words."""
+    words = [message(f"check.kind_{one}") for one in together.split(" + ")]
+    return reduce(lambda before, one: message("check.both_kinds", before=before, other=one), words)
 
 
 def _codes(findings: Sequence[Finding]) -> str:

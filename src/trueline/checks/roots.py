@@ -36,14 +36,21 @@ RULES: Final[Sequence[Rule]] = (
     Rule("tr.02", "tr.01"),
     Rule("tr.02", "cg.04"),
     Rule("cg.02", "tr.06"),
+    # Inputs of thousands put units where they have no slope.
+    Rule("cg.02", "dp.01", _not_later),
+    Rule("tr.13", "dp.01", _not_later),
     # A loss scale that is too high, or inputs of thousands, overflow.
     Rule("mp.01", "mp.02", _not_later),
     Rule("mp.01", "dp.01", _not_later),
     Rule("mp.01", "hp.01"),
+    # What is not finite cannot be computed again.
+    Rule("cg.04", "mp.01", _not_later),
+    Rule("cg.04", "ds.01", _not_later),
     Rule("hp.01", "dp.01", _not_later),
     # Gradients that were never cleared, or clipped while scaled, throw the training as a high rate does.
     Rule("hp.01", "tr.01"),
     Rule("hp.01", "mp.03"),
+    Rule("hp.01", "mp.02"),
 )
 
 
@@ -51,7 +58,9 @@ def with_roots(findings: Iterable[Finding], rules: Sequence[Rule] = RULES) -> li
     """The findings again, those that follow from another one with its code; what a check has said itself stays."""
     told = list(findings)
     found = [one for one in told if one.conclusion is Conclusion.FOUND]
-    return [_with_root(one, found, rules) if one.conclusion is Conclusion.FOUND else one for one in told]
+    rooted = [_with_root(one, found, rules) if one.conclusion is Conclusion.FOUND else one for one in told]
+    circling = _circling(rooted)
+    return [replace(one, because=None) if one.code in circling else one for one in rooted]
 
 
 def _with_root(one: Finding, found: Sequence[Finding], rules: Sequence[Rule]) -> Finding:
@@ -62,6 +71,18 @@ def _with_root(one: Finding, found: Sequence[Finding], rules: Sequence[Rule]) ->
         if rule.code == one.code and any(_fits(rule, other, one) for other in found):
             return replace(one, because=rule.root)
     return one
+
+
+def _circling(findings: Sequence[Finding]) -> set[str]:
+    """Codes that follow only from each other: what nobody begins with is no root of anything."""
+    because: dict[str, set[str | None]] = {}
+    for one in findings:
+        if one.conclusion is Conclusion.FOUND:
+            because.setdefault(one.code, set()).add(one.because)
+    led: set[str | None] = {None}
+    while more := {code for code, roots in because.items() if code not in led and roots & led}:
+        led |= more
+    return set(because) - led
 
 
 def _fits(rule: Rule, root: Finding, other: Finding) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.gradient_sums import never_ending_sums
 from trueline.checks.of_script.gradients import cleared_at
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
@@ -17,9 +18,14 @@ from trueline.script.values import Value, options
 @check("tr.01")
 def from_script(script: Script) -> Iterator[Finding]:
     """Whether a training loop of torch clears the gradients of each of its optimizers."""
-    loops = [one for one in training_loops(script.trace) if _accumulates(one)]
+    every = training_loops(script.trace)
+    loops = [one for one in every if _accumulates(one)]
+    sums = [one for loop in every if loop not in loops for one in never_ending_sums(loop)]
+    for place, said in sums:
+        yield found(said, place.where())
     if not loops:
-        yield na("tr_01_in_script.nothing_accumulates")
+        if not sums:
+            yield na("tr_01_in_script.nothing_accumulates")
         return
     cleared: list[str] = []
     told: set[tuple[str, int]] = set()

@@ -56,7 +56,7 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
     rank = trained_rank(run)
     updates = _updates(rank) if rank is not None else []
     several = [one for one in updates if one.backwards > 1 and one.batches >= one.backwards]
-    if len(several) < min_updates or len(several) * 2 < len(updates):
+    if len(several) < min_updates or len(several) * 2 < len(updates) or _optimizers(rank) > 1:
         yield na("tr_03.not_accumulated" if updates else "tr_03.no_updates")
         return
     count = Counter(one.backwards for one in several).most_common(1)[0][0]
@@ -78,6 +78,11 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
             yield found("tr_03.summed", place, measured=ratios[0], limit=1 / count, evidence=evidence, count=count)
     else:
         yield suspect("tr_03.unclear", place, evidence=evidence, count=count)
+
+
+def _optimizers(rank: RankFolder | None) -> int:
+    """Optimizers that take turns have a backward pass each."""
+    return len({one["optimizer"] for one in rank.events(EventName.STEP, phase=TRAIN)}) if rank is not None else 0
 
 
 def _summed(one: _Update) -> bool | None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.gradients import is_divided, touches_gradients
+from trueline.checks.of_script.gradients import is_averaged, is_divided, touches_gradients
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event
-from trueline.script.values import Derived, Value, ancestry, constant, options
+from trueline.script.values import Derived, Made, Value, ancestry, constant, options
+
+
+_MOST = 400
 
 
 @check("tr.03")
@@ -22,7 +25,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     for loop in training_loops(script.trace):
         backwards = [one for one in loop.of(Role.BACKWARD) if _adds_up(one, loop)]
         for backward in backwards:
-            if is_divided(backward.receiver) or _is_divided_later(loop):
+            if is_averaged(backward.receiver) or _is_divided_later(loop):
                 looked.append(str(backward.place))
             else:
                 yield found("tr_03_in_script.not_averaged", _place(backward, loop).where())
@@ -35,6 +38,11 @@ def from_script(script: Script) -> Iterator[Finding]:
 def _adds_up(backward: Event, loop: TrainingLoop) -> bool:
     """Whether there are several of these to one update: the update waits for a count, or stands outside its loop."""
     steps = [one for one in loop.of(Role.STEP, Role.SCALER_STEP) if one.index > backward.index]
+    if backward.implied:
+        # Gradients are values: the updates that they go into.
+        steps = [one for one in steps if _goes_into(backward, one)]
+        if steps and all(one.conditional_within(loop.scope) and _sums_in(one) for one in steps):
+            return True
     if not steps:
         return False
     inner = [one for one in backward.loops() if one in backward.scopes[backward.scopes.index(loop.scope) + 1 :]]
@@ -70,11 +78,46 @@ def _place(backward: Event, loop: TrainingLoop) -> Place:
     if not backward.implied:
         return backward.place
     for step in loop.of(Role.STEP):
-        for value in ancestry(*step.args, most=400):
-            if isinstance(value, Derived) and value.op == "Add" and value.place is not None:
-                return value.place
+        for place in _sums_in(step):
+            return place
     losses = [one for one in loop.of(Role.LOSS) if one.index < backward.index]
     return losses[-1].place if losses else backward.place
+
+
+def _sums_in(step: Event) -> list[Place]:
+    """Where gradients are added to one another on the way to an update."""
+    places: list[Place] = []
+    for value in _up_to_gradients(step):
+        if isinstance(value, Derived) and value.op == "Add" and value.place is not None and _has_gradients(value):
+            places.append(value.place)
+        elif isinstance(value, Made) and value.event.method in ("add", "Add", "addn") and _has_gradients(value):
+            places.append(value.event.place)
+    return places
+
+
+def _up_to_gradients(step: Event) -> list[Value]:
+    """What an update is given, back to where the gradients were computed and no farther."""
+    waiting, found = list(step.args), []
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen.add(id(one))
+            found.append(one)
+            if not (isinstance(one, Made) and one.event.role is Role.BACKWARD):
+                waiting.extend(one.parts())
+    return found
+
+
+def _goes_into(backward: Event, step: Event) -> bool:
+    if not step.args:
+        return True
+    kept = any(one.event.method in ("value", "assign_value") for one in ancestry(*step.args) if isinstance(one, Made))
+    return kept or any(isinstance(one, Made) and one.event is backward for one in ancestry(*step.args))
+
+
+def _has_gradients(value: Value) -> bool:
+    return any(isinstance(one, Made) and one.event.role is Role.BACKWARD for one in ancestry(value, most=100))
 
 
 def _is_divided_later(loop: TrainingLoop) -> bool:

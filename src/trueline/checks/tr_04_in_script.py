@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
+from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import LOOP, UNCALLED, Event, Trace
 from trueline.script.values import Instance, Item, Made, Seq, Table, Value, ancestry, constant, options
+
+_RATE: Final = re.compile(r"(^|_)(lr|lrs|rate|rates|sched|schedule|learning_rates?)($|_|\d)")
 
 
 @check("tr.04")
 def from_script(script: Script) -> Iterator[Finding]:
     """Schedules that are built, and where they are stepped."""
     trace = script.trace
-    lists = list(_of_values(trace))
+    lists = [*_of_values(trace), *_of_names(script)]
     yield from lists
     built = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if not any(at.kind == UNCALLED for at in one.scopes)]
     if not built:
@@ -56,8 +62,46 @@ def _of_values(trace: Trace) -> Iterator[Finding]:
         if optimizers and id(value) not in used:
             yield found("tr_04_in_script.not_used", place.where())
     for event, rate in zip(optimizers, given, strict=True):
-        if isinstance(rate, Item) and constant(rate.index) == 0 and any(map(_is_schedule, ancestry(rate.of))):
+        if isinstance(rate, Item) and constant(rate.index) == 0 and _is_series(rate.of):
             yield found("tr_04_in_script.first_value", event.place.where())
+    unused = [one for one in trace.events if _is_unused_schedule(one)]
+    if unused and optimizers and not any(map(_is_schedule, (one for value in given for one in ancestry(value)))):
+        yield found("tr_04_in_script.class_not_used", optimizers[0].place.where(), name=_class_name(unused[0]))
+
+
+def _of_names(script: Script) -> Iterator[Finding]:
+    """Learning rates that are computed in a list and never read again."""
+    for source in script.files:
+        for scope in ast.walk(source.tree):
+            if isinstance(scope, ast.FunctionDef | ast.Module):
+                for node in _unread(scope):
+                    place = Place.of(source.shown, node)
+                    yield found("tr_04_in_script.not_used", place.where())
+
+
+def _unread(scope: ast.FunctionDef | ast.Module) -> Iterator[ast.AST]:
+    read = {one.id for one in ast.walk(scope) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    for node in scope.body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.ListComp | ast.List):
+            continue
+        target = node.targets[0]
+        named = isinstance(target, ast.Name) and _RATE.search(target.id) is not None
+        if named and isinstance(target, ast.Name) and target.id not in read and isinstance(scope, ast.FunctionDef):
+            yield node
+
+
+def _is_series(value: Value) -> bool:
+    return (isinstance(value, Seq) and value.open) or any(map(_is_schedule, ancestry(value)))
+
+
+def _is_unused_schedule(event: Event) -> bool:
+    """A schedule of the project's own that only reading it by itself has made."""
+    alone = any(one.kind == UNCALLED for one in event.scopes)
+    return alone and event.method == "__new__" and isinstance(event.result, Instance) and _is_schedule(event.result)
+
+
+def _class_name(event: Event) -> str:
+    return event.result.cls.name if isinstance(event.result, Instance) else ""
 
 
 def _schedules(trace: Trace) -> Iterator[Made | Instance]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.networks import has_norm, networks_given
 from trueline.model.finding import Finding
+from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.values import Const, Seq, Table, Value
@@ -25,7 +26,9 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
         amounts = _of_groups(groups, decay)
         if amounts is not None:
             if len(amounts) > 1 and min(amounts) > 0 and len(set(amounts)) == 1 and _all_say(groups):
-                yield found("tr_05_in_script.groups_alike", one.place.where(), measured=min(amounts), limit=0)
+                yield found(
+                    "tr_05_in_script.groups_alike", _last(groups, one.place).where(), measured=min(amounts), limit=0
+                )
             elif 0 in amounts:
                 kept_out.append(str(one.place))
             continue
@@ -42,6 +45,12 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
         yield none("tr_05_in_script.kept_out", evidence=kept_out)
     elif open_cases or not built:
         yield na("tr_05_in_script.little_or_none")
+
+
+def _last(groups: Value | None, place: Place) -> Place:
+    """The last group, which is the one that is kept out where one is."""
+    last = groups.items[-1] if isinstance(groups, Seq) else None
+    return last.place if isinstance(last, Table) and last.place is not None else place
 
 
 def _all_say(groups: Value | None) -> bool:

@@ -228,7 +228,7 @@ def _tokens(losses: list[Event], trace: Trace) -> Iterator[Finding]:
         label = _sequence(_target(event), trace)
         network = next((one for one in ancestry(event.arg(0), most=400) if _is_batch_input(one)), None)
         inputs = _sequence(network, trace) if network is not None else None
-        if label is None or inputs is None or label[0] is not inputs[0] and label[0] != inputs[0]:
+        if label is None or inputs is None or (label[0] is not inputs[0] and label[0] != inputs[0]):
             continue
         shift = label[1] - inputs[1]
         if shift >= 2 or shift < 0:

@@ -28,7 +28,7 @@ from typing import Any
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_run.label_values import label_values
-from trueline.checks.of_run.looks import EVAL, TRAIN, trained_rank, where
+from trueline.checks.of_run.looks import EVAL, TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName
@@ -82,7 +82,7 @@ def from_run(run: Run, *, min_per_class: int = 10) -> Iterator[Finding]:
 
 
 def _criteria(rank: RankFolder) -> Iterator[dict[str, Any]]:
-    for one in rank.events(EventName.CRITERION, phase=TRAIN):
+    for one in looked(rank, EventName.CRITERION, TRAIN):
         if one["function"] in _CLASSES and one.get("of_target", {}).get("whole") and one.get("of_prediction"):
             yield one
 
@@ -110,6 +110,8 @@ def _copied(rank: RankFolder, criteria: list[dict[str, Any]]) -> dict[str, Any] 
         return None
     given: dict[int, set[str]] = {}
     for event in rank.events(EventName.INPUT, phase=TRAIN):
+        if "Embedding" not in event["kind"]:
+            continue
         marks = {str(one["summary"]["fingerprint"]) for one in event["fields"] if len(one["shape"]) > 1}
         given.setdefault(event["step"], set()).update(marks)
     alike = [one for one in criteria if one["of_target"]["fingerprint"] in given.get(one["step"], set())]

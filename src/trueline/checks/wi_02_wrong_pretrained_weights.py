@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import few, trained_rank, where
+from trueline.checks.of_run.looks import few, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.formats.weights import Weights
 from trueline.kernel import fingerprint
@@ -38,7 +38,7 @@ from trueline.model.run import EventName
 def from_run(run: Run, *, max_missing: float = 0.5) -> Iterator[Finding]:
     """Weights as they were loaded."""
     rank = trained_rank(run)
-    loaded = list(rank.events(EventName.LOADED)) if rank is not None else []
+    loaded = looked(rank, EventName.LOADED) if rank is not None else []
     if not loaded:
         yield na("wi_02.nothing_loaded")
         return
@@ -64,7 +64,7 @@ def _judged(event: dict[str, Any], max_missing: float) -> Iterator[Finding]:
         yield found("wi_02.nothing_fits", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
     elif prefix is not None:
         yield found("wi_02.prefix", where(event), measured=share, evidence=evidence, **{**params, "prefix": prefix})
-    elif share > max_missing and unexpected:
+    elif share >= max_missing and unexpected:
         yield found("wi_02.most_missing", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
     elif missing and unexpected and share > 0.1:
         yield suspect("wi_02.most_missing", where(event), measured=share, limit=0.1, evidence=evidence, **params)

@@ -10,15 +10,17 @@ import click
 
 from trueline.cli.options import answer, json_flag
 from trueline.cli.page import start_lightly
+from trueline.cli.progress import StepsLine, doing
 from trueline.cli.verb import Verb
+from trueline.model.message import message
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
-    from trueline.model.finding import Finding
-    from trueline.script.script import Script
+    from trueline.checks.check import Check
+    from trueline.checks.gathering import Gathered
+    from trueline.checks.settings import Settings
 
 _BENCH = "--bench"
-_WEIGHTS = (".pth", ".pt", ".bin", ".ckpt", ".safetensors")
 
 
 class CheckVerb(Verb):
@@ -27,15 +29,16 @@ class CheckVerb(Verb):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given: list[str] = []
         of_bench = False
-        for one in args:
-            if one.startswith("-"):
-                of_bench = one == _BENCH
-                if not of_bench:
-                    given.append(one)
-            elif of_bench:
-                given.extend((_BENCH, one))
-            else:
+        for place, one in enumerate(args):
+            if one == _BENCH:
+                if not args[place + 1 :] or args[place + 1].startswith("-"):
+                    raise BadUsage("check.bench_of_what")
+                of_bench = True
+            elif one.startswith("-"):
+                of_bench = False
                 given.append(one)
+            else:
+                given.extend((_BENCH, one) if of_bench else (one,))
         return super().parse_args(ctx, given)
 
 
@@ -46,6 +49,8 @@ class CheckVerb(Verb):
 @click.option("--bench-data", metavar="SOURCE", help="check.option_bench_data")
 @click.option("--select", multiple=True, metavar="ITEM,…", help="check.option_select")
 @click.option("--ignore", multiple=True, metavar="ITEM,…", help="check.option_ignore")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="check.option_output")
+@click.option("--force", is_flag=True, help="compare.option_force")
 @json_flag
 def command(
     paths: Sequence[str],
@@ -54,84 +59,75 @@ def command(
     bench_data: str | None,
     select: Sequence[str],
     ignore: Sequence[str],
+    output: Path | None,
+    force: bool,
     as_json: bool,
 ) -> int:
     """Fill in the checklist."""
-    start_lightly()
-    from trueline.checks.checklist import chosen, fill_in
-    from trueline.checks.report import report_of, result_of
-    from trueline.checks.settings import read_settings
+    from trueline.cli.report_file import check_output, write_output
 
-    settings = read_settings(Path.cwd())
-    checks = chosen(_items(select) or settings.select, [*_items(ignore), *settings.ignore])
-    evidence, looked_at = _evidence(paths or ["."], "")
-    if bench:
-        of_bench, at_bench = _evidence(bench, "bench_")
-        evidence |= of_bench
-        looked_at |= at_bench
+    check_output(output, force)
+    start_lightly()
+    from trueline.checks.checklist import fill_in
+    from trueline.checks.gathering import BENCH, Gathered
+    from trueline.checks.report import report_of, result_of
+
+    settings = _settings(paths)
+    checks = _chosen(_items(select), _items(ignore), settings)
+    gathered = Gathered()
+    gathered.add(paths or ["."] if data is None else paths)
+    gathered.add(bench, BENCH)
     for name, source in (("data", data), ("bench_data", bench_data)):
         if source is not None:
-            evidence[name] = _described(source)
-            looked_at[name] = source
-    script = evidence.get("script")
-    checklist = fill_in(checks, evidence, settings.limits, lambda one: _is_left_out(one, script), looked_at)
-    return answer(result_of(checklist), lambda: report_of(checklist), as_json=as_json)
+            _describe(gathered, name, source)
+    with doing(lambda what: message("check.asking", check=what)) as tell:
+        checklist = fill_in(
+            checks,
+            gathered.evidence,
+            settings.limits,
+            looked_at=gathered.looked_at,
+            notes=gathered.notes,
+            progress=lambda one: tell(one.code),
+        )
+    code = answer(result_of(checklist), lambda: report_of(checklist), as_json=as_json)
+    write_output(output, checklist)
+    return code
 
 
 def _items(given: Sequence[str]) -> list[str]:
     return [one.strip() for text in given for one in text.split(",") if one.strip()]
 
 
-def _evidence(paths: Sequence[str], side: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """What the paths are: scripts and folders of them, one run, one weight file."""
-    from trueline.formats.run_folder.reader import open_run
-    from trueline.script.script import read_script
+def _settings(paths: Sequence[str]) -> Settings:
+    """Those of the project that the first path is in."""
+    from trueline.checks.settings import find_settings, read_settings
 
-    scripts: list[Path] = []
-    evidence: dict[str, Any] = {}
-    looked_at: dict[str, str] = {}
-    for text in paths:
-        path = Path(text)
-        kind = _kind(path)
-        if kind == "script":
-            scripts.append(path)
-            continue
-        name = f"{side}{kind}"
-        if name in evidence:
-            raise BadUsage("check.twice", kind=kind, path=text)
-        evidence[name] = open_run(path) if kind == "run" else path
-        looked_at[name] = text
-    if scripts:
-        evidence[f"{side}script"] = read_script(scripts)
-        looked_at[f"{side}script"] = " ".join(str(one) for one in scripts)
-    return evidence, looked_at
+    first = Path(paths[0]) if paths else Path()
+    return read_settings(find_settings(first if first.is_dir() else first.parent))
 
 
-def _kind(path: Path) -> str:
-    from trueline.data.manifest.of_run import is_run
+def _chosen(select: Sequence[str], ignore: Sequence[str], settings: Settings) -> list[Check]:
+    """What the command line selects is asked even where the project ignores it."""
+    from trueline.checks.checklist import chosen
 
-    if path.is_dir() and is_run(path):
-        return "run"
-    if path.suffix.lower() in _WEIGHTS:
-        return "weights"
-    if path.is_dir() or path.suffix == ".py" or not path.exists():
-        return "script"
-    raise BadUsage("check.what_is_it", path=str(path))
+    if select:
+        return chosen(select, ignore)
+    return chosen(settings.select, [*ignore, *settings.ignore])
 
 
-def _described(source: str) -> Any:
+def _describe(gathered: Gathered, name: str, source: str) -> None:
+    """Read a dataset, telling how far it has come."""
     from trueline.data.describing import Wanted, describe
     from trueline.data.sources.opening import open_source
 
-    return describe(open_source(source), Wanted(), None)
-
-
-def _is_left_out(finding: Finding, script: Script | None) -> bool:
-    """A comment in the source asks not to be told."""
-    if script is None or finding.where.file is None or finding.where.line is None:
-        return False
-    name = finding.where.file
-    for source in script.files:
-        if source.shown == name or str(source.path) == name or source.path.name == name:
-            return source.leaves_out(finding.where.line, finding.where.line, finding.code)
-    return False
+    reading, line = message("check.describing", source=source), StepsLine()
+    opened: Any = open_source(source)
+    try:
+        gathered.evidence[name] = describe(
+            opened, Wanted(), lambda done: line.show(done, opened.length or done, reading)
+        )
+    finally:
+        line.wipe()
+        if hasattr(opened, "close"):
+            opened.close()
+    gathered.looked_at[name] = source

@@ -22,6 +22,7 @@ from trueline.model.trouble import BadUsage
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter
+    from trueline.cli.run_check import RunCheck
     from trueline.record.again import Command
     from trueline.record.keeping.keep import Keep
     from trueline.record.perturb import Perturbation, PerturbedAdapters
@@ -51,6 +52,7 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--manifest", is_flag=True, help="manifest.option_run")
 @click.option("--data-root", "data_roots", multiple=True, metavar="DIR", help="manifest.option_data_root")
 @click.option("--batches", type=click.IntRange(1), metavar="N", help="sources.option_batches")
+@click.option("--check", is_flag=True, help="check.option_run")
 @click.option("--no-source", is_flag=True, help="run.no_source")
 def command(
     output: str | None,
@@ -72,6 +74,7 @@ def command(
     manifest: bool,
     data_roots: tuple[str, ...],
     batches: int | None,
+    check: bool,
     no_source: bool,
     quiet: bool,
     json_file: str | None,
@@ -108,20 +111,39 @@ def command(
     if not _is_later_rank():
         check_free(folder)
     _restart_with_fixed_hash(seed)
+    checked = _check(wanted.folder, script, as_module, quiet) if check and not _is_later_rank() else None
     repeated = _to_repeat(wanted, script, args, as_module) if noise else None
     with script_output(json_file) as answer:
         interrupted = False
-        code, recorded, fields = _run(wanted, folder, script, args, as_module=as_module, quiet=quiet)
+        code, recorded, fields = _run(wanted, folder, script, args, checked, as_module=as_module, quiet=quiet)
         if repeated is not None:
             fields["noise"], interrupted = _measure_noise(repeated, wanted, code, noise_runs, noise_steps, quiet)
-        result = Result("run", recorded, Exit.FINE, fields={"run": str(wanted.folder), "script_exit": code, **fields})
+        ended = checked.finish() if checked is not None else None
+        if ended is not None:
+            fields["check"] = ended.to_json()
+        result = Result(
+            "run",
+            recorded,
+            Exit.PROBLEM if ended is not None and ended.exit is Exit.PROBLEM else Exit.FINE,
+            ended.findings if ended is not None else (),
+            {"run": str(wanted.folder), "script_exit": code, **fields},
+        )
         try:
             answer(result.dump() + "\n")
         except OSError as error:
             say(message("run.no_answer", file=json_file, reason=error.strerror or str(error)))
     if not quiet:
         say(recorded)
-    return INTERRUPTED if interrupted else code
+    if interrupted:
+        return INTERRUPTED
+    return int(ended.exit) if ended is not None and code == 0 else code
+
+
+def _check(folder: Path, script: str, as_module: bool, quiet: bool) -> RunCheck:
+    """What asks the checklist of this run."""
+    from trueline.cli.run_check import RunCheck
+
+    return RunCheck(folder, script, as_module=as_module, quiet=quiet)
 
 
 def _keep(ring: int | None, steps: str | None) -> Keep:
@@ -153,7 +175,14 @@ def _measure_noise(
 
 
 def _run(
-    wanted: Wanted, shown: Path, script: str, args: list[str], *, as_module: bool, quiet: bool
+    wanted: Wanted,
+    shown: Path,
+    script: str,
+    args: list[str],
+    checked: RunCheck | None,
+    *,
+    as_module: bool,
+    quiet: bool,
 ) -> tuple[int, Message, dict[str, object]]:
     from trueline.record import graph_dump, launchers
     from trueline.record.again import Command
@@ -169,7 +198,7 @@ def _run(
         if wanted.keep:
             raise BadUsage("run.no_state_of_ranks")
         opened = begin_list(wanted, script, launcher=True)
-        code = launchers.run_launcher(launcher, args, wanted)
+        code = launchers.run_launcher(launcher, args, wanted, checked.look if checked is not None else None)
         listed = finish_list(opened, wanted, shown, launcher=True, quiet=quiet)
         return code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), listed
     (check_module if as_module else check_script)(script)
@@ -180,7 +209,7 @@ def _run(
     perturbed = _repeated(perturbation) if perturbation is not None else _experiment()
     feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
     recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
-    recording.begin()
+    recording.begin(lambda: checked.hear(recording.recorder) if checked is not None else None)
     opened = begin_list(wanted, script, launcher=False)
     code = 1
     try:

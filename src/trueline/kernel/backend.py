@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import cast
 
 from trueline.kernel import native, twin
+from trueline.kernel.library import WANTED, is_loaded
 from trueline.kernel.state import Backend
 
 NATIVE = cast(Backend, native)
 TWIN = cast(Backend, twin)
-_current: Backend = NATIVE if native.is_loaded() and os.environ.get("TRUELINE_KERNEL") != "numpy" else TWIN
+_current: Backend = NATIVE if is_loaded() and WANTED else TWIN
 
 
 def native_available() -> bool:

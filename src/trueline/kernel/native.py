@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,43 +21,19 @@ from trueline.kernel.chunks import (
     thread_count,
 )
 from trueline.kernel.dtypes import ITEM_SIZE
+from trueline.kernel.library import choose_lanes, is_loaded
+from trueline.kernel.library import library as _library
 from trueline.kernel.state import DistanceState, RowStats, SummaryNumbers, SummaryState, Tolerance
 from trueline.kernel.stopping import stopping
 
+__all__ = ["choose_lanes", "describe_rows", "distance_state", "fingerprint", "is_loaded", "summary_state"]
+
 # A whole number of segments, so that the sums are those of the array in one go.
 STRIDE = 32 * SEGMENT_PAIRS
-LIBRARY = Path(__file__).with_name("_native.so")
 _SUMMARY = struct.Struct("=5Q5dQ")
 _DISTANCE = struct.Struct("=7Qq8d")
 _HASH = struct.Struct("=Q")
 _TOLERANCE = struct.Struct("=5d")
-_P, _U, _I, _D = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_double
-_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "tl_summary_start": (None, [_P]),
-    "tl_summary_add": (_I, [_P, _U, _I, _U, _D, _I, _P]),
-    "tl_summary_whole": (_I, [_P, _U, _I, _I, _P]),
-    "tl_hash_add": (_I, [_P, _U, _U, _I, _P]),
-    "tl_hash_finish": (_U, [_U, _U, _I]),
-    "tl_describe_rows": (None, [_P, _U, _U, _I, _P, _P, _P, _P, _P]),
-    "tl_distance_start": (None, [_P]),
-    "tl_distance_add": (_I, [_P, _I, _P, _I, _U, _U, _P, _I, _P]),
-    "tl_choose_lanes": (_I, [_I]),
-}
-
-
-def _load() -> Any:
-    # The fingerprint is defined over little-endian words, which the native code takes for granted.
-    if sys.byteorder != "little" or not LIBRARY.exists():
-        return None
-    try:
-        library = ctypes.CDLL(str(LIBRARY))
-        for name, (result, arguments) in _SIGNATURES.items():
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
-    except (OSError, AttributeError):
-        # Built for another machine or an older TrueLine: the twin gives the same answers.
-        return None
-    return library
 
 
 class _Memory(threading.local):
@@ -72,18 +46,7 @@ class _Memory(threading.local):
         self.tolerance_at = ctypes.addressof(self.tolerance)
 
 
-_library = _load()
 _memory = _Memory()
-
-
-def is_loaded() -> bool:
-    """The library was built and fits."""
-    return _library is not None
-
-
-def choose_lanes(best: bool) -> bool:
-    """Use the CPU's best lanes or the baseline's; says whether the best are in use."""
-    return bool(_library.tl_choose_lanes(int(best)))
 
 
 def _expect(result: int) -> None:

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from trueline.record.site_path import with_site
 from trueline.record.wanted import Wanted
 
 VARIABLE = "TRUELINE_RECORD"
+_LOOK_EVERY = 1.0
 
 
 def find_launcher(name: str) -> str | None:
@@ -30,14 +31,17 @@ def find_launcher(name: str) -> str | None:
     return str(path.absolute()) if runs_itself else None
 
 
-def run_launcher(program: str, args: Sequence[str], wanted: Wanted) -> int:
-    """Run a launcher with its ranks recording, and return its exit code."""
+def run_launcher(program: str, args: Sequence[str], wanted: Wanted, meanwhile: Callable[[], None] | None = None) -> int:
+    """Run a launcher with its ranks recording, doing ``meanwhile`` now and then, and return its exit code."""
     environment = {**os.environ, VARIABLE: _packed(wanted), **with_site(os.environ)}
     process = subprocess.Popen([program, *args], env=environment)
     while True:
         try:
-            code = process.wait()
+            code = process.wait(timeout=_LOOK_EVERY if meanwhile is not None else None)
             return code if code >= 0 else 128 - code
+        except subprocess.TimeoutExpired:
+            if meanwhile is not None:
+                meanwhile()
         except KeyboardInterrupt:
             # The terminal has sent it to the launcher as well, which ends its ranks in order.
             continue

@@ -75,6 +75,13 @@ class Parameters:
         """Whether an optimizer holds this parameter."""
         return self._held_by.get(parameter) is not None
 
+    def holders(self, root: Root) -> list[int]:
+        """The optimizers that hold parameters of a network that want a gradient."""
+        module = root.module()
+        own = root.adapter.values.tensors(module) if module is not None else ()
+        found = {held[0] for one in own if one.trainable and (held := self._held_by.get(one.value)) is not None}
+        return sorted(found)
+
     def table(self, networks: Networks) -> list[ParamInfo]:
         """Every parameter and buffer of every network; of one that is gone as it was last."""
         first: dict[int, str] = {}

@@ -38,12 +38,21 @@ def render_report(report: Report, stream: TextIO, lang: str | None = None, *, wi
     if width is None and os.environ.get("COLUMNS") == "0":
         # As Python has it: a width of 0 is none said.
         width = shutil.get_terminal_size().columns
-    page = _Page(_PlainConsole(file=stream, width=width, highlight=False, markup=False, emoji=False), lang)
+    page = _page(stream, lang, width)
     page.line(say(report.conclusion, lang), "bold")
     for indent, text, style in finding_lines(report.findings, lang):
         page.line(text, style, indent)
     for block in report.blocks:
         page.block(block)
+
+
+def render_block(block: Block, stream: TextIO, lang: str | None = None, *, width: int) -> None:
+    """One block alone, after an empty line."""
+    _page(stream, lang, width).block(block)
+
+
+def _page(stream: TextIO, lang: str | None, width: int | None) -> _Page:
+    return _Page(_PlainConsole(file=stream, width=width, highlight=False, markup=False, emoji=False), lang)
 
 
 class _PlainConsole(Console):

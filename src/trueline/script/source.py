@@ -26,9 +26,11 @@ class SourceFile:
     # Line → codes that are not to be told there (none: no code at all), and the reason given.
     ignored: dict[int, tuple[tuple[str, ...], str]] = field(default_factory=dict)
 
-    def leaves_out(self, line: int, last: int, code: str) -> bool:
-        """Whether a comment on these lines, or alone on the line before, asks not to be told of this code."""
-        for number in range(line - 1, max(line, last) + 1):
+    def leaves_out(self, line: int, code: str) -> bool:
+        """Whether a comment in the statement of this line, or alone before it, asks not to be told of this code."""
+        if not self.ignored:
+            return False
+        for number in range(line - 1, self._last(line) + 1):
             found = self.ignored.get(number)
             if found is None or (number == line - 1 and not self._is_comment(number)):
                 continue
@@ -36,6 +38,15 @@ class SourceFile:
             if not codes or code in codes or code.partition(".")[0] in codes:
                 return True
         return False
+
+    def _last(self, line: int) -> int:
+        """Where the statement that begins on a line ends, those with statements of their own left out."""
+        ends = [
+            node.end_lineno or line
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.stmt) and node.lineno == line and not hasattr(node, "body")
+        ]
+        return max(ends, default=line)
 
     def _is_comment(self, number: int) -> bool:
         lines = self.text.splitlines()
@@ -59,11 +70,12 @@ def read_source(path: Path, shown: str) -> SourceFile:
         line = getattr(error, "lineno", None)
         source.trouble = f"{getattr(error, 'msg', None) or error}" + (f" (line {line})" if line else "")
     else:
-        source.ignored = _ignored(source.text)
+        source.ignored = comments_of(source.text)
     return source
 
 
-def _ignored(text: str) -> dict[int, tuple[tuple[str, ...], str]]:
+def comments_of(text: str) -> dict[int, tuple[tuple[str, ...], str]]:
+    """What comments ask to be left out: line → codes (none: all of them) and the reason given."""
     if "trueline:" not in text:
         return {}
     found: dict[int, tuple[tuple[str, ...], str]] = {}

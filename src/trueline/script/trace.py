@@ -21,6 +21,8 @@ UNCALLED: Final = "uncalled"
 # Inside a function that a framework differentiates.
 GRAD: Final = "grad"
 HANDLER: Final = "handler"
+# The event that one and the same layer is put into a list several times.
+REPEATED: Final = "trueline.repeated"
 
 
 @dataclass(eq=False, slots=True)

@@ -23,7 +23,7 @@ def forward(inputs, labels):
 
 step = ms.value_and_grad(forward, None, optimizer.parameters)
 for epoch in range(2):
-    for inputs, labels in train.create_tuple_iterator():
+    for inputs, labels in train.create_tuple_iterator():  # expect: api.02
         loss, gradients = step(inputs, labels)
         optimizer(gradients)
 

@@ -22,5 +22,5 @@ for epoch in range(2):
         optimizer.step()
 
     with torch.no_grad():
-        hits = sum((net(inputs).argmax(1) == labels).sum().item() for inputs, labels in test)
+        hits = sum((net(inputs).argmax(1) == labels).sum().item() for inputs, labels in test)  # expect: api.02
     print(epoch, hits / len(test.dataset))

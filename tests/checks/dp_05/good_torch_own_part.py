@@ -16,7 +16,7 @@ train = DataLoader(TensorDataset(x[rank::world], y[rank::world]), batch_size=8, 
 net = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3)))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 loss_fn = nn.CrossEntropyLoss()
-for epoch in range(2):
+for _ in range(2):
     for inputs, labels in train:
         optimizer.zero_grad()
         loss_fn(net(inputs), labels).backward()

@@ -17,7 +17,7 @@ rank = int(os.environ["RANK_ID"])
 train = ds.NumpySlicesDataset((x[rank:64:2], y[rank:64:2]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
-optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)  # expect: tr.08
 loss_fn = nn.CrossEntropyLoss()
 
 

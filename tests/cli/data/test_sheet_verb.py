@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import warm
 from cli.broken_files import is_one_line
 from cli.calling import call, environment
 from docs.json_schema import faults
@@ -220,8 +219,8 @@ torch.load("net.pth")
 def run(room: Path) -> str:
     """A training that turns around every second batch, on its way to the network."""
     (room / "train.py").write_text(TRAIN)
-    command = [sys.executable, "-m", "trueline", "run", "--batches", "6", "--manifest", "-o", "run", "train.py"]
-    done = subprocess.run(command, cwd=room, env=environment(OMP_NUM_THREADS="1"), capture_output=True, text=True)
+    line = ("-m", "trueline", "run", "--batches", "6", "--manifest", "-o", "run", "train.py")
+    done = warm.python("torch", room, *line, env=environment(OMP_NUM_THREADS="1"))
     assert done.returncode == 0, done.stderr
     assert "left out, as written by the run itself or changed while it went on: net.pth" in done.stderr
     return "run"

@@ -15,6 +15,7 @@ from trueline.data.sources.opening import open_source
 from trueline.model.trouble import Trouble
 
 HERE = Path(__file__).parent
+pytestmark = pytest.mark.usefixtures("warm_guests")
 
 
 @pytest.fixture(scope="module")

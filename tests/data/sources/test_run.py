@@ -58,7 +58,8 @@ def record(folder: Path, text: str, *options: str, **env: str) -> Path:
     images, labels = digits()
     folder.mkdir(parents=True, exist_ok=True)
     np.savez(folder / "digits.npz", x=images, y=labels)
-    ran = trueline("run", *options, "-o", "fed", script(folder, text), cwd=folder, env=env)
+    framework = "torch" if "torch" in text else "mindspore"
+    ran = trueline("run", *options, "-o", "fed", script(folder, text), cwd=folder, env=env, forked=framework)
     assert ran.returncode == 0, ran.stderr
     return folder / "fed"
 

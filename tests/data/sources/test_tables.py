@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from data.sources.table_writing import ENDINGS, write_table
 
+from trueline.data.sources import duck
 from trueline.data.sources.tables import TableSource, is_table, open_table
 from trueline.model.trouble import BadFile, BadUsage
 
@@ -245,3 +246,18 @@ def test_a_column_that_hides_where_rows_come_from_is_one_trouble(tmp_path: Path)
     path = write_table(tmp_path / "t.parquet", {"File_Row_Number": [1.0], "x": [2]})
     with pytest.raises(BadFile, match="file_row_number"):
         open_table(path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_needs_more_memory_than_is_kept_to_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr(duck, "_MEMORY", 1)
+    monkeypatch.setattr(duck, "_MEMORY_OF_THREAD", 0)
+    texts = [f"{place} is the text of this row" for place in range(20_000)]
+    path = write_table(tmp_path / f"t.{ending}", {"text": texts, "n": list(range(20_000))})
+    if ending != "parquet":
+        path.write_text(path.read_text() + "not, a, row\n")
+    source = open_table(path)
+    assert all_of(source, "text") == texts
+    assert source.skipped.total == (ending != "parquet")

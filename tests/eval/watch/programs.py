@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,14 +51,20 @@ def programs() -> list[Program]:
     return found
 
 
-def watched(program: Program, answer: Path) -> dict[str, Any]:
+def in_python(folder: Path, *arguments: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """``python arguments…`` in a folder."""
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=_LONGEST, check=False)
+
+
+def watched(
+    program: Program, answer: Path, python: Callable[..., subprocess.CompletedProcess[str]] = in_python
+) -> dict[str, Any]:
     """What the verb answers, in a process of its own."""
     sources = str(HERE.parents[2] / "src")
     environment = {"ONEDNN_MAX_CPU_ISA": "AVX2", "OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": sources}
-    command = [sys.executable, "-m", "trueline", "watch", "--json", str(answer), program.told["script"]]
-    ended = subprocess.run(
-        command, cwd=program.folder, env=environment, capture_output=True, text=True, timeout=_LONGEST, check=False
-    )
+    line = ("-m", "trueline", "watch", "--json", str(answer), program.told["script"])
+    ended = python(program.folder, *line, env=environment)
     if not answer.exists():
         raise RuntimeError(f"no answer: {ended.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(answer.read_text("utf-8"))

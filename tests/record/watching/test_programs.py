@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+import warm
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "eval" / "watch"))
 
@@ -17,4 +19,6 @@ ALL = sorted(programs(), key=lambda one: one.name[::-1])
 
 @pytest.mark.parametrize("program", ALL, ids=lambda one: one.name)
 def test_the_operator_and_line_are_named_and_healthy_programs_left_alone(program: Program, tmp_path: Path) -> None:
-    assert wrong(program, watched(program, tmp_path / "answer.json")) == []
+    framework = warm.framework_of([program.told["script"]], program.folder)
+    answer = watched(program, tmp_path / "answer.json", partial(warm.python, framework))
+    assert wrong(program, answer) == []

@@ -22,6 +22,13 @@ _LOSSES: Final = (
     *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"),
 )
 _DROPOUTS: Final = ("dropout", "dropout1d", "dropout2d", "dropout3d")
+_VIEWS: Final = frozenset(
+    (
+        *("Reshape", "View", "Squeeze", "Unsqueeze", "ExpandDims", "ExpandDimsView", "Cast", "Select", "StridedSlice"),
+        *("Transpose", "TransposeView", "SelectExtView", "SliceExt", "SliceExtView", "Contiguous"),
+    )
+)
+_MOST_VIEWS: Final = 6
 # Cells that compute by themselves; the others call one of the functions.
 _CELLS: Final = {"SoftmaxCrossEntropyWithLogits": "cross_entropy", "MSELoss": "mse_loss", "L1Loss": "l1_loss"}
 
@@ -74,7 +81,7 @@ def _losing(telling: Telling, name: str, original: Callable[..., Any]) -> Callab
 
 
 def _tell(telling: Telling, name: str, prediction: Any, target: Any, settings: dict[str, Any], result: Any) -> None:
-    node = getattr(prediction, "_grad_node", None)
+    node = _maker(getattr(prediction, "_grad_node", None))
     with telling.silence(), values.without_gradient():
         telling.observer.aside(
             "criterion",
@@ -83,8 +90,19 @@ def _tell(telling: Telling, name: str, prediction: Any, target: Any, settings: d
             target=target,
             settings=settings,
             value=result,
-            made_by=None if node is None or node.is_leaf() else str(node.name()),
+            made_by=None if node is None else str(node.name()),
         )
+
+
+def _maker(node: Any) -> Any:
+    """The operator that computed a tensor, before it was reshaped, picked from or cast."""
+    for _ in range(_MOST_VIEWS):
+        if node is None or node.is_leaf():
+            return None
+        if str(node.name()) not in _VIEWS:
+            break
+        node = next((one for one, _ in node.next_functions if one is not None), None)
+    return node
 
 
 def tell_cell(telling: Telling, cell: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:

@@ -18,6 +18,14 @@ _NAMES: Final = (
     *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"),
 )
 
+_VIEWS: Final = frozenset(
+    (
+        *("View", "UnsafeView", "ReshapeAlias", "Squeeze", "Unsqueeze", "Select", "Slice"),
+        *("Transpose", "Permute", "T", "ToCopy", "Clone", "Alias", "Expand", "Index"),
+    )
+)
+_MOST_VIEWS: Final = 6
+
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
     """Tell what the loss functions are called with, and what they give where no gradient is asked for."""
@@ -33,7 +41,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             if torch.is_grad_enabled():
                 prediction, target = given.get(names[0]), given.get(names[1])
-                node = getattr(prediction, "grad_fn", None)
+                node = _maker(getattr(prediction, "grad_fn", None))
                 observer.aside(
                     "criterion",
                     name=name,
@@ -41,7 +49,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
                     target=target,
                     settings={**defaults, **{one: given[one] for one in names[2:] if one in given}},
                     value=result,
-                    made_by=None if node is None else node.name().removesuffix("Backward0"),
+                    made_by=None if node is None else _plain(node),
                 )
             elif result.numel() == 1:
                 observer.loss(result, "output")
@@ -53,6 +61,20 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         told = teller(name, one)
         patches.wrap(functional, name, lambda original, told=told: outermost(original, speaks, after=told))  # type: ignore[misc]
     patches.wrap(torch.jit, "script", lambda original: _with(originals, original))
+
+
+def _plain(node: Any) -> str:
+    """An operator's name: ``Softmax`` for SoftmaxBackward0."""
+    return str(node.name()).partition("Backward")[0]
+
+
+def _maker(node: Any) -> Any:
+    """The operator that computed a tensor, before it was reshaped, picked from or cast."""
+    for _ in range(_MOST_VIEWS):
+        if node is None or _plain(node) not in _VIEWS:
+            break
+        node = node.next_functions[0][0]
+    return node
 
 
 def _with(originals: dict[str, Any], original: Callable[..., Any]) -> Callable[..., Any]:

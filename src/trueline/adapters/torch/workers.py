@@ -7,7 +7,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Final
 
 import numpy as np
@@ -113,18 +113,14 @@ def _tell(end: int, seed: Any, number: int, before: dict[str, str], dataset: Any
             os.write(end, line.encode())
 
 
-@contextmanager
-def _harmless() -> Iterator[None]:
-    """Whatever goes wrong in this block, the worker goes on."""
-    try:
-        yield
-    except Exception:  # noqa: BLE001, S110 - a dataset may answer anything, and nobody hears a worker
-        pass
+def _harmless() -> AbstractContextManager[None]:
+    """Whatever goes wrong in the block, the worker goes on: a dataset may answer anything, and nobody would hear."""
+    return suppress(Exception)
 
 
 def _streams(dataset: Any) -> dict[str, str]:
     """A mark of the state of each generator that a worker may draw from, by name."""
-    found = {"random": _mark(random.getstate()), "numpy": _mark(np.random.get_state()[1:3])}
+    found = {"random": _mark(random.getstate()), "numpy": _mark(_words(np.random.get_state()))}
     found["torch"] = _mark(torch.get_rng_state().numpy().tobytes())
     for path, generator in _held(dataset, "dataset", _DEPTH):
         if len(found) >= _MOST_STREAMS:
@@ -151,10 +147,15 @@ def _state(generator: Any) -> Any:
     if isinstance(generator, np.random.Generator):
         return str(generator.bit_generator.state)
     if isinstance(generator, np.random.RandomState):
-        return generator.get_state()[1:3]
+        return _words(generator.get_state())
     if isinstance(generator, torch.Generator):
         return generator.get_state().numpy().tobytes()
     return generator.getstate()
+
+
+def _words(state: Any) -> Any:
+    """Of NumPy's older generator the words and the place in them."""
+    return state[1:3]
 
 
 def _mark(state: Any) -> str:

@@ -1,4 +1,4 @@
-"""The labels among what was fed, and the classes that the loss knows."""
+"""The labels among what was fed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.of_run.entered import CLASSIFYING, losses, module_at
 from trueline.checks.of_run.feeding import Fed, Stream
-from trueline.formats.run_folder.reader import Run
 from trueline.model.sample import Batch, SampleField
 
 _NAMES: Final = ("label", "labels", "target", "targets", "y", "class", "cls", "class_id", "category")
 _WHOLE: Final = ("int", "uint", "bool")
-_IGNORED: Final = -100
 # More different ones are no classes but numbers of samples, or words.
 _MOST_CLASSES: Final = 1000
 _ENOUGH: Final = 50
@@ -91,40 +88,3 @@ def content_of(fed: Fed, place: int, label: str) -> tuple[int, ...] | None:
     fields = [one for one in fed.batch.fields if one.name != label]
     rich = [one for one in fields if math.prod(one.shape) >= 8 and one.dtype.startswith("float") and one.std[place] > 0]
     return tuple(one.fingerprints[place] for one in fields) if rich else None
-
-
-@dataclass(frozen=True, slots=True)
-class Classifying:
-    """A loss over classes: the module, how many classes it is given, which label it leaves out, whether it weighs."""
-
-    module: str
-    kind: str
-    classes: int | None
-    ignored: float
-    weighted: bool
-
-
-def classifying(run: Run) -> Classifying | None:
-    """The loss over classes that training is judged by, where it is a module."""
-    for one in losses(run):
-        if one.kind not in CLASSIFYING or not one.fields:
-            continue
-        module = module_at(run, one.module)
-        arguments = dict(module.arguments or {}) if module is not None else {}
-        attributes = dict(module.attributes) if module is not None else {}
-        given = {**attributes, **arguments}
-        scores = one.fields[0].shape
-        classes = scores[1] if len(scores) == 2 and scores[1] > 1 and not one.kind.startswith("BCE") else None
-        ignored = given.get("ignore_index")
-        weighted = any(given.get(name) is not None for name in ("weight", "pos_weight", "alpha"))
-        weighted = weighted or "Focal" in one.kind
-        return Classifying(
-            one.module, one.kind, classes, float(ignored) if isinstance(ignored, int) else _IGNORED, weighted
-        )
-    return None
-
-
-def judged_otherwise(run: Run) -> bool:
-    """Whether training is judged by losses that know no classes."""
-    kinds = {one.kind for one in losses(run)}
-    return bool(kinds) and not kinds & set(CLASSIFYING)

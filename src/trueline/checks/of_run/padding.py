@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.checks.of_run.feeding import Stream, training
 from trueline.formats.run_folder.reader import Run
-from trueline.model.sample import Ends
+from trueline.model.sample import Ends, SampleField
 
 _RARE: Final = 0.01
 _RARE_SIDE: Final = 0.05
@@ -39,8 +39,13 @@ def ends_seen(run: Run) -> bool:
     return any(_ends(stream, name) for stream in training(run) for name in _names(stream))
 
 
+def is_mask(field: SampleField) -> bool:
+    """Whether it says of each place only yes or no."""
+    return field.dtype == "bool" or (min(field.minimum, default=0) >= 0 and max(field.maximum, default=2) <= 1)
+
+
 def _names(stream: Stream) -> list[str]:
-    return [one.name for one in stream.batches[0].batch.fields] if stream.batches else []
+    return [one.name for one in stream.batches[0].batch.fields if not is_mask(one)] if stream.batches else []
 
 
 def _ends(stream: Stream, name: str) -> list[tuple[Ends, int, int]]:

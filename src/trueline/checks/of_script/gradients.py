@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.script.roles import Role
 from trueline.script.trace import GRAD, Event
-from trueline.script.values import Attribute, Const, Derived, Made, Symbol, Value, ancestry, constant
+from trueline.script.values import Attribute, Const, Derived, Made, Symbol, Value, ancestry, constant, options
 
 _NO_GRADIENT: Final = ("no_grad", "inference_mode")
 _CUTTING: Final = frozenset(("detach", "detach_", "item", "numpy", "asnumpy", "tolist", "stop_gradient"))
@@ -78,6 +78,34 @@ def is_divided(value: Value | None, *, until: tuple[Role, ...] = (Role.LOSS, Rol
                 return True
         waiting.extend(one.parts())
     return False
+
+
+def is_averaged(loss: Value | None) -> bool:
+    """Whether the last thing done to a loss is a division by a number, or a product with one that may be a share."""
+    waiting = list(options(loss))
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, Derived):
+            continue
+        if one.op == "Div" and any(_is_number(side) for side in one.of):
+            return True
+        if one.op == "Mult" and any(_is_number(side) and not _is_at_least_one(side) for side in one.of):
+            return True
+        waiting.extend(option for side in one.of for option in options(side))
+    return False
+
+
+def _is_number(value: Value) -> bool:
+    """Whether no network and no loss is in it."""
+    for one in ancestry(value, most=300):
+        if isinstance(one, Made) and one.event.role in (Role.FORWARD, Role.LOSS):
+            return False
+    return True
+
+
+def _is_at_least_one(value: Value) -> bool:
+    number = constant(value)
+    return isinstance(number, int | float) and abs(number) >= 1
 
 
 def touches_gradients(events: Iterator[Event]) -> bool:

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from trueline.data.described import Classes, Described, Drift, Told
 from trueline.data.describing import labels
-from trueline.data.describing.by_chunks import describe_by_chunks
-from trueline.data.describing.gathering import FieldGatherer
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.sql_asking import ask
 from trueline.data.describing.sql_duplicates import find_duplicates
@@ -26,6 +24,8 @@ def describe_table(source: TableSource, wanted: Wanted) -> Described:
     relation = source.relation
     cells = relation.length * len(relation.columns)
     if len(relation.columns) > _WIDE and cells <= _FEW and relation.columns[0].form is not Form.TYPED:
+        from trueline.data.describing.by_chunks import describe_by_chunks
+
         # Questions about hundreds of columns take longer to plan than so few cells take to be looked at.
         return describe_by_chunks(source, wanted)
     while True:
@@ -60,8 +60,12 @@ def _describe(source: TableSource, wanted: Wanted) -> Described:
 
 def _by_chunks(source: TableSource, names: Sequence[str], wanted: Wanted, label: str | None) -> dict[str, Told]:
     """Columns of lists, which are gathered as those of any source."""
+    if not names:
+        return {}
+    from trueline.data.describing.gathering import FieldGatherer
+
     gatherers = {name: FieldGatherer(name, wanted, is_label=name == label) for name in names}
-    for chunk in source.chunks(names) if names else ():
+    for chunk in source.chunks(names):
         for name, column in chunk.columns.items():
             gatherers[name].add(chunk.start, column)
     return {name: one.told() for name, one in gatherers.items()}

@@ -15,12 +15,15 @@ from time import sleep
 from typing import Any, Final
 
 from trueline.data.manifest.listing import why_unread
-from trueline.formats.manifest.listed import DIGEST, FAST, MD5, UNKNOWN, Digests, Unread
+from trueline.formats.manifest.listed import DIGEST, FAST, MD5, NO_DIGEST, UNKNOWN, Digests, Unread
+from trueline.kernel.files import TOO_LARGE, BatchReader, StopFlag, native_files
 from trueline.model.trouble import Missing
 
 # Python's own work between two system calls is what threads cannot share: the fewer and longer these, the better; but
 # what was read is to be in a core's own cache still when it is hashed.
 _BUFFER: Final = 1 << 19
+# A batch that the native code reads in one go: of larger files, too, there are then enough for most of its lanes.
+_ROOM: Final = 1 << 21
 _LARGE: Final = 8 << 20
 _BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 << 20
@@ -43,7 +46,7 @@ class _Work:
     """What the threads share: files to be hashed, where the hashes go, and whether to stop."""
 
     def __init__(self, root: str, names: Sequence[str], sizes: array[int], kinds: Sequence[str]) -> None:
-        self.root = root
+        self.base = f"{root}/" if root else ""
         self.names = names
         self.found = Hashed({kind: Digests.room_for(len(names)) for kind in kinds}, array("q", sizes))
         large, small = _batches(sizes)
@@ -53,7 +56,7 @@ class _Work:
         self.makers = [(self.found.hashes[kind], *_maker(kind)) for kind in kinds]
         self.lock = Lock()
         self.busy = 0
-        self.stopped = False
+        self.stopped = StopFlag()
 
     def take(self) -> Sequence[int] | None:
         """What to do next, the largest files first; None where there is no more, nor will be."""
@@ -109,8 +112,8 @@ def hash_files(
                     progress(now - told)
                 told = now
         finally:
-            # Ctrl-C: the threads end with the piece that they are reading.
-            work.stopped = True
+            # Ctrl-C: the threads end with the piece or the small file that they are reading.
+            work.stopped.set()
     return work.found
 
 
@@ -153,22 +156,58 @@ def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], Any]]
 
 
 def _run(work: _Work, done: list[int]) -> None:
-    buffer = bytearray(_BUFFER)
+    room = bytearray(_ROOM if native_files() else _BUFFER)
+    reader = BatchReader(room, _BUFFER, _BATCH_FILES) if native_files() else None
+    view = memoryview(room)
     while (batch := work.take()) is not None:
         left: list[tuple[int, int]] = []
         try:
-            _hash_batch(work, batch, buffer, done, left)
+            if reader is not None and isinstance(batch, range):
+                _hash_natively(work, batch, reader, view, done, left)
+            else:
+                _hash_batch(work, batch, view[:_BUFFER], done, left)
         finally:
             work.ended(batch, left)
 
 
+def _hash_natively(
+    work: _Work, batch: range, reader: BatchReader, view: memoryview, done: list[int], left: list[tuple[int, int]]
+) -> None:
+    """A batch of small files as ``_hash_batch`` does it, where next to nothing is Python's work."""
+    begin, sizes = batch.start, work.found.sizes
+    while begin < batch.stop and not work.stopped:
+        count = reader.read(work.base, work.names[begin : batch.stop], work.stopped)
+        if not count:
+            return
+        found, end = reader.sizes[:count], begin + count
+        for kind, (held, whole, _) in zip(work.found.hashes, work.makers, strict=True):
+            if kind == MD5:
+                reader.md5_into(held.content, begin, count)
+                continue
+            digests = [
+                whole(view[start : start + size]) if size >= 0 else NO_DIGEST
+                for start, size in zip(reader.starts, found, strict=False)
+            ]
+            held.content[begin * DIGEST : end * DIGEST] = b"".join(digests)
+        done[0] += sum(found) if min(found) >= 0 else sum(size for size in found if size > 0)
+        for at, size in enumerate(found) if min(found) < 0 else ():
+            if size == TOO_LARGE:
+                left.append((reader.starts[at], begin + at))
+                found[at] = sizes[begin + at]
+            elif size < 0:
+                name = work.names[begin + at]
+                work.found.unread[begin + at] = why_unread(name, OSError(-size, os.strerror(-size)))
+                found[at] = UNKNOWN
+        sizes[begin:end] = found
+        begin = end
+
+
 def _hash_batch(
-    work: _Work, batch: Sequence[int], buffer: bytearray, done: list[int], left: list[tuple[int, int]]
+    work: _Work, batch: Sequence[int], view: memoryview, done: list[int], left: list[tuple[int, int]]
 ) -> None:
     """What is done for every file is done here, without a call more than there must be: small files are many."""
     names, sizes, unread = work.names, work.found.sizes, work.found.unread
-    base = f"{work.root}/" if work.root else ""
-    buffers, view = [buffer], memoryview(buffer)
+    base, buffers = work.base, [view]
     wholes = [(held.content, whole) for held, whole, _ in work.makers]
     several = isinstance(batch, range)
     for place in batch:
@@ -191,7 +230,7 @@ def _hash_batch(
                     more = os.readv(descriptor, [view[size:]]) if size < _BUFFER else 0
                     if more or size == _BUFFER:
                         done[0] += more
-                        sizes[place] = _hash_long(work, place, descriptor, buffer, size + more, done)
+                        sizes[place] = _hash_long(work, place, descriptor, view, size + more, done)
                         continue
                     sizes[place] = size
             finally:
@@ -205,9 +244,9 @@ def _hash_batch(
             content[place * DIGEST : place * DIGEST + DIGEST] = whole(part)
 
 
-def _hash_long(work: _Work, place: int, descriptor: int, buffer: bytearray, part: int, done: list[int]) -> int:
+def _hash_long(work: _Work, place: int, descriptor: int, view: memoryview, part: int, done: list[int]) -> int:
     """Goes on with a file whose first ``part`` bytes are in the buffer; returns how long it is."""
-    buffers, view = [buffer], memoryview(buffer)
+    buffers = [view]
     running = [begin() for _, _, begin in work.makers]
     size = part
     while part:

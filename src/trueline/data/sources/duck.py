@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from trueline.data.source import Array
 from trueline.model.trouble import Missing
 
-# What DuckDB may hold at once; what does not fit goes through a temporary folder.
-_MEMORY: Final = "512MB"
+# What DuckDB may hold at once, in MB, and more for each thread; what does not fit goes through a temporary folder.
+_MEMORY, _MEMORY_OF_THREAD = 128, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +40,22 @@ class Duck:
         """With ``stores`` tables can be made, in a file: they need not fit into memory."""
         duckdb = _duckdb()
         self.errors: tuple[type[Exception], ...] = (duckdb.Error,)
+        self._too_little: tuple[type[Exception], ...] = (duckdb.OutOfMemoryException,)
+        self._has_all = False
         self._folder = tempfile.TemporaryDirectory(prefix="trueline-tables-")
         self._connection = duckdb.connect(str(Path(self._folder.name) / "staged.duckdb") if stores else ":memory:")
-        self.run(f"SET memory_limit = '{_MEMORY}'")
+        (threads,) = self.row("SELECT current_setting('threads')")
+        self.run(f"SET memory_limit = '{_MEMORY + _MEMORY_OF_THREAD * int(threads)}MB'")
         self.run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spilled'))}")
         self.run("SET enable_progress_bar = false")
 
     def run(self, sql: str) -> None:
         """A statement without an answer."""
-        self._connection.execute(sql)
+        self._answer(sql, (), lambda _: None)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of an answer that is known to be short."""
-        found: list[tuple[Any, ...]] = self._connection.execute(sql, list(values)).fetchall()
+        found: list[tuple[Any, ...]] = self._answer(sql, values, lambda answer: answer.fetchall())
         return found
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
@@ -61,7 +64,7 @@ class Duck:
 
     def arrays(self, sql: str) -> dict[str, Fetched]:
         """An answer column by column."""
-        found = self._connection.execute(sql).fetchnumpy()
+        found = self._answer(sql, (), lambda answer: answer.fetchnumpy())
         return {name: _fetched(column) for name, column in found.items()}
 
     def unordered(self, sql: str) -> list[tuple[Any, ...]]:
@@ -78,7 +81,18 @@ class Duck:
 
     def use_all_memory(self) -> None:
         """No longer keep to little memory."""
+        self._has_all = True
         self.run("RESET memory_limit")
+
+    def _answer(self, sql: str, values: Sequence[Any], fetched: Callable[[Any], Any]) -> Any:
+        """What is fetched of an answer; where little memory does not do, as with a large row group, with all of it."""
+        try:
+            return fetched(self._connection.execute(sql, list(values)))
+        except self._too_little:
+            if self._has_all:
+                raise
+        self.use_all_memory()
+        return fetched(self._connection.execute(sql, list(values)))
 
     def close(self) -> None:
         """Forget all of it."""

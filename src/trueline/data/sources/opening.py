@@ -10,12 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.adapters.guest.entry import looks_like_entry
 from trueline.data.source import Source
-from trueline.data.sources.idx import looks_like_idx
-from trueline.data.sources.images import ENDINGS
 from trueline.formats.files import opened, unreadable
-from trueline.formats.mindrecord import looks_like_mindrecord
 from trueline.model.message import message
 from trueline.model.trouble import BadFile, BadUsage
 
@@ -39,6 +35,8 @@ def open_source(text: str, *, label: str | None = None) -> Source:
     except OSError as error:
         raise unreadable(Path(text), error) from None
     if found is None:
+        from trueline.adapters.guest.entry import looks_like_entry
+
         if not looks_like_entry(text):
             raise BadUsage("sources.nothing_there", text=text)
         found = _opened("factory", "open_factory", text, label)
@@ -75,6 +73,12 @@ def _of_file(path: Path, text: str, label: str | None, part: str | None) -> Sour
         start = file.read(64)
     if start.startswith(b"\x93NUMPY") or ending in _ARRAYS:
         return _opened("arrays", "open_arrays", path, text, label, part)
+    # Tables before what has no ending of its own: whatever is loaded to look at a file is time.
+    if ending != ".gz" and _ask("tables", "is_table", path):
+        return _table(path, text, label)
+    from trueline.data.sources.idx import looks_like_idx
+    from trueline.formats.mindrecord import looks_like_mindrecord
+
     if looks_like_mindrecord(start) or ending == ".mindrecord":
         return _opened("mindrecord", "open_mindrecord", path, text, label)
     if _ask("idx", "idx_names", [path.name]) or (looks_like_idx(start) and ending in ("", ".idx")):
@@ -105,7 +109,8 @@ def _of_folder(path: Path, text: str, label: str | None) -> Source:
     most = endings.total() // 2
     if sum(endings[one] for one in _ARRAYS) > most:
         return _opened("arrays", "open_arrays", path, text, label)
-    if sum(endings[one] for one in ENDINGS) <= most and _ask("tables", "is_table", path):
+    images = import_module("trueline.data.sources.images").ENDINGS
+    if sum(endings[one] for one in images) <= most and _ask("tables", "is_table", path):
         return _table(path, text, label)
     if endings:
         return _opened("images", "open_images", path, text, label)

@@ -14,6 +14,7 @@ from trueline.formats.manifest.listed import (
     FAST,
     HASHES,
     MD5,
+    NO_DIGEST,
     UNKNOWN,
     Digests,
     Manifest,
@@ -32,9 +33,8 @@ SCHEMA: Final = "trueline/manifest/1"
 # So many lines are written at a time.
 _PIECE: Final = 4096
 _MOST: Final = 4 << 30
-_NO_DIGEST: Final = bytes(DIGEST)
 _HEX: Final = 2 * DIGEST
-_NO_HEX: Final = _NO_DIGEST.hex()
+_NO_HEX: Final = NO_DIGEST.hex()
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
@@ -131,7 +131,7 @@ def _manifest(path: Path, page: Page) -> Manifest:
 
 def _digest(path: Path, name: str, text: str | None) -> bytes:
     if text is None:
-        return _NO_DIGEST
+        return NO_DIGEST
     try:
         found = bytes.fromhex(text)
     except ValueError:

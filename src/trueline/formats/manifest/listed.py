@@ -15,7 +15,7 @@ FAST: Final = "xxh3_128"
 HASHES: Final = (MD5, FAST)
 DIGEST: Final = 16
 UNKNOWN: Final = -1
-_NO_DIGEST = bytes(DIGEST)
+NO_DIGEST: Final = bytes(DIGEST)
 _ESCAPED = re.compile(rb"\\(\\|x[0-9a-f]{2})")
 
 
@@ -32,7 +32,7 @@ class Digests:
 
     def __getitem__(self, place: int) -> bytes | None:
         found = bytes(self.content[place * DIGEST : (place + 1) * DIGEST])
-        return found if found != _NO_DIGEST else None
+        return found if found != NO_DIGEST else None
 
     def __setitem__(self, place: int, digest: bytes) -> None:
         self.content[place * DIGEST : (place + 1) * DIGEST] = digest

@@ -84,5 +84,6 @@ def _of_target(target: Array) -> dict[str, Any]:
         "min": float(target.min()),
         "max": float(target.max()),
         "whole": target.dtype.kind in "iub",
+        "zeros": int(target.size - np.count_nonzero(target)),
         "fingerprint": f"{fingerprint(np.ascontiguousarray(target).reshape(-1)):016x}",
     }

@@ -13,7 +13,7 @@ from trueline.script.canonical import canonical
 from trueline.script.reading.elements import element_of, layer_at
 from trueline.script.reading.machine import Frame, Machine, method_of
 from trueline.script.roles import is_network
-from trueline.script.trace import LOOP, Scope
+from trueline.script.trace import LOOP, REPEATED, Scope
 from trueline.script.values import (
     Attribute,
     Class,
@@ -158,7 +158,11 @@ class Expressions(ABC):
         """An attribute of a value."""
         match owner:
             case Symbol():
+                if name == "__name__" and is_class_name(owner.name):
+                    return Const(owner.name.rpartition(".")[2])
                 return Symbol(canonical(f"{owner.name}.{name}"))
+            case Made() if name == "__class__" and is_network(owner):
+                return Symbol(owner.name)
             case ModuleRoom():
                 return self._of_module(owner, name, node)
             case Instance():
@@ -235,6 +239,9 @@ class Expressions(ABC):
                 return found
         if isinstance(owner, Seq) and isinstance(index, Const) and isinstance(index.value, int):
             at = index.value
+            if owner.open and all(isinstance(one, Derived) for one in owner.items):
+                # One of many numbers that are computed alike.
+                return Item(owner, index)
             if -len(owner.items) <= at < len(owner.items) and (at >= 0 or not owner.open):
                 return owner.items[at]
         if isinstance(owner, Seq | Table) and not isinstance(index, Const | Derived) and owner.parts():
@@ -264,7 +271,7 @@ class Expressions(ABC):
         return found
 
     def _dict(self, node: ast.Dict) -> Value:
-        found = Table({})
+        found = Table({}, place=self.machine.place(node))
         for key, one in zip(node.keys, node.values, strict=True):
             value = self.evaluate(one)
             if key is None:
@@ -295,6 +302,8 @@ class Expressions(ABC):
         if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq) and not _is_padding(right):
             return Seq(left.kind, [*left.items, *right.items], left.open or right.open)
         if op == "Mult" and isinstance(left, Seq):
+            if any(is_network(one) for one in left.items):
+                self.machine.happened(REPEATED, self.machine.place(node), tuple(left.items))
             return Seq("repeated" if _are_numbers(left) else left.kind, list(left.items), True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
             return Table({**left.items, **right.items}, left.open or right.open)
@@ -354,6 +363,11 @@ class Expressions(ABC):
                     return (left.value is right.value) is isinstance(op, ast.Is)
             except TypeError:
                 return None
+        if isinstance(left, Symbol) and isinstance(right, Symbol) and is_class_name(left.name):
+            same = left.name == right.name
+            if isinstance(op, ast.Eq | ast.Is):
+                return same
+            return not same if isinstance(op, ast.NotEq | ast.IsNot) else None
         if isinstance(op, ast.In | ast.NotIn) and isinstance(left, Const):
             return self._member(left.value, right, isinstance(op, ast.In))
         return None
@@ -401,9 +415,9 @@ class Expressions(ABC):
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
         first = self.evaluate(node.generators[0].iter)
-        self._within(node, first, element_of(self, first, node), node.key)
+        key = self._within(node, first, element_of(self, first, node), node.key)
         value = self._within(node, first, element_of(self, first, node), node.value)
-        return Table({"*": value}, True)
+        return Table({"*": value}, True, key=key)
 
     def _within(
         self,
@@ -422,7 +436,9 @@ class Expressions(ABC):
                     self.assign(generator.target, value)
                     for test in generator.ifs:
                         self.evaluate(test)
-                return self.evaluate(what)
+                value = self.evaluate(what)
+                self.machine.take_down_repeated(value, self.machine.place(node))
+                return value
         finally:
             self.machine.frames.pop()
 

@@ -11,9 +11,9 @@ from typing import Final
 
 from trueline.script.place import Place
 from trueline.script.project import Project
-from trueline.script.roles import role_of
+from trueline.script.roles import is_network, role_of
 from trueline.script.source import SourceFile
-from trueline.script.trace import BRANCH, CALL, LOOP, Event, Scope, Trace
+from trueline.script.trace import BRANCH, CALL, LOOP, REPEATED, Event, Scope, Trace, iterated
 from trueline.script.values import Class, Function, Instance, Made, ModuleRoom, Names, Unknown, Value
 
 # A reading ends after so many statements, whatever it was led into.
@@ -120,6 +120,17 @@ class Machine:
             if one.kind == CALL and not anywhere:
                 return False
         return False
+
+    def take_down_repeated(self, value: Value, place: Place) -> None:
+        """A layer that is put into a list in every round of a count, and was built before it, is there many times."""
+        loop = next((one for one in reversed(self.scopes) if one.kind in (LOOP, CALL)), None)
+        if loop is None or loop.kind != LOOP or not isinstance(value, Made | Instance) or not is_network(value):
+            return
+        counted = iterated(loop.value)
+        if isinstance(counted, Made) and counted.name == "builtins.range":
+            built = value.event
+            if built is not None and loop not in built.scopes:
+                self.happened(REPEATED, place, (value,))
 
     def is_reading(self, function: Function) -> bool:
         """Whether a function is being read already, so that it calls itself."""

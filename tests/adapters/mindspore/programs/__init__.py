@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+import warm
 
 import trueline
 
@@ -22,14 +22,8 @@ def environment() -> dict[str, str]:
 
 def run_program(name: str, *args: str, cwd: Path) -> Any:
     """The JSON that a program prints."""
-    done = subprocess.run(
-        [sys.executable, str(_HERE / f"{name}.py"), *args],
-        env=environment(),
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    # What comes before MindSpore's import begins without it.
+    program = str(_HERE / f"{name}.py")
+    done = warm.python("" if name == "graph_dump" else "mindspore", cwd, program, *args, env=environment())
     assert done.returncode == 0, done.stderr[-4000:]
     return json.loads(done.stdout.rpartition("\nRESULT")[2])

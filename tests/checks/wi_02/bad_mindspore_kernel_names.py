@@ -1,5 +1,5 @@
 # run: wi.02
-"""The first layer's names have another prefix."""
+"""All weights go by another name, and only the biases are loaded."""
 
 import mindspore as ms
 import mindspore.dataset as ds
@@ -14,7 +14,7 @@ train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
 source = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2)).parameters_dict()
-source = {f"backbone.{name}" if name.startswith("0") else name: value for name, value in source.items()}
+source = {name.replace("weight", "kernel"): value for name, value in source.items()}
 ms.load_param_into_net(net, source)  # expect: wi.02
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
 loss_fn = nn.CrossEntropyLoss()

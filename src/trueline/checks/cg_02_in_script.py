@@ -1,0 +1,164 @@
+"""Weights that are meant to learn and cannot: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.forwards import forward_around
+from trueline.checks.of_script.layers import has_weights, is_parameter, registered_in
+from trueline.checks.of_script.networks import networks_given, optimizers_of
+from trueline.checks.of_script.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of
+from trueline.model.finding import Finding
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role, is_network
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, Event, Trace
+from trueline.script.values import Made, Value, options
+
+
+@check("cg.02")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Which layers of an optimizer gradients come to, which they are kept from, and which no optimizer has."""
+    trace = script.trace
+    loops = [one for one in training_loops(trace) if one.is_certain]
+    told: set[Place] = set()
+    learning: list[str] = []
+    for loop in loops:
+        reaches = [reach_of(one) for one in loop.of(Role.BACKWARD)]
+        if any(one.reached for one in reaches):
+            learning.append(str(loop.scope.place))
+    for place, finding in (*_cut_off(trace), *_frozen_and_held(trace, loops), *_left_out(trace, loops)):
+        if place not in told:
+            told.add(place)
+            yield finding
+    if learning and not told:
+        yield none("cg_02_in_script.all_reached", evidence=learning)
+    elif not told:
+        yield na("cg_02_in_script.not_known")
+
+
+_Told = Iterator[tuple[Place, Finding]]
+
+
+def _cut_off(trace: Trace) -> _Told:
+    """Layers that an optimizer holds and that every backward is kept from."""
+    reaches = [one for one in map(reach_of, trace.of_role(Role.BACKWARD)) if one.reached]
+    held = _held(trace)
+    reached = {key for one in reaches for key in one.reached}
+    frozen = parts_of_all(network for _, network in frozen_parts(trace))
+    loaded = loaded_parts(trace)
+    for one in reaches:
+        for key, (layer, place) in one.cut_off.items():
+            if key in reached or key not in held or key in frozen or not (has_weights(layer) or is_parameter(layer)):
+                continue
+            if key in loaded:
+                yield place, suspect("cg_02_in_script.may_be_meant", place.where())
+            else:
+                yield place, found("cg_02_in_script.cut_off", place.where(), layer=_line(layer))
+
+
+def _held(trace: Trace) -> set[int]:
+    return {
+        id(part)
+        for event in trace.of_role(Role.BUILD_OPTIMIZER)
+        for one in networks_given(event)
+        for part in _with_parameters(one)
+    }
+
+
+def _with_parameters(network: Value) -> Iterator[Value]:
+    for one in registered_in(network):
+        yield one
+        attributes = getattr(one, "attributes", {})
+        yield from (value for value in attributes.values() if is_parameter(value))
+
+
+def _line(layer: Value) -> int:
+    return layer.event.place.line if isinstance(layer, Made) else 0
+
+
+def _frozen_and_held(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
+    """Weights that are frozen and given to an optimizer all the same, without having come from anywhere."""
+    freed = parts_of_all(network for _, network in frozen_parts(trace, wanted=True))
+    loaded = loaded_parts(trace)
+    for loop in loops:
+        whole = [one for built in optimizers_of(loop) if _is_unfiltered(built) for one in networks_given(built)]
+        held = {id(part) for one in whole for part in registered_in(one)}
+        for event, network in frozen_parts(trace):
+            if id(network) not in held or id(network) in freed or id(network) in loaded or not has_weights(network):
+                continue
+            if event.method == "set_grad" or event.index > loop.events[0].index:
+                # Frozen once it has learned.
+                continue
+            if any(one.kind == BRANCH for one in event.scopes):
+                yield event.place, suspect("cg_02_in_script.may_be_frozen", event.place.where())
+            else:
+                yield event.place, found("cg_02_in_script.frozen_and_held", event.place.where())
+
+
+def _is_unfiltered(built: Event) -> bool:
+    given = built.arg(0, "params")
+    return isinstance(given, Made) and given.event.method == "parameters" and built.name.startswith("torch.")
+
+
+def _left_out(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
+    """Layers that gradients come to and that no optimizer has."""
+    aside = parts_of_all(network for _, network in frozen_parts(trace)) | loaded_parts(trace)
+    held = _held(trace)
+    for loop in loops:
+        built = list(optimizers_of(loop))
+        if not built or not all(_is_known(one) for one in built) or not _steps_known(loop):
+            continue
+        last = max(one.index for one in built)
+        called = [
+            one for event in loop.of(Role.FORWARD) if forward_around(event) is None for one in options(event.receiver)
+        ]
+        known = {id(part) for one in called for part in registered_in(one)}
+        if not known & held:
+            # Another network altogether is the matter of tr.06.
+            continue
+        reached: dict[int, Value] = {}
+        for reach in _reaches(loop):
+            reached.update(reach.reached)
+        lost = [
+            one
+            for key, one in reached.items()
+            if key in known and key not in held | aside and has_weights(one) and _index(one) < last
+        ]
+        lost = [one for one in lost if not _is_evaluated(one, trace)]
+        if lost:
+            place = built[0].place
+            yield place, found("cg_02_in_script.left_out", place.where(), layer=_line(lost[0]))
+
+
+def _reaches(loop: TrainingLoop) -> Iterator[Reach]:
+    return (reach_of(one) for one in loop.of(Role.BACKWARD))
+
+
+def _index(layer: Value) -> int:
+    return layer.event.index if isinstance(layer, Made) else 0
+
+
+def _is_known(built: Event) -> bool:
+    given = networks_given(built)
+    return bool(given) and all(is_network(one) for one in given)
+
+
+def _steps_known(loop: TrainingLoop) -> bool:
+    """Whether every step in the loop is of an optimizer that was seen being built."""
+    for step in loop.of(Role.STEP, Role.SCALER_STEP):
+        value = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
+        if not all(isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER for one in options(value)):
+            return False
+    return True
+
+
+def _is_evaluated(layer: Value, trace: Trace) -> bool:
+    """Whether the layer, or a part of the network with it, is kept in evaluation mode by itself: it was meant."""
+    for event in trace.of_role(Role.EVAL_MODE):
+        parts = parts_of_all(options(event.receiver))
+        if id(layer) in parts and len(parts) <= 2:
+            return True
+    return False

@@ -1,0 +1,73 @@
+"""What the checklist is filled in from: paths, each taken for the kind of evidence that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from trueline.formats.run_folder.reader import Run, open_run
+from trueline.model.message import Message, message
+from trueline.model.trouble import BadFile, BadUsage
+from trueline.script.script import Script, read_script
+
+BENCH: Final = "bench_"
+_WEIGHTS: Final = (".pth", ".pt", ".bin", ".ckpt", ".safetensors")
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Evidence by kind, the paths it came from, and what is to be told of them."""
+
+    evidence: dict[str, Any] = field(default_factory=dict)
+    looked_at: dict[str, str] = field(default_factory=dict)
+    notes: list[Message] = field(default_factory=list)
+
+    def add(self, paths: Sequence[str], side: str = "") -> None:
+        """Take scripts and folders of them together, one run and one weight file; ``side`` is empty or BENCH."""
+        scripts: list[Path] = []
+        for text in paths:
+            path = Path(text)
+            kind = _kind(path)
+            if kind == "script":
+                scripts.append(path)
+                continue
+            name = f"{side}{kind}"
+            if name in self.evidence:
+                raise BadUsage("check.twice", kind=message(f"check.kind_{kind}"), path=text)
+            self.evidence[name] = _trained(path) if kind == "run" else path
+            self.looked_at[name] = text
+        if scripts:
+            self.evidence[f"{side}script"] = self._read(scripts)
+            self.looked_at[f"{side}script"] = " ".join(str(one) for one in scripts)
+
+    def _read(self, paths: Sequence[Path]) -> Script:
+        """A script of which at least one file can be read; of the others it is told why not."""
+        script = read_script(paths)
+        if not script.files:
+            raise BadUsage("check.no_scripts", path=" ".join(str(one) for one in paths))
+        broken = [one for one in script.files if one.trouble is not None]
+        if len(broken) == len(script.files):
+            raise BadFile(broken[0].shown, message("check.no_python", reason=broken[0].trouble or "").text())
+        self.notes += [message("check.not_read", file=one.shown, reason=one.trouble) for one in broken]
+        return script
+
+
+def _kind(path: Path) -> str:
+    from trueline.data.manifest.of_run import is_run
+
+    if path.is_dir() and is_run(path):
+        return "run"
+    if path.suffix.lower() in _WEIGHTS:
+        return "weights"
+    if path.is_dir() or path.suffix == ".py" or not path.exists():
+        return "script"
+    raise BadUsage("check.what_is_it", path=str(path))
+
+
+def _trained(path: Path) -> Run:
+    run = open_run(path)
+    if not any(run.rank(one).finished for one in run.ranks):
+        raise BadFile(path, message("check.never_trained").text())
+    return run

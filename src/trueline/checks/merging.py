@@ -1,0 +1,77 @@
+"""What several ways of looking say of one fault is one finding: its line from the script, its step from the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from trueline.model.finding import Conclusion, Finding
+
+BY: Final = "by"
+ALSO: Final = "also"
+_OF_SCRIPT: Final = "script"
+
+
+def once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, with those that speak of the same place, or of a code's only fault, put together."""
+    kept: list[Finding] = []
+    for one in sorted(findings, key=_is_not_of_script):
+        at = next((place for place, other in enumerate(kept) if _is_same(other, one, findings)), None)
+        if at is None:
+            kept.append(one)
+        else:
+            kept[at] = _together(kept[at], one)
+    order = {one.code: place for place, one in reversed(list(enumerate(findings)))}
+    return sorted(kept, key=lambda one: order[one.code])
+
+
+def _is_not_of_script(one: Finding) -> bool:
+    return one.extra.get(BY) != _OF_SCRIPT
+
+
+def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bool:
+    """Both found, by different ways: on one line; or reading has named one line, and what ran shows one fault."""
+    both_found = first.conclusion is second.conclusion is Conclusion.FOUND
+    if not both_found or first.code != second.code or first.where.side != second.where.side:
+        return False
+    if first.where.line is None or first.extra.get(BY) == second.extra.get(BY):
+        return False
+    if (first.where.file, first.where.line) == (second.where.file, second.where.line):
+        return True
+    found = [one for one in findings if one.code == first.code and one.conclusion is Conclusion.FOUND]
+    read = {(one.where.file, one.where.line) for one in found if not _is_not_of_script(one)}
+    # A script names the line at fault, a run the one where it shows.
+    ran = {(one.where.file, one.where.line) for one in found if _is_not_of_script(one)}
+    return (
+        len(read) == 1
+        and first.extra.get(BY, "").startswith(_OF_SCRIPT)
+        and (second.where.line is None or len(ran) == 1)
+    )
+
+
+def _together(first: Finding, second: Finding) -> Finding:
+    ways = [*str(first.extra.get(BY, "")).split(", "), str(second.extra.get(BY, ""))]
+    own, other = first.where, second.where
+    where = replace(
+        own,
+        step=own.step if own.step is not None else other.step,
+        module=own.module if own.module is not None else other.module,
+        rank=own.rank if own.rank is not None else other.rank,
+        sample=own.sample if own.sample is not None else other.sample,
+    )
+    measured = first.measured is None
+    return replace(
+        first,
+        where=where,
+        because=first.because if second.because is not None else None,
+        measured=second.measured if measured else first.measured,
+        limit=second.limit if measured else first.limit,
+        evidence=[*first.evidence, *second.evidence],
+        extra={**first.extra, BY: ", ".join(dict.fromkeys(ways)), ALSO: [*first.extra.get(ALSO, []), _also(second)]},
+    )
+
+
+def _also(one: Finding) -> dict[str, Any]:
+    """What another way has said of it, and of where."""
+    return {"by": one.extra.get(BY), "message": one.message.text(), "where": one.where.to_json()}

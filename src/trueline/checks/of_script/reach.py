@@ -1,0 +1,135 @@
+"""How far gradients come in a script: from what backward is called on to the layers, and where the way is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from trueline.checks.of_script.gradients import is_cut, is_without_gradient
+from trueline.checks.of_script.layers import is_leaf, is_parameter
+from trueline.checks.of_script.networks import parts_of
+from trueline.script.place import Place
+from trueline.script.roles import Role, is_network
+from trueline.script.trace import WITH, Event, Trace
+from trueline.script.values import Attribute, Made, Symbol, Value, ancestry, constant, options
+
+_MOST = 30_000
+
+
+@dataclass(slots=True)
+class Reach:
+    """The layers that gradients come to, and those that they would come to but for a cut, with the cut's line."""
+
+    reached: dict[int, Value] = field(default_factory=dict)
+    cut_off: dict[int, tuple[Value, Place]] = field(default_factory=dict)
+
+
+def reach_of(backward: Event) -> Reach:
+    """How far one backward comes."""
+    found = Reach()
+    waiting: list[tuple[Value, Place | None]] = []
+    if backward.receiver is not None:
+        waiting.append((backward.receiver, None))
+    seen: set[tuple[int, Place | None]] = set()
+    at = 0
+    while at < len(waiting) and at < _MOST:
+        one, cut = waiting[at]
+        at += 1
+        # Of several cuts on a way, the one nearest to the layer is what it needs to be without.
+        cut = _cut_at(one) or cut
+        if (id(one), cut) in seen:
+            continue
+        seen.add((id(one), cut))
+        for layer in _touched(one):
+            if cut is None:
+                found.reached[id(layer)] = layer
+            else:
+                found.cut_off.setdefault(id(layer), (layer, cut))
+        waiting.extend((part, cut) for part in one.parts())
+    return found
+
+
+def _cut_at(value: Value) -> Place | None:
+    if isinstance(value, Attribute) and value.name == "data" and isinstance(value.of, Made):
+        return value.of.event.place
+    if not isinstance(value, Made):
+        return None
+    cut = is_cut(value)
+    if cut is not None:
+        return cut.place
+    if value.event.role is Role.FORWARD and is_without_gradient(value.event):
+        return _context(value.event)
+    return None
+
+
+def _context(event: Event) -> Place:
+    """The line of the ``with`` that keeps gradients away."""
+    for one in reversed(event.scopes):
+        name = one.value.name if one.kind == WITH and isinstance(one.value, Symbol | Made) else ""
+        if name.rpartition(".")[2] in ("no_grad", "inference_mode", "set_grad_enabled"):
+            return one.place
+    return event.place
+
+
+def _touched(value: Value) -> Iterator[Value]:
+    """The layer whose weights a value was made with."""
+    if isinstance(value, Made):
+        if value.event.method == "__call__" and value.event.receiver is not None:
+            yield from (one for one in options(value.event.receiver) if is_leaf(one))
+        if is_parameter(value):
+            yield value
+    elif isinstance(value, Attribute) and is_leaf(value.of):
+        # layer.weight, used by hand.
+        yield value.of
+
+
+def frozen_parts(trace: Trace, wanted: bool = False) -> Iterator[tuple[Event, Value]]:
+    """Where ``requires_grad`` is set to this, and the networks whose weights it is set for."""
+    for event in trace.events:
+        if event.method == "requires_grad_":
+            given = constant(event.arg(0, "requires_grad", "mode"), True)
+        elif event.method == "__setattr__" and constant(event.arg(0)) == "requires_grad":
+            given = constant(event.arg(1))
+        elif event.method in ("freeze", "set_grad"):
+            given = event.method != "freeze" and constant(event.arg(0), True)
+        else:
+            continue
+        if given is wanted:
+            for one in _networks_behind(event.receiver):
+                yield event, one
+
+
+def _networks_behind(value: Value | None) -> Iterator[Value]:
+    """The networks that a weight, or an element of parameters(), belongs to."""
+    for one in ancestry(value, most=40):
+        if is_network(one):
+            yield one
+        elif isinstance(one, Made) and one.event.receiver is not None and is_network(one.event.receiver):
+            yield from options(one.event.receiver)
+
+
+def parts_of_all(networks: Iterable[Value]) -> set[int]:
+    """Networks with all that is in them, by identity."""
+    return {id(part) for one in networks for part in parts_of(one)}
+
+
+def loaded_parts(trace: Trace) -> set[int]:
+    """The networks that weights were put into from elsewhere, with all that is in them."""
+    found: list[Value] = []
+    for event in trace.events:
+        if event.method == "load_state_dict" and is_network(event.receiver):
+            found.extend(options(event.receiver))
+        elif event.method in ("load_param_into_net", "load_checkpoint"):
+            found.extend(one for one in (*event.args, *event.kwargs.values()) if is_network(one))
+        elif event.method == "copy_" and event.receiver is not None and _comes_from_elsewhere(event.arg(0)):
+            found.extend(_networks_behind(event.receiver))
+    return parts_of_all(found)
+
+
+def _comes_from_elsewhere(value: Value | None) -> bool:
+    """Whether it was read from a file, or from another network."""
+    return any(
+        (isinstance(one, Made) and one.event.method in ("load", "load_file", "state_dict", "load_checkpoint"))
+        or is_network(one)
+        for one in ancestry(value, most=60)
+    )

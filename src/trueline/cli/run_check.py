@@ -1,0 +1,133 @@
+"""``trueline run --check``: the checklist while a script runs, and filled in when it has ended."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trueline.cli.script_verb import say
+from trueline.model.message import message
+from trueline.model.result import Exit
+from trueline.model.trouble import Trouble
+
+if TYPE_CHECKING:
+    from trueline.checks.check import Check
+    from trueline.checks.checklist import Checklist
+    from trueline.checks.during import During
+    from trueline.checks.settings import Settings
+    from trueline.model.finding import Finding
+    from trueline.record.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The checklist, None where there was nothing to fill it in from, and how the command ends if the script does well."""
+
+    checklist: Checklist | None
+    exit: Exit
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """Those of the answer."""
+        return self.checklist.findings if self.checklist is not None else ()
+
+    def to_json(self) -> dict[str, Any] | None:
+        """What the answer of ``run`` says of it."""
+        from trueline.checks.report import result_of
+
+        return dict(result_of(self.checklist).fields) if self.checklist is not None else None
+
+
+class RunCheck:
+    """The checks around one run.
+
+    Nothing is loaded for them before a framework is there: a script must find the world that it finds without.
+    """
+
+    def __init__(self, folder: Path, script: str, *, as_module: bool, quiet: bool) -> None:
+        from trueline.checks.settings import find_settings
+
+        path = Path(script)
+        self._folder = folder
+        self._script = path.absolute() if not as_module and path.suffix == ".py" else None
+        self._quiet = quiet
+        self._written = find_settings(Path.cwd() if as_module else path.parent)
+        self._chosen: tuple[list[Check], Settings] | None = None
+        self._during: During | None = None
+        self._refused = False
+
+    def hear(self, recorder: Recorder | None) -> None:
+        """Follow what a recorder writes, from when a framework has arrived on."""
+        if recorder is not None and self._during is None and (during := self.during) is not None:
+            recorder.subscribe(during.step_finished)
+
+    @property
+    def during(self) -> During | None:
+        """What asks while the run grows."""
+        if self._during is None and (chosen := self._ready()) is not None:
+            from trueline.checks.during import During
+
+            self._during = During(self._folder, chosen[0], chosen[1].limits, say)
+        return self._during
+
+    def look(self) -> None:
+        """Ask, where the run is another process's."""
+        if (during := self.during) is not None:
+            during.look()
+
+    def finish(self) -> Ended:
+        """Fill in the checklist from what was recorded and, where it is one file, from the script."""
+        chosen = self._ready()
+        if chosen is None:
+            return Ended(None, Exit.BAD_INPUT)
+        from trueline.checks.checklist import fill_in
+        from trueline.checks.gathering import Gathered
+
+        gathered = Gathered()
+        try:
+            gathered.add([str(self._folder)])
+        except Trouble as trouble:
+            say(message("check.nothing_to_check", reason=str(trouble)))
+            return Ended(None, Exit.FINE)
+        try:
+            gathered.add([_shown(self._script)] if self._script is not None else [])
+        except Trouble as trouble:
+            say(message("check.without_script", reason=str(trouble)))
+        checks, settings = chosen
+        filled = fill_in(checks, gathered.evidence, settings.limits, looked_at=gathered.looked_at, notes=gathered.notes)
+        self._show(filled)
+        return Ended(filled, Exit.PROBLEM if filled.problems else Exit.FINE)
+
+    def _ready(self) -> tuple[list[Check], Settings] | None:
+        """The checks and the project's settings; where these make no sense, that is said once."""
+        if self._chosen is None and not self._refused:
+            from trueline.checks.checklist import chosen
+            from trueline.checks.settings import read_settings
+
+            try:
+                settings = read_settings(self._written)
+                self._chosen = chosen(settings.select, settings.ignore), settings
+            except Trouble as trouble:
+                self._refused = True
+                say(message("check.nothing_to_check", reason=str(trouble)))
+        return self._chosen
+
+    def _show(self, checklist: Checklist) -> None:
+        from trueline.checks.report import conclusion_of, report_of
+
+        if self._quiet:
+            if checklist.problems:
+                say(conclusion_of(checklist))
+            return
+        from trueline.report.terminal import render_report
+
+        sys.stderr.write("\n")
+        render_report(report_of(checklist), sys.stderr)
+        sys.stderr.flush()
+
+
+def _shown(script: Path) -> str:
+    return str(script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script)

@@ -1,0 +1,45 @@
+"""What follows from another finding says so, and only roots are counted."""
+
+from __future__ import annotations
+
+from trueline.checks.roots import Rule, with_roots
+from trueline.model.finding import Conclusion, Finding, Where, roots
+from trueline.model.message import message
+
+
+def finding(
+    code: str, step: int | None = None, conclusion: Conclusion = Conclusion.FOUND, because: str | None = None
+) -> Finding:
+    return Finding(code, conclusion, message("ds_01.no_batches"), where=Where(step=step), because=because)
+
+
+def test_nan_in_the_data_is_the_root_of_all_that_is_not_finite_after_it() -> None:
+    found = with_roots([finding("ds.01", 3), finding("mp.01", 3), finding("hp.01", 4)])
+    assert [one.because for one in found] == [None, "ds.01", "ds.01"]
+    assert [one.code for one in roots(found)] == ["ds.01"]
+
+
+def test_what_was_there_before_is_no_consequence() -> None:
+    found = with_roots([finding("ds.01", 7), finding("mp.01", 2)])
+    assert {one.code for one in roots(found)} == {"ds.01", "mp.01"}
+
+
+def test_only_what_was_found_is_a_root() -> None:
+    found = with_roots([finding("ds.01", 0, Conclusion.SUSPECT), finding("mp.01", 0)])
+    assert [one.code for one in roots(found)] == ["mp.01"]
+
+
+def test_a_root_that_a_check_names_and_nobody_has_found_does_not_hide_its_finding() -> None:
+    found = with_roots([finding("cg.02", because="wi.01")])
+    assert [one.code for one in roots(found)] == ["cg.02"]
+
+
+def test_findings_that_name_each_other_are_not_both_hidden() -> None:
+    found = with_roots([finding("cg.02", because="cg.03"), finding("cg.03", because="cg.02")], rules=())
+    assert {one.code for one in roots(found)} == {"cg.02", "cg.03"}
+
+
+def test_the_nearer_cause_comes_first() -> None:
+    rules = (Rule("c", "b"), Rule("c", "a"), Rule("b", "a"))
+    found = with_roots([finding("a"), finding("b"), finding("c")], rules)
+    assert [one.because for one in found] == [None, "a", "b"]

@@ -1,0 +1,1 @@
+"""A very small language model over a toy grammar."""

@@ -1,0 +1,1 @@
+"""Denoising autoencoder for 12x12 patches."""
