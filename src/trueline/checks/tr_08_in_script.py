@@ -103,12 +103,15 @@ def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place
         steps = loop.of(Role.STEP, Role.SCALER_STEP)
         if not steps:
             continue
-        if _is_mindspore(trace):
+        if any(one.implied for one in steps):
             # Model and TrainOneStepCell exchange gradients by themselves.
-            if grouped and not any(one.implied for one in steps):
-                yield "not_reduced", steps[-1].place
-        elif grouped or _divides(trace):
-            built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
+            continue
+        if not grouped and not _divides(trace):
+            continue
+        built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
+        if any(one.name.endswith("DistributedGradReducer") for one in trace.events):
+            yield "not_reduced", steps[-1].place
+        else:
             yield "not_wrapped", built[-1].place if built else steps[-1].place
 
 
