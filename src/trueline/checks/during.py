@@ -20,7 +20,7 @@ _ALWAYS: Final = (2, 5, 20)
 _FACTOR: Final = 5
 _SHARE: Final = 0.02
 # These ask whether something ever happens, or how the whole went: before the end nobody knows.
-_AT_THE_END: Final = frozenset(("hp.02", "hp.03", "tr.04"))
+AT_THE_END: Final = frozenset(("hp.02", "hp.03", "tr.04"))
 Clock = Callable[[], float]
 
 
@@ -36,7 +36,7 @@ class During:
         clock: Clock = time.process_time,
     ) -> None:
         self._folder = folder
-        self._checks = [one for one in checks if one.evidence == ("run",) and one.code not in _AT_THE_END]
+        self._checks = [one for one in checks if one.evidence == ("run",) and one.code not in AT_THE_END]
         self._limits = limits
         self._say = say
         self._clock = clock

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The checklist, None where there was nothing to fill it in from, and how the command ends if the script does well."""
+    """The checklist, None where there was nothing to fill it in from, and how the command ends after a good script."""
 
     checklist: Checklist | None
     exit: Exit
