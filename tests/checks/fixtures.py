@@ -5,8 +5,9 @@
 - ``# expect: dp.03`` at the end of a line: reading the script finds it on exactly that line.
 - ``# run: dp.03 --tensors --steps 0:3`` in the first lines: a run that is recorded with these options shows it, and
   nothing else; ``# run:`` alone shows nothing.
-- ``# ranks: 2`` in the first lines: so many processes record one run at once, each with RANK, WORLD_SIZE, MASTER_ADDR
-  and MASTER_PORT (MindSpore: RANK_ID and RANK_SIZE) in its environment.
+- ``# ranks: 2`` in the first lines: so many processes record one run at once, each with its rank and what it needs to
+  meet the others in its environment (torch: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; MindSpore: RANK_ID, RANK_SIZE,
+  and a scheduler for scripts that call ``init()``).
 - ``# bench: bench_torch_NAME.py`` in the first lines: that script's run, recorded alike, is the benchmark's.
 """
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import warm
 from checks.fixtures import Fixture, RunMark, all_fixtures, chosen
 from launching import IN_ORDER, trueline
 
@@ -17,24 +23,46 @@ from trueline.formats.run_folder.reader import open_run
 from trueline.model.finding import Finding, roots
 
 MARKED = [one for one in all_fixtures() if one.run is not None]
-_RANK_NAMES = {"torch": ("RANK", "WORLD_SIZE"), "mindspore": ("RANK_ID", "RANK_SIZE")}
+_RANK = {"torch": "RANK", "mindspore": "MS_NODE_ID"}
 
 
 def record(script: Path, framework: str, mark: RunMark, folder: Path) -> Path:
     """Record a script, all ranks at once; the folder of the run."""
     folder.mkdir(exist_ok=True)
     arguments = ["run", "--quiet", "-o", "run", *mark.options, str(script)]
-    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": _free_port()}
-    rank_name, world_name = _RANK_NAMES[framework]
+    meeting = _meeting(framework, mark.ranks)
 
     def record_rank(rank: int) -> None:
-        named = {rank_name: str(rank), world_name: str(mark.ranks), **meeting} if mark.ranks > 1 else {}
+        named = {_RANK[framework]: str(rank), "RANK_ID": str(rank), **meeting} if mark.ranks > 1 else {}
         done = trueline(*arguments, cwd=folder, env={**IN_ORDER, **named}, forked=framework)
         assert done.returncode == 0, done.stderr[-3000:]
 
-    with ThreadPoolExecutor(mark.ranks) as at_once:
+    with _scheduler(script, framework, meeting, folder), ThreadPoolExecutor(mark.ranks) as at_once:
         list(at_once.map(record_rank, range(mark.ranks)))
     return folder / "run"
+
+
+def _meeting(framework: str, ranks: int) -> dict[str, str]:
+    """The environment in which processes find each other."""
+    if framework == "torch":
+        return {"WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": _free_port()}
+    named = {"MS_WORKER_NUM": str(ranks), "MS_SCHED_HOST": "127.0.0.1", "MS_SCHED_PORT": _free_port()}
+    return {**named, "MS_ROLE": "MS_WORKER", "RANK_SIZE": str(ranks)}
+
+
+@contextmanager
+def _scheduler(script: Path, framework: str, meeting: dict[str, str], folder: Path) -> Iterator[None]:
+    """What processes of MindSpore meet at, for scripts that let them meet."""
+    if framework != "mindspore" or "init()" not in script.read_text("utf-8"):
+        yield
+        return
+    line, env = [sys.executable, str(script)], {**os.environ, **meeting, "MS_ROLE": "MS_SCHED"}
+    nowhere = subprocess.DEVNULL
+    with warm.Popen(line, framework=framework, cwd=folder, env=env, stdout=nowhere, stderr=nowhere) as scheduler:
+        try:
+            yield
+        finally:
+            scheduler.kill()
 
 
 def _free_port() -> str:

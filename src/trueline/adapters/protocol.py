@@ -176,6 +176,10 @@ class Builds(Protocol):
 
     def built(self, module: Any) -> Built | None: ...
 
+    def line_of(self, optimizer: Any) -> Line | None:
+        """The user's line that built an optimizer, where it was seen."""
+        ...
+
     def rebuild(self, module: Any, **changes: Any) -> Any:
         """A new module of the same arguments, weights, buffers and mode with only ``changes`` different.
 

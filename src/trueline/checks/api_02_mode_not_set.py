@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import EVAL, TRAIN, few, trained_rank
+from trueline.checks.of_run.looks import EVAL, TRAIN, few, looked, trained_rank
 from trueline.checks.of_run.modes import (
     called_where,
     evaluated_in_training_mode,
@@ -46,7 +46,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     if rank is None:
         yield na("api_02.no_steps")
         return
-    modes = list(rank.events(EventName.MODES))
+    modes = looked(rank, EventName.MODES)
     if not modes:
         yield na("api_02.no_layers")
         return

@@ -32,8 +32,10 @@ from trueline.checks.of_run.looks import (
     built_where,
     few,
     gradient_looks,
+    looked,
     module_of,
     modules_of,
+    optimizer_where,
     trained_rank,
     weights_of,
 )
@@ -52,7 +54,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
     if rank is None or not any(len(own) >= min_looks for own in looks.values()):
         yield na("cg_02.no_updates")
         return
-    told = [*_frozen(rank), *_not_held(rank, looks, run.info.framework), *_cut(rank, run.info.framework, min_looks)]
+    told = [*_frozen(rank), *_not_held(run, rank, looks), *_cut(rank, run.info.framework, min_looks)]
     yield from told
     if not told:
         parameters = weights_of(rank)
@@ -98,11 +100,11 @@ def _frozen_at_random(rank: RankFolder, stays: set[str]) -> Iterator[Finding]:
     yield suspect("cg_02.at_random", place, evidence=evidence, names=few(one.name for one in frozen), count=len(frozen))
 
 
-def _not_held(rank: RankFolder, looks: dict[int, list[dict[str, Any]]], framework: str | None) -> Iterator[Finding]:
+def _not_held(run: Run, rank: RankFolder, looks: dict[int, list[dict[str, Any]]]) -> Iterator[Finding]:
     """What wants a gradient, gets it where that can be seen, and is in no optimizer."""
     reached = {name for own in looks.values() for look in own for name in look["unheld"]}
     unheld = [one for one in weights_of(rank) if one.trainable and one.optimizer is None]
-    if framework != "mindspore":
+    if run.info.framework != "mindspore":
         unheld = [one for one in unheld if one.name in reached]
     else:
         # Another network, a teacher for instance, stands beside those that learn and feeds none of them.
@@ -111,8 +113,7 @@ def _not_held(rank: RankFolder, looks: dict[int, list[dict[str, Any]]], framewor
         unheld = [one for one in unheld if module_of(one.name) in feeding]
     if not unheld or any(own[-1]["strangers"] for own in looks.values()):
         return
-    modules = modules_of(rank)
-    place = built_where(modules.get(module_of(unheld[0].name)), path=module_of(unheld[0].name))
+    place = optimizer_where(run, min(looks))
     evidence = [{"name": one.name} for one in unheld[:20]]
     names = few(one.name for one in unheld)
     if _loaded(rank):
@@ -139,7 +140,7 @@ def _cut(rank: RankFolder, framework: str | None, min_looks: int) -> Iterator[Fi
 
 
 def _loaded(rank: RankFolder) -> bool:
-    return any(one["changed"] for one in rank.events(EventName.LOADED))
+    return any(one["changed"] for one in looked(rank, EventName.LOADED))
 
 
 @check("cg.02")

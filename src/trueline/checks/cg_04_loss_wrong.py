@@ -24,10 +24,11 @@ Where probabilities are meant to be treated as scores. A loss of the script's ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.checks.of_run.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.numbers import decode
@@ -40,7 +41,7 @@ _BY_DIFFERENCE: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) -> Iterator[Finding]:
     """Every loss function that was seen, once for each line that calls it."""
     rank = trained_rank(run)
-    criteria = [] if rank is None else [one for one in rank.events(EventName.CRITERION, phase=TRAIN) if "shapes" in one]
+    criteria = [] if rank is None else [one for one in looked(rank, EventName.CRITERION, TRAIN) if "shapes" in one]
     if not criteria:
         yield na("cg_04.no_loss" if rank is None else "cg_04.own_loss")
         return
@@ -91,13 +92,20 @@ def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) ->
         yield "cg_04.sigmoid_twice", high, 1.0
     if name.startswith("binary") and target and (target["min"] < 0 or target["max"] > 1):
         yield "cg_04.target_range", [target["min"], target["max"]], [0, 1]
-    if name in _BY_DIFFERENCE and event["shapes"]["prediction"] != event["shapes"]["target"]:
+    if name in _BY_DIFFERENCE and _stretched(event["shapes"]["prediction"], event["shapes"]["target"]):
         yield "cg_04.stretched", event["shapes"]["prediction"], event["shapes"]["target"]
     if event.get("recomputed") is not None and prediction.get("finite"):
         half = "16" in event["dtypes"]["prediction"]
         limit = 5e-3 if half else max_apart
         if _apart(event) > limit:
             yield "cg_04.another_value", _apart(event), limit
+
+
+def _stretched(prediction: list[int], target: list[int]) -> bool:
+    """Whether both are repeated to fit each other; one value, or one row for all, may be meant."""
+    longest = max(len(prediction), len(target))
+    one, other = ([1] * (longest - len(shape)) + shape for shape in (prediction, target))
+    return prod(max(a, b) for a, b in zip(one, other, strict=True)) > max(prod(prediction), prod(target))
 
 
 def _apart(event: Mapping[str, Any]) -> float:

@@ -29,10 +29,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import fmean
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_run.entered import LOOKING_UP, NORMALISING, Entered, Field, entered, into_first_layer, place_of
+from trueline.checks.of_run.feeding import training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
 
@@ -47,7 +49,7 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
     """The input of the first layer with weights, and other inputs that reach a layer untouched."""
     calls = _calls(run)
     if not calls:
-        yield na("dp_01.not_seen")
+        yield _from_loader(run, max_mean, max_std) or na("dp_01.not_seen")
         return
     looked: list[Any] = []
     told = False
@@ -71,6 +73,20 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
         yield none("dp_01.normalised", evidence=looked, count=len(looked))
     else:
         yield na("dp_01.ids")
+
+
+def _from_loader(run: Run, max_mean: float, max_std: float) -> Finding | None:
+    """Where the network was not seen: what the loader gave may still have been scaled on its way."""
+    for stream in training(run):
+        for field in stream.batches[0].batch.fields if stream.batches else ():
+            if not field.dtype.startswith("float") or not field.shape or not len(field.mean):
+                continue
+            mean, std = fmean(field.mean), fmean(field.std)
+            if abs(mean) > max_mean or std > max_std:
+                params: dict[str, Any] = {"field": field.name, "mean": mean, "std": std}
+                seen: dict[str, Any] = {"measured": [mean, std], "limit": [max_mean, max_std], "evidence": [params]}
+                return suspect("dp_01.loader", stream.where(step=stream.batches[0].step), **seen, **params)
+    return None
 
 
 def _calls(run: Run) -> list[Entered]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.loaders import Order, order_of
 from trueline.model.finding import Finding
-from trueline.script.loops import training_loops
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
 from trueline.script.script import Script
+from trueline.script.trace import Trace
+from trueline.script.values import Instance, Made, Value, constant
 
 
 @check("dp.03")
@@ -29,10 +32,57 @@ def from_script(script: Script) -> Iterator[Finding]:
         if order.kind is Order.SEQUENTIAL:
             yield found("dp_03_in_script.not_shuffled", place.where(), loader=order.name)
         elif order.kind is Order.SHUFFLED:
-            shuffled.append(str(place))
+            again = _begun_again(loop, script.trace)
+            if again is not None:
+                yield suspect("dp_03_in_script.same_shuffle", again.where(), seed=str(_seed(script.trace)))
+            else:
+                shuffled.append(str(place))
         elif order.kind is Order.UNSHUFFLABLE:
             yield found("dp_03_in_script.cannot_be_shuffled", place.where(), loader=order.name)
         else:
             yield na("dp_03_in_script.order_unknown", where=place.where())
     if shuffled:
         yield none("dp_03_in_script.shuffled", evidence=shuffled)
+
+
+def _seed(trace: Trace) -> Place | None:
+    """Where MindSpore's pipelines are given a seed, once and for all."""
+    for event in trace.named("mindspore.set_seed", "mindspore.dataset.config.set_seed"):
+        if not event.loops() and not event.conditional_within(None):
+            return event.place
+    return None
+
+
+def _begun_again(loop: TrainingLoop, trace: Trace) -> Place | None:
+    """The line where a pipeline of MindSpore is begun anew in every epoch: with a seed it gives the same order again.
+
+    Seen with MindSpore 2.10: after ``set_seed`` each new iterator, and each ``for`` over the dataset itself, begins with
+    the order of the first; one iterator that is gone through again and again shuffles anew.
+    """
+    epochs = [one for one in loop.around if one.name != "comprehension"]
+    if not epochs or epochs[-1].name == "epochs" or _seed(trace) is None or not _is_pipeline(loop.loader):
+        return None
+    value: Value | None = loop.scope.value
+    while isinstance(value, Made) and not value.name.startswith("mindspore.dataset."):
+        value = value.event.arg(0)
+    if not isinstance(value, Made):
+        return None
+    is_iterator = value.event.method in ("create_tuple_iterator", "create_dict_iterator")
+    if is_iterator and not value.event.inside(epochs[-1]):
+        return None
+    if value.event.inside(epochs[-1]) and not is_iterator:
+        # The pipeline itself is built anew.
+        return None
+    rounds = epochs[-1].value
+    once = isinstance(rounds, Made) and rounds.name == "builtins.range" and constant(rounds.event.arg(0)) == 1
+    return None if once else (value.event.place if is_iterator else loop.scope.place)
+
+
+def _is_pipeline(value: Value | None) -> bool:
+    """One whose samples are put in order by MindSpore itself, not by a sampler of the project's."""
+    at = value
+    while isinstance(at, Made) and at.event.receiver is not None:
+        at = at.event.receiver
+    if not isinstance(at, Made) or not at.name.startswith("mindspore.dataset."):
+        return False
+    return not isinstance(at.event.arg(None, "sampler"), Instance)

@@ -4,7 +4,8 @@ What it looks at
 ----------------
 The files that a recorded run has opened, with their hashes (`trueline run --manifest`), against those of the
 benchmark's run; how many samples the training sets have; and, where both runs were fed samples that can be told
-apart, which of the benchmark's samples are missing. Of two datasets: their samples, fields and classes.
+apart, which of the benchmark's samples are missing. Of two datasets: their samples, fields and classes, and their
+files where they lie here.
 
 Why it hurts
 ------------
@@ -25,6 +26,7 @@ cannot be compared one by one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
@@ -32,10 +34,10 @@ from trueline.checks.of_run.feeding import Stream, training
 from trueline.data.described import Described
 from trueline.data.manifest.diff_report import Differences, diff_result
 from trueline.data.manifest.of_run import opened_by
-from trueline.data.manifest.sides import Side, hash_sides
+from trueline.data.manifest.sides import Side, hash_sides, open_sides
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
-from trueline.model.trouble import BadUsage
+from trueline.model.trouble import BadUsage, Trouble
 
 # The same set, by its samples, has at least this share of them in common.
 _ALIKE: Final = 0.5
@@ -50,9 +52,11 @@ def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
 
 @check("ds.04")
 def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
-    """Samples, fields and classes of two described datasets."""
+    """Samples, fields and classes of two described datasets, and their files where they lie here."""
     here, there = _shape(data), _shape(bench_data)
     different = [name for name in here if here[name] != there[name]]
+    files = _files_of(data, bench_data)
+    yield from files
     for name in different:
         yield found(
             f"ds_04.other_{name}",
@@ -63,8 +67,20 @@ def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
             own=_said(here[name]),
             bench=_said(there[name]),
         )
-    if not different:
+    if not different and not files:
         yield none("ds_04.same_shape", evidence=[here], samples=data.samples, fields=len(data.fields))
+
+
+def _files_of(data: Described, bench_data: Described) -> list[Finding]:
+    """The files of both, by their hashes; nothing where they are not files, or the same ones."""
+    own, bench = Path(data.name), Path(bench_data.name)
+    if not own.exists() or not bench.exists() or own.samefile(bench):
+        return []
+    try:
+        sides = hash_sides(open_sides([str(bench), str(own)]))
+    except Trouble:
+        return []
+    return list(diff_result(Differences(sides)).findings)
 
 
 def _shape(data: Described) -> dict[str, Any]:

@@ -116,7 +116,8 @@ def _diverges(values: Sequence[float]) -> bool:
 def _too_low(run: Run, steps: Optimized, values: Sequence[float], min_moved: float) -> Finding | None:
     moved = steps.moved
     rates = steps.rates
-    if moved is None or moved >= min_moved or not all(math.isfinite(one) for one in values):
+    # No way at all is no matter of the rate: the gradients are zero.
+    if moved is None or not 0 < moved < min_moved or not all(math.isfinite(one) for one in values):
         return None
     if max(rates) > _WARMED * rates[0]:
         return None

@@ -2,9 +2,9 @@
 
 What it looks at
 ----------------
-The loss and the norm of gradients of every step; what `trueline watch` has found; and, where statistics were
-recorded, the first tensor in the order of execution with a number that is not finite. A step that a loss scaler skips
-is no problem as long as the training goes on.
+The loss and the norm of gradients of every step and, where statistics were recorded, the first tensor in the order
+of execution with a number that is not finite. A step that a loss scaler skips is no problem as long as the training
+goes on.
 
 Why it hurts
 ------------

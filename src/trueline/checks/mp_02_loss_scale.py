@@ -22,6 +22,7 @@ Where a network is small and its gradients are large enough for float16 as they 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,8 @@ from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
+
+_SAME = 1e-3
 
 
 @check("mp.02", "the loss scale is not set right")
@@ -55,6 +58,9 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
             scale=mismatch[0],
             own=mismatch[1],
         )
+    elif _never_divided(run, rank, scales):
+        place = where(first_line(rank, EventName.STEP))
+        yield found("mp_02.never_divided", place, measured=scales[0], limit=1.0, evidence=[scales[0]], scale=scales[0])
     elif not half and not scales:
         yield na("mp_02.not_half")
     elif not scales:
@@ -129,6 +135,27 @@ def _mismatch(run: Run, scales: list[float]) -> tuple[float, float] | None:
             ):
                 return scales[0], float(own)
     return None
+
+
+def _never_divided(run: Run, rank: RankFolder, scales: list[float]) -> bool:
+    """Whether the optimizer gets the gradients of a scaled loss as backward has handed them out."""
+    if not scales or scales[0] == 1.0 or run.info.framework != "mindspore":
+        return False
+    optimizers = run.info.hyper.get("optimizers") or []
+    own = {group.get("loss_scale", 1.0) for one in optimizers for group in one.get("groups", ())}
+    if own != {1.0} or any(True for _ in rank.events(EventName.UNSCALE)):
+        return False
+    ratios = []
+    norm = None
+    for event in rank.events((EventName.BACKWARD, EventName.STEP), phase=TRAIN):
+        if event["event"] == EventName.BACKWARD:
+            norm = event.get("norm")
+        elif norm and event.get("grad_norm") is not None and not event["skipped"]:
+            own_norm, given = decode(event["grad_norm"]), decode(norm)
+            if math.isfinite(own_norm) and math.isfinite(given) and given:
+                ratios.append(own_norm / given)
+            norm = None
+    return len(ratios) > 1 and all(abs(one - 1) < _SAME for one in ratios)
 
 
 def _zeros(rank: RankFolder) -> float | None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import trained_rank, where
+from trueline.checks.of_run.looks import looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.run import EventName
@@ -35,7 +35,7 @@ from trueline.model.run import EventName
 def from_run(run: Run) -> Iterator[Finding]:
     """Gradients inside of a loss."""
     rank = trained_rank(run)
-    penalties = list(rank.events(EventName.PENALTY)) if rank is not None else []
+    penalties = looked(rank, EventName.PENALTY) if rank is not None else []
     if not penalties:
         yield na("mp_04.no_penalty")
         return

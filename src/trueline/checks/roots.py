@@ -36,14 +36,21 @@ RULES: Final[Sequence[Rule]] = (
     Rule("tr.02", "tr.01"),
     Rule("tr.02", "cg.04"),
     Rule("cg.02", "tr.06"),
+    # Inputs of thousands put units where they have no slope.
+    Rule("cg.02", "dp.01", _not_later),
+    Rule("tr.13", "dp.01", _not_later),
     # A loss scale that is too high, or inputs of thousands, overflow.
     Rule("mp.01", "mp.02", _not_later),
     Rule("mp.01", "dp.01", _not_later),
     Rule("mp.01", "hp.01"),
+    # What is not finite cannot be computed again.
+    Rule("cg.04", "mp.01", _not_later),
+    Rule("cg.04", "ds.01", _not_later),
     Rule("hp.01", "dp.01", _not_later),
     # Gradients that were never cleared, or clipped while scaled, throw the training as a high rate does.
     Rule("hp.01", "tr.01"),
     Rule("hp.01", "mp.03"),
+    Rule("hp.01", "mp.02"),
 )
 
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.checks.of_run.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
 from trueline.model.run import EventName
@@ -39,7 +39,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     if rank is None:
         yield na("tr_04.no_steps")
         return
-    built = list(rank.events(EventName.SCHEDULE))
+    built = looked(rank, EventName.SCHEDULE)
     stepped = list(rank.events(EventName.SCHEDULER))
     updates = [one for one in rank.events(EventName.STEP) if not one["skipped"]]
     if not built and not stepped:

@@ -21,14 +21,14 @@ exempts some of these parameters and not others, or where the decay is strong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import few, first_line, module_of, modules_of, trained_rank, weights_of, where
+from trueline.checks.of_run.looks import few, module_of, modules_of, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
-from trueline.model.run import EventName, ParamInfo
+from trueline.model.run import ModuleInfo, ParamInfo
 
 _BIASES = ("bias", "beta")
 
@@ -42,16 +42,18 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
         yield na("tr_05.no_optimizer")
         return
     told = 0
+    modules = modules_of(rank)
     for number, optimizer in enumerate(optimizers):
         groups = [group.get("weight_decay") or 0.0 for group in optimizer.get("groups", ())]
         if not any(groups):
             continue
-        small = [one for one in weights_of(rank) if one.optimizer == number and one.trainable and _exempt(rank, one)]
+        small = [one for one in weights_of(rank) if one.optimizer == number and one.trainable and _exempt(modules, one)]
         decayed = [one for one in small if _decay(one, groups)]
         if not small:
             continue
         told += 1
-        spared = len(small) - len(decayed)
+        made_for_it = _groups_of_exempt(rank, number, small)
+        spared = sum(one.group in made_for_it and not _decay(one, groups) for one in small)
         most = max(_decay(one, groups) for one in small)
         evidence = [{"optimizer": number, "decay": groups, "decayed": len(decayed), "spared": spared}]
         params = {
@@ -60,7 +62,7 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
             "decay": most,
             "kind": optimizer["kind"],
         }
-        place = where(first_line(rank, EventName.STEP))
+        place = optimizer_where(run, number)
         if not decayed:
             yield none("tr_05.spared", evidence=evidence, spared=spared)
         elif spared:
@@ -75,13 +77,20 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
         yield na("tr_05.no_decay")
 
 
+def _groups_of_exempt(rank: RankFolder, optimizer: int, small: list[ParamInfo]) -> set[int | None]:
+    """Groups with nothing in them but what decay should spare: they were made for it."""
+    names = {one.name for one in small}
+    others = {one.group for one in weights_of(rank) if one.optimizer == optimizer and one.name not in names}
+    return {one.group for one in small} - others
+
+
 def _decay(one: ParamInfo, groups: list[Any]) -> float:
     group = one.group if one.group is not None and one.group < len(groups) else 0
     return float(groups[group])
 
 
-def _exempt(rank: RankFolder, one: ParamInfo) -> bool:
+def _exempt(modules: Mapping[str, ModuleInfo], one: ParamInfo) -> bool:
     """Whether decay has nothing to do on this parameter."""
-    module = modules_of(rank).get(module_of(one.name))
+    module = modules.get(module_of(one.name))
     leaf = one.name.rpartition(".")[2]
     return leaf in _BIASES or leaf.startswith("bias_") or (module is not None and "Norm" in module.type)

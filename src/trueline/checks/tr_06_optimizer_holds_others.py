@@ -25,10 +25,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import first_line, gradient_looks, trained_rank, weights_of, where
+from trueline.checks.of_run.looks import gradient_looks, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
-from trueline.model.run import EventName
 
 
 @check("tr.06", "the optimizer holds other parameters")
@@ -46,10 +45,9 @@ def from_run(run: Run) -> Iterator[Finding]:
         alike = sum((strangers & unheld).values())
         evidence = [{"optimizer": optimizer, "held": last["held"], "strangers": last["strangers"], "alike": alike}]
         if strangers and alike == sum(strangers.values()):
-            step = first_line(rank, EventName.STEP)
             yield found(
                 "tr_06.others",
-                where(step if step is not None else last),
+                optimizer_where(run, optimizer, last["step"]),
                 measured=last["strangers"],
                 limit=0,
                 evidence=evidence,

@@ -22,18 +22,18 @@ Where only the training accuracy is measured on purpose, and where the data hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import EVAL, TRAIN, trained_rank, where
+from trueline.checks.of_run.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName
 from trueline.model.sample import Batch, SampleField
 
-_MOST_BATCHES = 2000
+_MOST_EVENTS = 100_000
 _FEWEST = 8
 
 
@@ -41,17 +41,14 @@ _FEWEST = 8
 def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> Iterator[Finding]:
     """Samples that were seen in both phases."""
     rank = trained_rank(run)
-    trained = _samples(rank, TRAIN) if rank is not None else {}
-    evaluated = _samples(rank, EVAL) if rank is not None else {}
+    trained, evaluated = _samples(rank) if rank is not None else ({}, {})
     if rank is None or not trained or not evaluated:
         yield na("tr_07.no_evaluation")
         return
-    known = {one for marks in trained.values() for one in marks}
-    sizes = {key: len(marks) for key, marks in trained.items()}
-    if max(sizes.values()) < _FEWEST or all(len(set(marks)) < _FEWEST for marks in evaluated.values()):
+    if max(map(len, trained.values())) < _FEWEST or all(len(marks) < _FEWEST for marks in evaluated.values()):
         yield na("tr_07.few")
         return
-    shares = {loader: _share(marks, known) for loader, marks in evaluated.items()}
+    shares = {loader: _share(marks, trained) for loader, marks in evaluated.items()}
     evidence = [
         {"loader": loader, "share": share, "samples": len(evaluated[loader])} for loader, share in shares.items()
     ]
@@ -96,21 +93,34 @@ def _lined(event: dict[str, object] | None) -> dict[str, object] | None:
     return None if event is None else {**event, "line": event.get("at") or event.get("line")}
 
 
-def _share(marks: list[int], known: set[int]) -> float:
-    own = set(marks)
-    return len(own & known) / len(own)
+def _share(marks: set[tuple[int, int]], trained: Mapping[int, set[int]]) -> float:
+    return sum(one in trained.get(era, ()) for era, one in marks) / len(marks)
 
 
-def _samples(rank: RankFolder, phase: str) -> dict[int | None, list[int]]:
-    """The fingerprints of the largest field of each sample, by loader; labels alone tell samples not apart."""
-    found: dict[int | None, list[int]] = {}
-    for place, event in enumerate(rank.events(EventName.BATCH, phase=phase)):
-        if place >= _MOST_BATCHES:
+def _samples(rank: RankFolder) -> tuple[dict[int, set[int]], dict[int | None, set[tuple[int, int]]]]:
+    """What was trained on, by era, and what was evaluated, by loader.
+
+    A new optimizer begins an era: in a cross validation another network may have trained on what is new to this one.
+    """
+    trained: dict[int, set[int]] = {}
+    evaluated: dict[int | None, set[tuple[int, int]]] = {}
+    era = 0
+    waiting: list[int] = []
+    for place, event in enumerate(rank.events()):
+        if place >= _MOST_EVENTS:
             break
-        marks = _of_batch(event["samples"])
-        if marks:
-            found.setdefault(event.get("loader"), []).extend(marks)
-    return found
+        if event["event"] == EventName.BATCH:
+            marks = _of_batch(event["samples"])
+            if event["phase"] == TRAIN:
+                waiting.extend(marks)
+            elif marks:
+                evaluated.setdefault(event.get("loader"), set()).update((era, one) for one in marks)
+        elif event["event"] == EventName.STEP:
+            era = max(era, int(event["optimizer"]))
+        elif event["event"] == EventName.END and event["phase"] == TRAIN:
+            trained.setdefault(era, set()).update(waiting)
+            waiting = []
+    return trained, evaluated
 
 
 def _of_batch(samples: dict[str, Any]) -> Sequence[int]:

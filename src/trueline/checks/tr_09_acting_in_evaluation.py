@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import EVAL, built_where, few, trained_rank, where
+from trueline.checks.of_run.looks import EVAL, built_where, few, looked, trained_rank, where
 from trueline.checks.of_run.modes import called_where, evaluated_in_training_mode, evaluation_modes, has_evaluation
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
@@ -51,7 +51,7 @@ def from_run(run: Run) -> Iterator[Finding]:
 
 
 def _told(rank: RankFolder) -> Iterator[Finding]:
-    for event in list(rank.events(EventName.DROPOUT, phase=EVAL))[:3]:
+    for event in looked(rank, EventName.DROPOUT, EVAL)[:3]:
         yield found("tr_09.function", where(event), evidence=[event], step=event["step"])
     for event in [one for one in evaluation_modes(rank) if not one["training"]][:1]:
         place, layers = called_where(rank, event, EVAL), few(event["acting"])
@@ -85,7 +85,7 @@ def _moved(rank: RankFolder) -> list[str]:
     return sorted(
         {
             name
-            for event in rank.events(EventName.BUFFERS, phase=EVAL)
+            for event in looked(rank, EventName.BUFFERS, EVAL)
             for name in event["moved"]
             if name.rpartition(".")[2] in _STATISTICS
         }

@@ -28,7 +28,7 @@ from typing import Any
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_run.label_values import label_values
-from trueline.checks.of_run.looks import EVAL, TRAIN, trained_rank, where
+from trueline.checks.of_run.looks import EVAL, TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName
@@ -82,7 +82,7 @@ def from_run(run: Run, *, min_per_class: int = 10) -> Iterator[Finding]:
 
 
 def _criteria(rank: RankFolder) -> Iterator[dict[str, Any]]:
-    for one in rank.events(EventName.CRITERION, phase=TRAIN):
+    for one in looked(rank, EventName.CRITERION, TRAIN):
         if one["function"] in _CLASSES and one.get("of_target", {}).get("whole") and one.get("of_prediction"):
             yield one
 

@@ -32,7 +32,7 @@ from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding, Where
 
 _ROOTS = {Lost.UNCALLED: "cg.03", Lost.UNUSED: "cg.03", Lost.CUT: "cg.02"}
-_OFTEN_ZERO = ("bias", "beta")
+_OFTEN_ZERO = ("weight", "bias", "gamma", "beta", "embedding_table")
 
 
 @check("tr.13", "some parameters never get a gradient")
@@ -70,7 +70,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
 
 
 def _doubtful(one: Unreached, run: Run) -> bool:
-    """A gradient that is zero is not one that is missing: a bias before a normalisation has it by nature."""
+    """A gradient that is zero is not one that is missing: a layer has it where all that reaches it is zero."""
     if run.info.framework != "mindspore" or one.lost is not Lost.ALONE:
         return False
     return all(name.rpartition(".")[2] in _OFTEN_ZERO for name in one.parameters)

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import trained_rank
+from trueline.checks.of_run.looks import looked, trained_rank
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
 from trueline.model.run import EventName
@@ -36,7 +36,7 @@ from trueline.model.run import EventName
 def from_run(run: Run) -> Iterator[Finding]:
     """Generators that begin alike in several workers and are drawn from."""
     rank = trained_rank(run)
-    told = list(rank.events(EventName.WORKERS)) if rank is not None else []
+    told = looked(rank, EventName.WORKERS) if rank is not None else []
     rounds: dict[str, dict[int, dict[str, list[str]]]] = {}
     for event in told:
         rounds.setdefault(event["round"], {})[event["worker"]] = event["streams"]

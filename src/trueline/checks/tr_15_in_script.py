@@ -11,7 +11,7 @@ from trueline.model.finding import Finding
 from trueline.script.roles import is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
-from trueline.script.values import Attribute, Instance, Made, Value, constant, options
+from trueline.script.values import Attribute, Instance, Made, Value, ancestry, constant, options
 
 WEIGHTS: Final = ("weight", "bias", "embedding_table", "embedding_weight")
 
@@ -41,10 +41,45 @@ def from_script(script: Script) -> Iterator[Finding]:
         told.add(str(apart.place))
         said = suspect if _may_not_happen(apart, tie.event) else found
         yield said("tr_15_in_script.came_apart", apart.place.where(), tied=tie.event.place.line)
+    for event in _copied(trace):
+        if str(event.place) not in told and not any(one.event.index > event.index for one in ties):
+            told.add(str(event.place))
+            yield found("tr_15_in_script.copied", event.place.where())
     if ties and not told:
         yield none("tr_15_in_script.still_tied", evidence=[str(one.event.place) for one in ties])
     elif not told:
         yield na("tr_15_in_script.nothing_tied")
+
+
+def _copied(trace: Trace) -> Iterator[Event]:
+    """An embedding's table that is copied into the last layer of the same network, where sharing it was meant."""
+    for event in trace.events:
+        if event.method in ("copy_", "set_data"):
+            target, value = event.receiver, event.arg(0)
+        elif event.method == "__setattr__" and constant(event.arg(0)) in ("data", *WEIGHTS):
+            target, value = event.receiver, event.arg(1)
+            if isinstance(value, Attribute):
+                continue
+        else:
+            continue
+        into, source = _layer_behind(target), _layer_given(value)
+        if into is not None and source is not None and into is not source:
+            kinds = {one.name.rpartition(".")[2] for one in (into, source)}
+            if "Embedding" in kinds and kinds & {"Linear", "Dense"}:
+                yield event
+
+
+def _layer_behind(value: Value | None) -> Made | None:
+    while isinstance(value, Attribute):
+        value = value.of
+    return value if isinstance(value, Made) and is_network(value) else None
+
+
+def _layer_given(value: Value | None) -> Made | None:
+    for one in ancestry(value, most=20):
+        if isinstance(one, Attribute) and one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
+            return one.of
+    return None
 
 
 def _ties(trace: Trace) -> Iterator[Tie]:

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import few, trained_rank, where
+from trueline.checks.of_run.looks import few, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.formats.weights import Weights
 from trueline.kernel import fingerprint
@@ -38,7 +38,7 @@ from trueline.model.run import EventName
 def from_run(run: Run, *, max_missing: float = 0.5) -> Iterator[Finding]:
     """Weights as they were loaded."""
     rank = trained_rank(run)
-    loaded = list(rank.events(EventName.LOADED)) if rank is not None else []
+    loaded = looked(rank, EventName.LOADED) if rank is not None else []
     if not loaded:
         yield na("wi_02.nothing_loaded")
         return

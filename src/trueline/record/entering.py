@@ -15,8 +15,8 @@ from trueline.kernel import UnsupportedDtype, summarise
 from trueline.model.numbers import plain
 from trueline.record.ends import ends_of
 
-# So many calls of layers that are fed by no other are looked at, in the first step.
-LAYERS: Final = 8
+# In the first step so many first calls are looked at, and as many that are fed by no other.
+LAYERS: Final = 10
 _FIELDS: Final = 8
 # Of larger inputs the first samples tell as much.
 _ELEMENTS: Final = 1 << 20

@@ -39,9 +39,9 @@ class Feed:
         self._norm: Any = None
         self._batches: dict[int | None, int] = {}
         self._gradient_look = GradientLook(recorder, adapter)
-        self._leftovers = Leftovers(adapter.values)
+        self._leftovers = Leftovers(adapter.values, recorder.counts.updates)
         self._asides = Asides(recorder, adapter)
-        self._lined: dict[str, int] = {}
+        self._lined = recorder.counts.lines
 
     @property
     def on(self) -> bool:
@@ -130,7 +130,7 @@ class Feed:
         if place is None:
             self._stack.append((module, None, 0, None))
             return
-        if outermost and place.root not in recorder.open.modes:
+        if parent is None and place.root not in recorder.open.modes:
             recorder.open.modes[place.root] = recorder.modes.seen(place.root)
             recorder.evaluation_begins()
         call = recorder.open.count_call(place)
@@ -152,8 +152,10 @@ class Feed:
                 self._take(Spot(place, call, Kind.IN, index), tensor)
 
     def _is_first_layer(self, position: int) -> bool:
-        """Whether a call is fed by none before it, as far as that can be seen."""
+        """Whether a call is one of the first, or is fed by none before it as far as that can be seen."""
         calls = self._recorder.open.calls
+        if position < LAYERS:
+            return True
         return not calls[position][1].feeds_from and sum(not one.feeds_from for _, one in calls) <= LAYERS
 
     def _tell_input(self, module: Any, place: Place, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

@@ -24,6 +24,7 @@ from trueline.model.run import CallInfo, EventName, RunInfo
 from trueline.model.trouble import Trouble
 from trueline.record.edges import Edges
 from trueline.record.guard import guarded
+from trueline.record.looks.counts import Counts
 from trueline.record.looks.modes import ModeLook
 from trueline.record.looks.weights import any_sharded, fingerprints, shared
 from trueline.record.looks.when import due
@@ -60,6 +61,7 @@ class Recorder:
         self._modules = Modules(project)
         self.edges = Edges()
         self.modes = ModeLook()
+        self.counts = Counts()
         self._evaluated_after: int | None = None
         self.waiting = WaitingBatches()
         self.keeper = TensorKeeper(wanted)
@@ -351,7 +353,10 @@ class Recorder:
             for parameter in group.parameters:
                 self.parameters.held(parameter, index, number)
         described = {"kind": type(optimizer).__name__, "groups": [dict(group.settings) for group in groups]}
-        self._hyper["optimizers"].append({**described, "parameters": [len(group.parameters) for group in groups]})
+        line = self.project.line(adapter.build.line_of(optimizer))
+        built: dict[str, Any] = {"parameters": [len(group.parameters) for group in groups]}
+        built["line"] = None if line is None else line.to_json()
+        self._hyper["optimizers"].append({**described, **built})
         self._tables_due = True
         return index
 

@@ -126,6 +126,8 @@ class Table(Value):
     items: dict[Any, Value]
     open: bool = False
     place: Place | None = None
+    # What its keys are like, where they are made in a comprehension.
+    key: Value | None = None
 
     def parts(self) -> Sequence[Value]:
         return list(self.items.values())

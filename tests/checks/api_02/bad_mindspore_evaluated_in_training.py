@@ -29,6 +29,6 @@ for epoch in range(2):
         optimizer(gradients)
 
     hits = 0
-    for inputs, labels in test.create_tuple_iterator():
-        hits += (net(inputs).argmax(1) == labels).sum().item()  # expect: api.02
+    for inputs, labels in test.create_tuple_iterator():  # expect: api.02
+        hits += (net(inputs).argmax(1) == labels).sum().item()
     print(epoch, hits / 32)

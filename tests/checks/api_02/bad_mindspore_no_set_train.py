@@ -23,8 +23,8 @@ def forward(inputs, labels):
 
 step = ms.value_and_grad(forward, None, optimizer.parameters)
 for epoch in range(2):
-    for inputs, labels in train.create_tuple_iterator():
-        loss, gradients = step(inputs, labels)  # expect: api.02
+    for inputs, labels in train.create_tuple_iterator():  # expect: api.02
+        loss, gradients = step(inputs, labels)
         optimizer(gradients)
 
     hits = sum((net(inputs).argmax(1) == labels).sum().item() for inputs, labels in test.create_tuple_iterator())

@@ -15,7 +15,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 loss_fn = nn.CrossEntropyLoss()
 net.train()
 for epoch in range(2):
-    for inputs, labels in train:
+    for inputs, labels in train:  # expect: api.02
         optimizer.zero_grad()
         loss = loss_fn(net(inputs), labels)  # expect: api.02
         loss.backward()

@@ -14,7 +14,8 @@ train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
 ms.load_param_into_net(
-    net[0], {"weight": ms.Parameter(ops.randn(16, 6), name="weight"), "bias": ms.Parameter(ops.zeros(16), name="bias")}
+    net[0],
+    {"0.weight": ms.Parameter(ops.randn(16, 6), name="0.weight"), "0.bias": ms.Parameter(ops.zeros(16), name="0.bias")},
 )
 for parameter in net[0].get_parameters():
     parameter.requires_grad = False

@@ -14,11 +14,11 @@ train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
-loss_fn = nn.NLLLoss()
+loss_fn = nn.NLLLoss()  # expect: cg.04
 
 
 def forward(inputs, labels):
-    return loss_fn(net(inputs), labels)  # expect: cg.04
+    return loss_fn(net(inputs), labels)
 
 
 step = ms.value_and_grad(forward, None, optimizer.parameters)

@@ -12,13 +12,13 @@ x = draw.standard_normal((96, 6)).astype(np.float32)
 y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
 train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
-net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2), nn.Softmax())
+net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2), nn.Softmax())  # expect: cg.04
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
 loss_fn = nn.CrossEntropyLoss()
 
 
 def forward(inputs, labels):
-    return loss_fn(net(inputs), labels)  # expect: cg.04
+    return loss_fn(net(inputs), labels)
 
 
 step = ms.value_and_grad(forward, None, optimizer.parameters)

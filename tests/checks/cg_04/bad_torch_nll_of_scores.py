@@ -12,12 +12,12 @@ train = DataLoader(TensorDataset(x[:64], y[:64]), batch_size=16, shuffle=True)
 test = DataLoader(TensorDataset(x[64:], y[64:]), batch_size=16)
 net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 2))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-loss_fn = nn.NLLLoss()
+loss_fn = nn.NLLLoss()  # expect: cg.04
 for epoch in range(2):
     net.train()
     for inputs, labels in train:
         optimizer.zero_grad()
-        loss = loss_fn(net(inputs), labels)  # expect: cg.04
+        loss = loss_fn(net(inputs), labels)
         loss.backward()
         optimizer.step()
 

@@ -2,14 +2,15 @@
 # ranks: 2
 """The dataset knows how many parts there are, and which is its own."""
 
-import os
-
 import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 from mindspore import nn
+from mindspore.communication import get_group_size, get_rank, init
 
-rank, world = int(os.environ["RANK_ID"]), int(os.environ["RANK_SIZE"])
+ms.set_device("CPU")
+init()
+rank, world = get_rank(), get_group_size()
 ms.set_seed(0)
 draw = np.random.default_rng(0)
 x = draw.standard_normal((64, 8)).astype(np.float32)
@@ -17,10 +18,11 @@ y = ((x[:, 0] > 0).astype(np.int32) + (x[:, 1] > 0)).astype(np.int32)
 train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True, num_shards=world, shard_id=rank).batch(16)
 net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 3))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.05)
+reduce = nn.DistributedGradReducer(optimizer.parameters, mean=True, degree=world)
 loss_fn = nn.CrossEntropyLoss()
 step = ms.value_and_grad(lambda inputs, labels: loss_fn(net(inputs), labels), None, optimizer.parameters)
 net.set_train()
 for _ in range(1):
     for inputs, labels in train.create_tuple_iterator():
         loss, gradients = step(inputs, labels)
-        optimizer(gradients)
+        optimizer(reduce(gradients))

@@ -13,8 +13,11 @@ y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
 train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(
-    nn.Dense(6, 16), nn.BatchNorm1d(16, use_batch_statistics=True), nn.ReLU(), nn.Dense(16, 2)
-)  # expect: tr.09
+    nn.Dense(6, 16),
+    nn.BatchNorm1d(16, use_batch_statistics=True),  # expect: tr.09
+    nn.ReLU(),
+    nn.Dense(16, 2),
+)
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
 loss_fn = nn.CrossEntropyLoss()
 

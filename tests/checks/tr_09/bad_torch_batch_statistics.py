@@ -11,8 +11,11 @@ y = (x[:, 0] + x[:, 1] > 0).long()
 train = DataLoader(TensorDataset(x[:64], y[:64]), batch_size=16, shuffle=True)
 test = DataLoader(TensorDataset(x[64:], y[64:]), batch_size=16)
 net = nn.Sequential(
-    nn.Linear(6, 16), nn.BatchNorm1d(16, track_running_stats=False), nn.ReLU(), nn.Linear(16, 2)
-)  # expect: tr.09
+    nn.Linear(6, 16),
+    nn.BatchNorm1d(16, track_running_stats=False),  # expect: tr.09
+    nn.ReLU(),
+    nn.Linear(16, 2),
+)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 loss_fn = nn.CrossEntropyLoss()
 for epoch in range(2):

@@ -21,6 +21,7 @@ from trueline.adapters.mindspore.autograd import vjp
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.nouns import Array, Built, Passed
 from trueline.adapters.tree import leaves
+from trueline.model.run import Line
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(ms.__file__).parent) + "/"
@@ -70,6 +71,12 @@ def built(module: Any) -> Built | None:
     """How a cell was built, or None for one that was there before capturing began."""
     found = _built.get(module)
     return describe(module, found) if found is not None else None
+
+
+def line_of(optimizer: Any) -> Line | None:
+    """The user's line that built an optimizer, where it was seen."""
+    found = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
+    return found[2] if found is not None else None
 
 
 def rebuild(module: Any, **changes: Any) -> Any:

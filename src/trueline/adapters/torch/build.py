@@ -19,11 +19,13 @@ from trueline.adapters.nouns import Array, Built, Passed
 from trueline.adapters.torch import values
 from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves
+from trueline.model.run import Line
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(torch.__file__).parent) + "/"
 _asked: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
 _built: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
+_lines: weakref.WeakKeyDictionary[Any, Line] = weakref.WeakKeyDictionary()
 _capturing = False
 
 
@@ -58,6 +60,16 @@ def capture_built() -> None:
             _built[module] = _asked.pop(module)
         initialise(module, *args, **kwargs)
 
+    make_optimizer = torch.optim.Optimizer.__init__
+
+    @functools.wraps(make_optimizer)
+    def init_optimizer(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        line = user_line(PACKAGE, frame=sys._getframe(1))
+        if line is not None:
+            _lines[optimizer] = line
+        make_optimizer(optimizer, *args, **kwargs)
+
+    torch.optim.Optimizer.__init__ = init_optimizer
     nn.Module.__init__ = init
     # Never taken away again: a class whose __new__ was deleted refuses arguments.
     nn.Module.__new__ = staticmethod(new)
@@ -67,6 +79,11 @@ def built(module: Any) -> Built | None:
     """How a module was built, or None for one that was there before capturing began."""
     found = _built.get(module)
     return describe(module, found) if found is not None else None
+
+
+def line_of(optimizer: Any) -> Line | None:
+    """The user's line that built an optimizer, where it was seen."""
+    return _lines.get(optimizer)
 
 
 def rebuild(module: Any, **changes: Any) -> Any:

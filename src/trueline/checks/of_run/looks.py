@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Where
 from trueline.model.key import Phase
-from trueline.model.run import EventName, ModuleInfo, ParamInfo
+from trueline.model.run import LOOKS, EventName, ModuleInfo, ParamInfo
+
+_RARE = frozenset(one.value for one in LOOKS)
+_read: WeakKeyDictionary[RankFolder, dict[str, list[dict[str, Any]]]] = WeakKeyDictionary()
 
 TRAIN = Phase.TRAIN.value
 EVAL = Phase.EVAL.value
+
+
+def looked(rank: RankFolder, name: EventName, phase: str | None = None) -> list[dict[str, Any]]:
+    """The events of a kind that only checks read: they are few, and read once for all checks."""
+    found = _read.get(rank)
+    if found is None:
+        found = _read[rank] = {}
+        for event in rank.events(_RARE):
+            found.setdefault(event["event"], []).append(event)
+    return [one for one in found.get(name.value, []) if phase is None or one["phase"] == phase]
 
 
 def trained_rank(run: Run) -> RankFolder | None:
@@ -39,10 +53,17 @@ def built_where(module: ModuleInfo | None, *, step: int | None = None, path: str
     )
 
 
+def optimizer_where(run: Run, number: int, step: int | None = None) -> Where:
+    """The line that built an optimizer."""
+    known = run.info.hyper.get("optimizers") or []
+    line = known[number].get("line") if number < len(known) else None
+    return Where(file=line["file"], line=line["line"], step=step) if line else Where(step=step)
+
+
 def gradient_looks(rank: RankFolder) -> dict[int, list[dict[str, Any]]]:
     """The looks at gradients of each optimizer, in order."""
     found: dict[int, list[dict[str, Any]]] = {}
-    for event in rank.events(EventName.GRADIENTS):
+    for event in looked(rank, EventName.GRADIENTS):
         found.setdefault(int(event["optimizer"]), []).append(event)
     return found
 

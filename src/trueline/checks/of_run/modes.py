@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trueline.checks.of_run.looks import EVAL, TRAIN
+from trueline.checks.of_run.looks import EVAL, TRAIN, looked
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.finding import Where
 from trueline.model.run import EventName
@@ -22,7 +22,7 @@ def trained_in_evaluation_mode(rank: RankFolder) -> list[dict[str, Any]]:
     """Training steps whose network is in evaluation mode although it learns and has such layers."""
     last = {one["optimizer"]: one["step"] for one in rank.events(EventName.STEP, phase=TRAIN)}
     found = []
-    for event in rank.events(EventName.MODES, phase=TRAIN):
+    for event in looked(rank, EventName.MODES, TRAIN):
         if event["training"] or not event["resting"]:
             continue
         # A network that has learned all it should, a teacher for instance, rests.
@@ -37,7 +37,7 @@ def evaluated_in_training_mode(rank: RankFolder) -> tuple[list[dict[str, Any]], 
     if not modes:
         return [], False
     training_loaders, sources = _loaders(rank, TRAIN), _loaders(rank, EVAL)
-    networks = {one["network"] for one in rank.events(EventName.MODES, phase=TRAIN)}
+    networks = {one["network"] for one in looked(rank, EventName.MODES, TRAIN)}
     sure = [
         one
         for one in modes

@@ -38,6 +38,7 @@ class Unreached:
     look: dict[str, Any]
     line: Line | None = None
     before: str | None = None
+    connected: bool = False
 
 
 def unreached(rank: RankFolder, framework: str | None, min_looks: int = 2) -> list[Unreached]:
@@ -57,7 +58,10 @@ def unreached(rank: RankFolder, framework: str | None, min_looks: int = 2) -> li
         for name in sorted(empty):
             by_module.setdefault(module_of(name), []).append(name)
         for module, names in by_module.items():
-            found.append(_told(rank, module, tuple(names), trainable, empty, calls, looks[-1]))
+            one = _told(rank, module, tuple(names), trainable, empty, calls, looks[-1])
+            # Zeros along a way that is there are what dead units give, not a way that is cut.
+            if framework != "mindspore" or not (one.lost is Lost.CUT and one.connected):
+                found.append(one)
     return found
 
 
@@ -75,9 +79,9 @@ def _told(
         return Unreached(module, names, Lost.ALONE, look)
     if not called(rank, module, calls):
         return Unreached(module, names, Lost.UNCALLED, look)
-    line, before = _cut(rank, module, empty)
+    line, before, connected = _cut(rank, module, empty)
     if before is not None:
-        return Unreached(module, names, Lost.CUT, look, line, before)
+        return Unreached(module, names, Lost.CUT, look, line, before, connected)
     return Unreached(
         module, names, Lost.UNUSED, look, next((one.called_at for one in calls if one.path == module), None)
     )
@@ -105,7 +109,7 @@ def downstream(rank: RankFolder, module: str) -> set[str]:
     return found
 
 
-def _cut(rank: RankFolder, module: str, empty: set[str]) -> tuple[Line | None, str | None]:
+def _cut(rank: RankFolder, module: str, empty: set[str]) -> tuple[Line | None, str | None, bool]:
     """The call after a module's that learns, and that takes what it gives: by the way there, or out of nowhere."""
     everything = list(rank.calls)
     places = {place for place, one in enumerate(everything) if one.phase == TRAIN and one.path == module}
@@ -117,11 +121,11 @@ def _cut(rank: RankFolder, module: str, empty: set[str]) -> tuple[Line | None, s
         if reached & set(one.feeds_from):
             reached.add(place)
             if one.path in learns:
-                return one.called_at, one.path
+                return one.called_at, one.path, True
     leaves = [
         (place, one)
         for place, one in enumerate(everything)
         if one.phase == TRAIN and one.path in learns and place > max(places)
     ]
     nowhere = [one for _, one in leaves if not one.feeds_from]
-    return (nowhere[0].called_at, nowhere[0].path) if nowhere else (None, None)
+    return (nowhere[0].called_at, nowhere[0].path, False) if nowhere else (None, None, False)

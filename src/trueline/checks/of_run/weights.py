@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from trueline.checks.of_run.looks import looked
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.run import EventName
 
 
 def weight_looks(rank: RankFolder) -> list[dict[str, Any]]:
     """The looks at weights in order of steps."""
-    return list(rank.events(EventName.WEIGHTS))
+    return looked(rank, EventName.WEIGHTS)
 
 
 def still(rank: RankFolder, min_updates: int = 2) -> set[str] | None:

@@ -112,6 +112,19 @@ def _at(value: Value, index: object) -> Iterator[Value]:
             yield list(one.items.values())[index]
 
 
+def with_indexes(value: Value | None, most: int = 2000) -> Iterator[Value]:
+    """What a value was made from, and what its elements were chosen by."""
+    waiting = [value] if value is not None else []
+    seen: set[int] = set()
+    while waiting and len(seen) < most:
+        for one in ancestry(waiting.pop(), most=most):
+            if id(one) not in seen:
+                seen.add(id(one))
+                yield one
+                if isinstance(one, Item) and one.index is not None:
+                    waiting.append(one.index)
+
+
 _SAME = frozenset(
     ("long", "int", "astype", "to", "type", "cuda", "cpu", "from_numpy", "as_tensor", "tensor", "Tensor", "array",
      "asarray", "squeeze", "view", "reshape", "flatten", "ravel", "contiguous", "int32", "int64", "numpy", "asnumpy",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.of_script.networks import parts_of
-from trueline.script.reading.elements import HELD_LAYERS, layers_in
+from trueline.script.reading.elements import layers_in, registered_in
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Derived, Instance, Made, Seq, Table, Value, ancestry, options
@@ -18,6 +18,15 @@ _WITH_WEIGHTS: Final = (
 )  # fmt: skip
 PARAMETERS: Final = ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "mindspore.Parameter")
 _FAR: Final = 200_000
+__all__ = [
+    "PARAMETERS",
+    "has_weights",
+    "is_leaf",
+    "is_parameter",
+    "layers_within",
+    "registered_in",
+    "values_used",
+]
 
 
 def is_parameter(value: Value | None) -> bool:
@@ -38,29 +47,6 @@ def has_weights(layer: Value | None) -> bool:
 def is_leaf(layer: Value | None) -> bool:
     """Whether it is a library's layer, and no container."""
     return isinstance(layer, Made) and is_network(layer) and layers_in(layer) is None
-
-
-def registered_in(network: Value) -> Iterator[Value]:
-    """The networks that a network knows as its own: its attributes and what is in containers of the framework."""
-    waiting: list[Value] = [network]
-    seen: set[int] = set()
-    while waiting and len(seen) < 4000:
-        one = waiting.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        held = layers_in(one)
-        if held is not None:
-            waiting.extend(_networks(*held[0]))
-        if isinstance(one, Instance):
-            waiting.extend(_networks(*(value for name, value in one.attributes.items() if name != HELD_LAYERS)))
-        elif isinstance(one, Made):
-            waiting.extend(_networks(*one.parts()))
-
-
-def _networks(*values: Value) -> Iterator[Value]:
-    return (option for value in values for option in options(value) if is_network(option))
 
 
 def layers_within(value: Value | None) -> Iterator[Value]:

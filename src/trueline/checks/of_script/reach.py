@@ -121,6 +121,15 @@ def loaded_parts(trace: Trace) -> set[int]:
             found.extend(options(event.receiver))
         elif event.method in ("load_param_into_net", "load_checkpoint"):
             found.extend(one for one in (*event.args, *event.kwargs.values()) if is_network(one))
-        elif event.method in ("from_pretrained", "copy_") and event.receiver is not None:
+        elif event.method == "copy_" and event.receiver is not None and _comes_from_elsewhere(event.arg(0)):
             found.extend(_networks_behind(event.receiver))
     return parts_of_all(found)
+
+
+def _comes_from_elsewhere(value: Value | None) -> bool:
+    """Whether it was read from a file, or from another network."""
+    return any(
+        (isinstance(one, Made) and one.event.method in ("load", "load_file", "state_dict", "load_checkpoint"))
+        or is_network(one)
+        for one in ancestry(value, most=60)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,9 +56,10 @@ class EventLog:
         return set(groups["step"][groups["phase"] == layout.PHASE_NUMBERS[phase]].tolist())
 
     def events(
-        self, name: EventName | str | None = None, phase: str | None = None, step: int | None = None
+        self, name: Collection[str] | None = None, phase: str | None = None, step: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The events of finished steps as they were written, non-finite numbers still as words."""
+        """The events of finished steps as written, non-finite numbers still as words; of one name or several."""
+        wanted = {name} if isinstance(name, str) else name
         chosen = self._groups
         if phase is not None:
             chosen = chosen[chosen["phase"] == layout.PHASE_NUMBERS[phase]]
@@ -68,16 +69,16 @@ class EventLog:
             return
         with open_file(self._root, self.path) as file:
             for group in chosen:
-                yield from self._group(file, name, int(group["begin"]), int(group["end"]), int(group["line"]))
+                yield from self._group(file, wanted, int(group["begin"]), int(group["end"]), int(group["line"]))
 
     def _group(
-        self, file: BinaryIO, name: EventName | str | None, begin: int, end: int, before: int
+        self, file: BinaryIO, wanted: Collection[str] | None, begin: int, end: int, before: int
     ) -> Iterator[dict[str, Any]]:
         if file.tell() != begin:
             file.seek(begin)
         for number, line in enumerate(_lines(self.path, file), before + 1):
             begin += len(line)
-            if name is None or decode_typed(self.path, line, _heads, number).event == name:
+            if wanted is None or decode_typed(self.path, line, _heads, number).event in wanted:
                 event = decode_json(self.path, line, number)
                 if not isinstance(event, dict):
                     raise bad(self.path, "bad_line", line=number, reason=type(event).__name__)

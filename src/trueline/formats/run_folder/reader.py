@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ from trueline.formats.run_folder.tensors import Tensors, read_tensors
 from trueline.formats.stored import Stored
 from trueline.model.curve import Curve
 from trueline.model.key import Key, Phase
-from trueline.model.run import FORMAT, CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.run import FORMAT, CallInfo, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
 
 Noun = TypeVar("Noun")
@@ -63,9 +63,12 @@ class RankFolder:
         return len(self._events.finished(Phase.TRAIN))
 
     def events(
-        self, name: EventName | None = None, *, phase: str | None = None, step: int | None = None
+        self, name: Collection[str] | None = None, *, phase: str | None = None, step: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The events of finished steps in order, as in the file: non-finite numbers are words (``numbers.decode``)."""
+        """The events of finished steps in order, as in the file: non-finite numbers are words (``numbers.decode``).
+
+        ``name`` is that of one event or a collection of them.
+        """
         return self._events.events(name, phase, step)
 
     def curve(self, name: str, phase: str = "train") -> Curve:

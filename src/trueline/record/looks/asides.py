@@ -26,8 +26,7 @@ class Asides:
         self._recorder = recorder
         self._adapter = adapter
         self._values = adapter.values
-        self._criteria = 0
-        self._dropouts: set[tuple[str, int]] = set()
+        self._counts = recorder.counts
 
     def told(self, what: str, said: Mapping[str, Any], stack: Sequence[Any]) -> None:
         """What an adapter has told."""
@@ -52,11 +51,11 @@ class Asides:
         return None if line is None else line.to_json()
 
     def _criterion(self, one: Criterion) -> None:
-        if self._criteria >= _MOST_CRITERIA or not self._values.is_tensor(one.prediction):
+        if self._counts.criteria >= _MOST_CRITERIA or not self._values.is_tensor(one.prediction):
             return
         if not self._values.is_tensor(one.target) or not self._values.is_tensor(one.value):
             return
-        self._criteria += 1
+        self._counts.criteria += 1
         if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_FACTS:
             told = facts(one, self._values, self._readable)
         else:
@@ -81,6 +80,6 @@ class Asides:
             return
         line = user_line(self._adapter.build.package())
         at = (line.file, line.line) if line is not None else ("", 0)
-        if at not in self._dropouts:
-            self._dropouts.add(at)
+        if at not in self._counts.dropouts:
+            self._counts.dropouts.add(at)
             self._recorder.event(EventName.DROPOUT, line=self._line())

@@ -10,6 +10,7 @@ import numpy as np
 from trueline.adapters.nouns import Group, Unreadable
 from trueline.adapters.protocol import Adapter
 from trueline.model.run import EventName
+from trueline.record.looks.weights import MOST_ELEMENTS
 from trueline.record.looks.when import due
 from trueline.record.networks import Place
 from trueline.record.recorder import Recorder
@@ -23,7 +24,7 @@ class GradientLook:
     def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
         self._recorder = recorder
         self._values = adapter.values
-        self._counts: dict[int, int] = {}
+        self._counts = recorder.counts.gradients
 
     def look(self, optimizer: int, groups: Sequence[Group], gradients: Sequence[tuple[Any, Any]] | None) -> None:
         """Tell of an optimizer's gradients where a look is due."""
@@ -50,6 +51,8 @@ class GradientLook:
             name = named.place_of_leaf
             if gradient is None:
                 none.append(name)
+                continue
+            if elements > MOST_ELEMENTS:
                 continue
             there, empty = self._counted(gradient)
             elements, zeros = elements + there, zeros + empty
@@ -99,10 +102,16 @@ class GradientLook:
         found: list[Place] = []
         for root in self._recorder.networks.roots:
             module = root.module()
-            for one in root.adapter.values.tensors(module) if module is not None else ():
+            own = list(root.adapter.values.tensors(module)) if module is not None else []
+            # A network of which nothing is held, as one that only measures a distance, is meant to stay as it is.
+            if not any(self._recorder.parameters.is_held(one.value) for one in own):
+                continue
+            for one in own:
                 if not one.trainable or self._recorder.parameters.is_held(one.value):
                     continue
                 gradient = root.adapter.values.gradient(one.value)
-                if gradient is not None and self._counted(gradient)[1] < self._counted(gradient)[0]:
-                    found.append(Place(root, one.name))
+                if gradient is not None:
+                    there, empty = self._counted(gradient)
+                    if empty < there:
+                        found.append(Place(root, one.name))
         return found

@@ -37,10 +37,10 @@ class Leftovers:
     with two optimizers those of the one that waits its turn are cleared late.
     """
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, updates: dict[int, int]) -> None:
         self._values = values
         self._watched: dict[int, _Watched] = {}
-        self._updates: dict[int, int] = {}
+        self._updates = updates
 
     def backward_begins(self) -> None:
         """Look at what is left of the gradients before."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 from trueline.adapters.nouns import Unreadable
@@ -10,17 +11,20 @@ from trueline.kernel import UnsupportedDtype, fingerprint
 from trueline.record.networks import Networks, Place, Root
 
 _MOST = 4000
+MOST_ELEMENTS = 1 << 26
 
 
 def fingerprints(networks: Networks, *, buffers_only: bool = False) -> dict[str, str]:
-    """Every parameter and buffer of the networks that are alive, by name."""
+    """Every parameter and buffer of the networks that are alive, by name; of a large network the first."""
     found: dict[str, str] = {}
+    elements = 0
     for root, module in networks.alive():
         for name, one in _named(root, module):
-            if len(found) >= _MOST:
-                return found
             if buffers_only and not one.buffer:
                 continue
+            elements += prod(root.adapter.values.shape(one.value))
+            if len(found) >= _MOST or elements > MOST_ELEMENTS:
+                return found
             try:
                 found[name] = f"{fingerprint(root.adapter.values.to_numpy(one.value)):016x}"
             except (Unreadable, UnsupportedDtype):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
+from trueline.script.roles import is_network
 from trueline.script.trace import Event
 from trueline.script.values import (
     Class,
@@ -127,6 +128,8 @@ def _partial(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _type(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     del reader, node
     value = event.arg(0)
+    if isinstance(value, Made) and is_network(value):
+        return Symbol(value.name)
     return value.cls if isinstance(value, Instance) and len(event.args) == 1 else None
 
 
@@ -241,6 +244,9 @@ def _text(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         try:
             if event.method in ("lower", "upper", "strip", "title"):
                 return Const(getattr(text.value, event.method)(), text.origin)
+            if event.method in ("find", "startswith", "endswith", "count"):
+                given = [one.value for one in event.args if isinstance(one, Const)]
+                return Const(getattr(text.value, event.method)(*given)) if len(given) == len(event.args) else None
             if event.method == "split" and not event.args:
                 return Seq("list", [Const(one) for one in text.value.split()])
         except (TypeError, ValueError):
@@ -251,9 +257,27 @@ def _text(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _isinstance(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     del reader, node
     value, kind = event.arg(0), event.arg(1)
+    kinds = kind.items if isinstance(kind, Seq) else [kind]
+    answers = {_is_of_kind(value, one) for one in kinds}
+    if True in answers:
+        return Const(True)
+    return Const(False) if answers == {False} else None
+
+
+def _is_of_kind(value: Value | None, kind: Value | None) -> bool | None:
     if isinstance(value, Instance) and isinstance(kind, Class):
-        return Const(kind in list(value.cls.lineage()))
-    return None
+        return kind in list(value.cls.lineage())
+    if not is_network(value) or not isinstance(kind, Symbol | Class):
+        return None
+    if isinstance(value, Made) and isinstance(kind, Symbol):
+        if value.name == kind.name or kind.name.rpartition(".")[2] in ("Module", "Cell"):
+            return True
+        # The hidden bases of layers, as _BatchNorm and _ConvNd.
+        last = kind.name.rpartition(".")[2]
+        return last.strip("_").removesuffix("Nd") in value.name if last.startswith("_") else False
+    if isinstance(value, Instance) and isinstance(kind, Symbol):
+        return kind.name in set(value.cls.library_bases()) or kind.name.rpartition(".")[2] in ("Module", "Cell")
+    return False
 
 
 BY_NAME: Final = {
@@ -287,5 +311,5 @@ BY_METHOD: Final = {
     "setdefault": _get,
     "update": _update,
     "copy": _copy,
-    **dict.fromkeys(("lower", "upper", "strip", "title", "split"), _text),
+    **dict.fromkeys(("lower", "upper", "strip", "title", "split", "find", "startswith", "endswith", "count"), _text),
 }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from trueline.script.roles import is_network
 from trueline.script.values import (
     Const,
     Either,
@@ -19,6 +20,7 @@ from trueline.script.values import (
     Unknown,
     Value,
     either,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -71,6 +73,29 @@ def _unwrapped(args: Sequence[Value], is_open: bool) -> tuple[list[Value], bool]
         pairs = inner.items if isinstance(inner, Seq) else []
         return [one.items[1] for one in pairs if isinstance(one, Seq) and len(one.items) == 2], is_open
     return list(args), is_open
+
+
+def registered_in(network: Value) -> Iterator[Value]:
+    """A network and those that it knows as its own: its attributes and what is in containers of the framework."""
+    waiting: list[Value] = [network]
+    seen: set[int] = set()
+    while waiting and len(seen) < 4000:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        held = layers_in(one)
+        if held is not None:
+            waiting.extend(_networks(*held[0]))
+        if isinstance(one, Instance):
+            waiting.extend(_networks(*(value for name, value in one.attributes.items() if name != HELD_LAYERS)))
+        elif isinstance(one, Made):
+            waiting.extend(_networks(*one.parts()))
+
+
+def _networks(*values: Value) -> Iterator[Value]:
+    return (option for value in values for option in options(value) if is_network(option))
 
 
 def hold_layers(value: Value | None, added: Sequence[Value], *, more: bool) -> bool:

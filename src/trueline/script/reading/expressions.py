@@ -158,7 +158,11 @@ class Expressions(ABC):
         """An attribute of a value."""
         match owner:
             case Symbol():
+                if name == "__name__" and is_class_name(owner.name):
+                    return Const(owner.name.rpartition(".")[2])
                 return Symbol(canonical(f"{owner.name}.{name}"))
+            case Made() if name == "__class__" and is_network(owner):
+                return Symbol(owner.name)
             case ModuleRoom():
                 return self._of_module(owner, name, node)
             case Instance():
@@ -247,6 +251,8 @@ class Expressions(ABC):
                 return Const(owner.value[index.value])
             except (TypeError, KeyError, IndexError):
                 return Unknown("index")
+        if isinstance(owner, Symbol) and owner.name == "os.environ":
+            return Unknown("environment", (index,))
         if isinstance(owner, Symbol):
             # A type's parameters: list[int].
             return owner
@@ -357,6 +363,11 @@ class Expressions(ABC):
                     return (left.value is right.value) is isinstance(op, ast.Is)
             except TypeError:
                 return None
+        if isinstance(left, Symbol) and isinstance(right, Symbol) and is_class_name(left.name):
+            same = left.name == right.name
+            if isinstance(op, ast.Eq | ast.Is):
+                return same
+            return not same if isinstance(op, ast.NotEq | ast.IsNot) else None
         if isinstance(op, ast.In | ast.NotIn) and isinstance(left, Const):
             return self._member(left.value, right, isinstance(op, ast.In))
         return None
@@ -404,9 +415,9 @@ class Expressions(ABC):
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
         first = self.evaluate(node.generators[0].iter)
-        self._within(node, first, element_of(self, first, node), node.key)
+        key = self._within(node, first, element_of(self, first, node), node.key)
         value = self._within(node, first, element_of(self, first, node), node.value)
-        return Table({"*": value}, True)
+        return Table({"*": value}, True, key=key)
 
     def _within(
         self,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from trueline.script.place import Place
-from trueline.script.reading.elements import HELD_LAYERS, element_of, hold_layers, layers_in
+from trueline.script.reading.elements import HELD_LAYERS, element_of, hold_layers, layers_in, registered_in
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.trace import LOOP, WITH, Event, Scope
 from trueline.script.values import (
@@ -20,10 +21,14 @@ from trueline.script.values import (
     Table,
     Unknown,
     Value,
+    options,
 )
 
 if TYPE_CHECKING:
     from trueline.script.reading.calling import Calling
+
+# So many layers a function is applied to, one by one.
+_MOST_APPLIED: Final = 80
 
 
 def itself(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -108,6 +113,18 @@ def _registered(event: Event, value: Value) -> Value | None:
         return None
     owner.attributes[str(name.value) if isinstance(name, Const) else f"*{len(owner.attributes)}"] = value
     return Const(None)
+
+
+def _applied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
+    """``net.apply(function)``: called with every layer, the network last."""
+    function = event.arg(0, "fn")
+    if not is_network(event.receiver):
+        return None
+    if isinstance(function, Function):
+        for network in options(event.receiver):
+            for layer in reversed(list(islice(registered_in(network), _MOST_APPLIED))):
+                reader.call(function, (layer,), {}, node)
+    return event.receiver
 
 
 def _step(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -273,11 +290,12 @@ BY_NAME: Final = {
 }
 BY_METHOD: Final = {
     **dict.fromkeys(
-        ("to", "cuda", "cpu", "train", "eval", "double", "float", "half", "bfloat16", "requires_grad_", "apply", "type",
+        ("to", "cuda", "cpu", "train", "eval", "double", "float", "half", "bfloat16", "requires_grad_", "type",
          "share_memory", "to_empty", "compile"),
         itself,
     ),
     **dict.fromkeys(("append", "extend", "insert", *_REGISTERING), _layer_added),
+    "apply": _applied,
     "step": _step,
     "prepare": _prepared,
     "prepare_model": _prepared,

@@ -1,0 +1,164 @@
+"""Inputs are not normalised: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_script.columns import batch_index, columns_of, range_of
+from trueline.checks.of_script.transforms import transforms_of
+from trueline.model.finding import Finding
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role
+from trueline.script.script import Script
+from trueline.script.trace import Event, Trace, iterated
+from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Symbol, Value
+
+_SCALING_OPERATORS: Final = frozenset(("Div", "Sub"))
+_SCALING: Final = frozenset(
+    ("div", "div_", "mul", "mul_", "sub", "sub_", "divide", "true_divide", "multiply", "normalize", "Normalize", "ToTensor",
+     "to_tensor", "Rescale", "rescale", "convert_image_dtype", "ConvertImageDtype", "to_dtype", "ToDtype", "standardize",
+     "transform", "fit_transform", "per_image_standardization", "batch_norm", "layer_norm", "tanh", "sigmoid", "log1p")
+)  # fmt: skip
+_SCALED_STEPS: Final = ("Rescale", "Normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "NormalizePad")
+_CASTING: Final = frozenset(("float", "astype", "to", "type", "FloatTensor", "half", "double", "tensor", "Tensor", "array",
+                             "asarray", "TypeCast", "cast", "float32"))  # fmt: skip
+_PICTURES: Final = ("PIL.Image.open", "cv2.imread", "torchvision.io.read_image", "torchvision.io.decode_image",
+                    "imageio.imread", "skimage.io.imread", "matplotlib.pyplot.imread")  # fmt: skip
+_FIRST: Final = ("Conv", "Linear", "Dense", "LSTM", "GRU", "RNN")
+_NORMS: Final = ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "Embedding")
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How inputs came to the network: numbers of 0..255 that were only cast, and where; or scaled somewhere."""
+
+    raw: Place | None
+    cast: Place | None
+    scaled: Place | None
+
+
+@check("dp.01")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Whole numbers of 0..255 that reach the first layer as they are."""
+    trace = script.trace
+    loops = training_loops(trace)
+    if not loops:
+        yield na("dp_01_in_script.no_training_loop")
+        return
+    told: set[str] = set()
+    scaled: list[str] = []
+    for loop in loops:
+        first = _first_layer(loop)
+        if first is None:
+            continue
+        ways = list(_ways(first.args[0], trace, None, 0))
+        scaled += [str(one.scaled) for one in ways if one.scaled is not None]
+        if any(one.raw is None for one in ways):
+            # On one way at least something is done to them.
+            continue
+        for way in ways:
+            if way.raw is not None and way.cast is not None and str(way.cast) not in told:
+                told.add(str(way.cast))
+                yield found("dp_01_in_script.raw", way.cast.where(), raw=str(way.raw))
+    if told:
+        return
+    if scaled:
+        yield none("dp_01_in_script.scaled", evidence=sorted(set(scaled)))
+    else:
+        yield na("dp_01_in_script.not_told")
+
+
+def _first_layer(loop: TrainingLoop) -> Event | None:
+    """The first layer of a library that a training loop's network calls; None where it normalises by itself."""
+    for event in loop.of(Role.FORWARD):
+        last = event.name.removesuffix(".__call__").rpartition(".")[2]
+        if last.startswith(_NORMS):
+            return None
+        if last.startswith(_FIRST) and event.args:
+            return event
+    return None
+
+
+def _ways(value: Value | None, trace: Trace, cast: Place | None, depth: int) -> Iterator[_Way]:
+    """Back from the first layer to where its inputs come from."""
+    if value is None or depth > 40:
+        return
+    if isinstance(value, Either):
+        for one in value.options:
+            yield from _ways(one, trace, cast, depth + 1)
+        return
+    at = batch_index(value)
+    if at is not None:
+        yield from _through_loader(at, trace, cast, depth)
+    elif isinstance(value, Derived):
+        yield _Way(None, cast, value.place if value.op in _SCALING_OPERATORS else None)
+    elif isinstance(value, Made):
+        yield from _through_call(value, trace, cast, depth)
+    elif isinstance(value, Item):
+        yield from _ways(value.of, trace, cast, depth + 1)
+    elif isinstance(value, Seq) and value.items:
+        yield from _ways(value.items[0], trace, cast, depth + 1)
+
+
+def _through_loader(at: tuple[Value, object], trace: Trace, cast: Place | None, depth: int) -> Iterator[_Way]:
+    loader = iterated(at[0])
+    steps = transforms_of(loader)
+    for step in steps.steps:
+        if step.name.rpartition(".")[2] in _SCALED_STEPS:
+            yield _Way(None, cast, step.event.place)
+            return
+        if step.name.endswith(".TypeCast") and cast is None and "float" in _type(step.event.arg(0, "output_type")):
+            cast = step.event.place
+    if not steps.known:
+        return
+    for column in columns_of(loader, at[1], trace):
+        yield from _ways(column, trace, cast, depth + 1)
+
+
+def _through_call(value: Made, trace: Trace, cast: Place | None, depth: int) -> Iterator[_Way]:
+    event, last = value.event, value.event.method
+    if last in _SCALING or (last == "__call__" and any(word in value.name for word in _SCALED_STEPS)):
+        yield _Way(None, cast, event.place)
+        return
+    if _is_raw(value):
+        yield _Way(event.place, cast, None)
+        return
+    if last in _CASTING and cast is None and _casts(event):
+        cast = event.place
+    inner = event.receiver if event.receiver is not None and not isinstance(event.receiver, Symbol) else event.arg(0)
+    if last in ("stack", "cat", "concatenate", "from_numpy", "as_tensor", "unsqueeze", "permute", "transpose", "reshape",
+                "view", "flatten", "squeeze", "expand_dims", "clip", "clamp", "flip", "roll", "contiguous",
+                "ascontiguousarray", "copy", "clone", "pin_memory", "cuda", "cpu", "tile", "repeat", "pad", "moveaxis",
+                "asnumpy", "numpy") or last in _CASTING:  # fmt: skip
+        yield from _ways(inner if inner is not None else event.arg(0), trace, cast, depth + 1)
+
+
+def _is_raw(value: Made) -> bool:
+    """Whole numbers of 0..255."""
+    event = value.event
+    if event.method in ("astype", "to", "type") and "uint8" in _type(event.arg(0, "dtype")):
+        return True
+    if event.method in ("frombuffer", "fromfile", "array", "asarray", "zeros", "tensor", "Tensor"):
+        return "uint8" in _type(event.arg(1, "dtype"))
+    if value.name in _PICTURES:
+        return True
+    return range_of(value) == (0, 255) and event.method in ("randint", "integers")
+
+
+def _casts(event: Event) -> bool:
+    if event.method in ("float", "half", "double", "FloatTensor", "float32"):
+        return True
+    kinds = [_type(one) for one in (*event.args, *event.kwargs.values())]
+    return any("float" in one or "half" in one for one in kinds)
+
+
+def _type(value: Value | None) -> str:
+    if isinstance(value, Symbol):
+        return value.name.rpartition(".")[2]
+    return str(value.value) if isinstance(value, Const) and isinstance(value.value, str) else ""
+
+

@@ -1,0 +1,55 @@
+"""There are too many epochs or too few: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.check import check, na, suspect
+from trueline.model.finding import Finding
+from trueline.script.loops import training_loops
+from trueline.script.script import Script
+from trueline.script.trace import LOOP, UNCALLED, Event, Scope
+from trueline.script.values import Const, Made, Value, constant
+
+
+@check("hp.02")
+def from_script(script: Script, *, most: int = 10_000) -> Iterator[Finding]:
+    """Numbers of epochs that cannot be meant; whether a usual one is enough, only a run can tell."""
+    told = False
+    for loop in training_loops(script.trace):
+        for scope in loop.around[-1:]:
+            epochs = _epochs(scope)
+            if epochs is not None and epochs > most:
+                told = True
+                yield suspect("hp_02_in_script.many", scope.place.where(), measured=epochs, limit=most, epochs=epochs)
+    for scope in _empty(script.trace.events):
+        told = True
+        yield suspect("hp_02_in_script.zero", scope.place.where(), measured=0)
+    if not told:
+        yield na("hp_02_in_script.only_a_run")
+
+
+def _epochs(scope: Scope) -> int | None:
+    """How often a loop goes round, where that is written down."""
+    value: Value | None = scope.value
+    if isinstance(value, Made) and value.name == "builtins.range":
+        numbers = [constant(one) for one in value.event.args]
+        if numbers and all(isinstance(one, int) for one in numbers):
+            return len(range(*numbers))
+        return None
+    if isinstance(value, Const) and scope.name == "epochs" and isinstance(value.value, int):
+        return value.value
+    return None
+
+
+def _empty(events: list[Event]) -> Iterator[Scope]:
+    """Loops with a call of the network's in them that never go round."""
+    seen: set[int] = set()
+    for event in events:
+        for scope in event.scopes:
+            if scope.kind == UNCALLED:
+                break
+            if scope.kind == LOOP and id(scope) not in seen:
+                seen.add(id(scope))
+                if _epochs(scope) == 0:
+                    yield scope

@@ -1,0 +1,114 @@
+"""Checkpoints in a script: where weights are read, where they are put in, and what their names begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.checks.of_script.layers import is_parameter
+from trueline.script.reading.elements import HELD_LAYERS, layers_in
+from trueline.script.roles import is_network
+from trueline.script.trace import Event, Trace, item_of
+from trueline.script.values import Const, Derived, Instance, Made, Table, Value, constant, options
+
+_READING: Final = ("torch.load", "mindspore.load_checkpoint", "safetensors.torch.load_file", "mindspore.load_param")
+_NAMED: Final = ("state_dict", "parameters_dict")
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A place where weights are put into a network; ``strict`` where names that do not fit are an error."""
+
+    event: Event
+    network: Value
+    weights: Value | None
+    strict: bool
+
+
+def readings(trace: Trace) -> Iterator[Event]:
+    """Where a file of weights is read without being put anywhere at once."""
+    for event in trace.named(*_READING):
+        if event.name != "mindspore.load_checkpoint" or not is_network(event.arg(1, "net")):
+            yield event
+
+
+def loadings(trace: Trace) -> Iterator[Loading]:
+    """Where weights are put into a network."""
+    for event in trace.events:
+        if event.method == "load_state_dict" and is_network(event.receiver):
+            strict = constant(event.arg(1, "strict"), True) is not False
+            for one in options(event.receiver):
+                yield Loading(event, one, event.arg(0, "state_dict"), strict)
+        elif event.method == "load_param_into_net" and is_network(event.arg(0, "net")):
+            strict = constant(event.arg(2, "strict_load"), False) is True
+            for one in options(event.arg(0, "net")):
+                yield Loading(event, one, event.arg(1, "parameter_dict"), strict)
+        elif event.name == "mindspore.load_checkpoint" and is_network(event.arg(1, "net")):
+            for one in options(event.arg(1, "net")):
+                yield Loading(event, one, None, True)
+
+
+def names_in(network: Value) -> set[str] | None:
+    """The first words of the names of a network's weights; None where they are not all known."""
+    held = layers_in(network)
+    if held is not None:
+        if held[1]:
+            return None
+        only = network.event.args[0] if isinstance(network, Made) and len(network.event.args) == 1 else None
+        if isinstance(only, Table):
+            return {str(one) for one in only.items}
+        return {str(at) for at in range(len(held[0]))}
+    if isinstance(network, Instance):
+        names = {
+            name
+            for name, value in network.attributes.items()
+            if name != HELD_LAYERS and any(is_network(one) or is_parameter(one) for one in options(value))
+        }
+        return names if names and not any(name.startswith("*") for name in names) else None
+    return None
+
+
+def words_of(weights: Value | None) -> Iterator[str]:
+    """The words that names of weights begin with, as far as they are known for sure."""
+    for one in options(weights):
+        if isinstance(one, Made) and one.event.method in _NAMED and one.event.receiver is not None:
+            for network in options(one.event.receiver):
+                yield from names_in(network) or ()
+        elif isinstance(one, Table) and one.key is not None:
+            for key in options(one.key):
+                yield from _word_of(key)
+
+
+def _word_of(key: Value) -> Iterator[str]:
+    """``f"module.{name}"`` begins with module; ``f"old_{name}"`` with old_ and whatever the names begin with."""
+    first = key.of[0] if isinstance(key, Derived) and key.op in ("text", "Add") and key.of else None
+    if not isinstance(first, Const) or not isinstance(first.value, str) or not first.value:
+        return
+    if "." in first.value:
+        yield first.value.partition(".")[0]
+        return
+    source = item_of(key.of[1]) if isinstance(key, Derived) and len(key.of) > 1 else None
+    held = source.event.receiver if isinstance(source, Made) and source.event.method in ("items", "keys") else source
+    yield from (first.value + word for word in words_of(held))
+
+
+def is_whole(weights: Value | None) -> bool:
+    """Whether they are all of a network's weights as they are, not a choice among them."""
+    return all(isinstance(one, Made) and one.event.method in _NAMED for one in options(weights))
+
+
+def saved_under(trace: Trace) -> dict[str, Event]:
+    """The keys under which a network's weights are saved in a checkpoint, and where."""
+    found: dict[str, Event] = {}
+    for event in trace.named("torch.save"):
+        table = event.arg(0, "obj")
+        if isinstance(table, Table):
+            for key, value in table.items.items():
+                if isinstance(key, str) and _is_of_network(value):
+                    found[key] = event
+    return found
+
+
+def _is_of_network(value: Value) -> bool:
+    return isinstance(value, Made) and value.event.method == "state_dict" and is_network(value.event.receiver)

@@ -1,0 +1,110 @@
+"""Ranks in a script: whether it runs as several processes, and what differs between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from trueline.script.trace import UNCALLED, Event, Trace
+from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry
+
+_BEGINNING: Final = frozenset(
+    ("torch.distributed.init_process_group", "mindspore.communication.init", "mindspore.communication.management.init",
+     "mindspore.mint.distributed.init_process_group", "deepspeed.init_distributed", "horovod.torch.init")
+)  # fmt: skip
+_WRAPPED: Final = frozenset(
+    ("torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.FullyShardedDataParallel",
+     "torch.distributed.fsdp.fully_shard", "deepspeed.initialize", "horovod.torch.DistributedOptimizer",
+     "apex.parallel.DistributedDataParallel")
+)  # fmt: skip
+# Who looks after ranks by itself.
+_TRAINERS: Final = ("accelerate.", "lightning.", "transformers.Trainer", "ray.", "deepspeed.")
+EXCHANGING: Final = frozenset(
+    ("all_reduce", "reduce", "broadcast", "AllReduce", "DistributedGradReducer", "all_gather", "AllGather", "Broadcast",
+     "reduce_scatter", "all_reduce_coalesced", "broadcast_object_list", "average_parameters")
+)  # fmt: skip
+_NAMES: Final = re.compile(r"(LOCAL_|GLOBAL_)?RANK(_ID)?|OMPI_COMM_WORLD_RANK|SLURM_PROCID")
+_WORLDS: Final = re.compile(r"WORLD_SIZE|RANK_SIZE|MS_WORKER_NUM|SLURM_NTASKS")
+_OWN: Final = re.compile(r"(local_|global_)?rank(_id)?|shard_id|proc_id|process_index")
+
+
+def begins_group(trace: Trace) -> Event | None:
+    """Where the processes are brought together; None where they are not."""
+    for event in trace.events:
+        if event.name in _BEGINNING and not any(one.kind == UNCALLED for one in event.scopes):
+            return event
+    return None
+
+
+def is_distributed(trace: Trace) -> bool:
+    """Whether the script says that it runs as several processes that train one network."""
+    return begins_group(trace) is not None or any(event.name in _WRAPPED for event in trace.events)
+
+
+def reads_rank(trace: Trace) -> bool:
+    """Whether the script asks which process it is, and of how many."""
+    rank = world = False
+    for event in trace.events:
+        for value in (*event.args, *event.kwargs.values()):
+            for one in ancestry(value, most=30):
+                rank = rank or is_rank(one)
+                world = world or _is_count(one)
+    return rank and world
+
+
+def is_looked_after(trace: Trace) -> bool:
+    """Whether a library does what is to be done for ranks."""
+    return any(event.name.startswith(_TRAINERS) for event in trace.events)
+
+
+def is_wrapped(trace: Trace) -> bool:
+    """Whether a wrapper exchanges gradients between ranks, and gives all of them the same weights."""
+    return any(event.name in _WRAPPED for event in trace.events)
+
+
+def exchanges(events: Iterable[Event]) -> bool:
+    """Whether ranks tell each other numbers here."""
+    for event in events:
+        name = event.name.removesuffix(".__call__")
+        if name.rpartition(".")[2] in EXCHANGING:
+            return True
+    return False
+
+
+def is_rank(value: Value) -> bool:
+    """Whether a value is the number of this process."""
+    if isinstance(value, Made):
+        return value.event.method in ("get_rank", "get_local_rank", "process_index")
+    if isinstance(value, Attribute):
+        return bool(_OWN.fullmatch(value.name))
+    if isinstance(value, Unknown):
+        if value.why == "environment":
+            return any(isinstance(one, Const) and _NAMES.fullmatch(str(one.value)) for one in value.of)
+        return bool(_OWN.fullmatch(value.why.removeprefix("parameter ")))
+    return False
+
+
+def depends_on_rank(value: Value | None) -> bool:
+    """Whether it is another one in each process."""
+    waiting = [value] if value is not None else []
+    seen: set[int] = set()
+    while waiting:
+        for one in ancestry(waiting.pop(), most=1500):
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            if is_rank(one):
+                return True
+            if isinstance(one, Instance):
+                waiting.extend(one.attributes.values())
+    return False
+
+
+def _is_count(value: Value) -> bool:
+    """Whether a value is the number of processes."""
+    if isinstance(value, Made):
+        return value.event.method in ("get_world_size", "get_group_size")
+    if isinstance(value, Unknown) and value.why == "environment":
+        return any(isinstance(one, Const) and _WORLDS.fullmatch(str(one.value)) for one in value.of)
+    return False

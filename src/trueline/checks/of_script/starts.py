@@ -1,0 +1,214 @@
+"""What weights start from in a script: where something is put into them before training, and of which kind it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from trueline.checks.of_script.layers import is_leaf, registered_in
+from trueline.script.roles import is_network
+from trueline.script.trace import BRANCH, Event, Trace, item_of
+from trueline.script.values import (
+    Attribute,
+    Const,
+    Derived,
+    Item,
+    Made,
+    Seq,
+    Symbol,
+    Value,
+    ancestry,
+    constant,
+    options,
+)
+
+_WEIGHTS: Final = ("weight", "embedding_table", "embedding_weight", "in_proj_weight")
+_HIDDEN: Final = ("weight_ih", "weight_hh")
+_ALL_OF_IT: Final = frozenset(
+    ("parameters", "named_parameters", "get_parameters", "trainable_params", "parameters_and_names", "parameters_dict")
+)
+_ALL_LAYERS: Final = frozenset(("modules", "named_modules", "cells_and_names", "cells", "children", "named_children"))
+_SAME_VALUE: Final = frozenset(("Parameter", "Tensor", "tensor", "from_numpy", "as_tensor", "initializer", "array"))
+_SHAPING: Final = frozenset(("to", "float", "astype", "view", "reshape", "clone", "detach", "cuda", "value", "half"))
+_STRETCHING: Final = frozenset(("expand", "expand_as", "repeat", "broadcast_to", "tile"))
+
+
+class Filling(StrEnum):
+    """What is put into a weight."""
+
+    ZERO = "zero"
+    CONSTANT = "constant"
+    EQUAL_ROWS = "equal_rows"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A layer whose weight gets its first values, where, and of which kind."""
+
+    layer: Value
+    event: Event
+    filling: Filling
+
+
+def starts(trace: Trace) -> Iterator[Start]:
+    """All of them, in order."""
+    for event in trace.events:
+        filling = _built_with(event)
+        if filling is not None and event.result is not None:
+            yield Start(event.result, event, filling)
+            continue
+        put = _put(event)
+        if put is not None:
+            target, filling = put
+            for layer in _layers(target, event):
+                yield Start(layer, event, filling)
+
+
+def _built_with(event: Event) -> Filling | None:
+    """``nn.Dense(…, weight_init="zeros")``."""
+    if not isinstance(event.result, Made) or event.result.event is not event or not is_network(event.result):
+        return None
+    given = event.arg(None, "weight_init", "embedding_table")
+    return filling_of(given) if given is not None else None
+
+
+def _put(event: Event) -> tuple[Value | None, Filling] | None:
+    """What something is put into, and its kind."""
+    if event.name.startswith("torch.nn.init."):
+        return event.arg(0, "tensor"), _of_function(event)
+    if event.method == "__setattr__":
+        name, value = constant(event.arg(0)), event.arg(1)
+        if name == "data":
+            return event.receiver, filling_of(value)
+        if name in _WEIGHTS and event.receiver is not None and is_leaf(event.receiver):
+            return Attribute(event.receiver, str(name)), filling_of(value)
+        return None
+    if event.receiver is None or isinstance(event.receiver, Seq):
+        return None
+    if event.method in ("copy_", "set_data", "assign_value"):
+        return event.receiver, filling_of(event.arg(0))
+    if event.method == "zero_":
+        return event.receiver, Filling.ZERO
+    if event.method == "fill_":
+        return event.receiver, _of_number(event.arg(0, "value"))
+    if event.method in ("normal_", "uniform_", "xavier_uniform_", "trunc_normal_"):
+        return event.receiver, Filling.OTHER
+    return None
+
+
+def _of_function(event: Event) -> Filling:
+    if event.method in ("zeros_", "zeros"):
+        return Filling.ZERO
+    if event.method in ("ones_", "ones"):
+        return Filling.CONSTANT
+    return _of_number(event.arg(1, "val")) if event.method in ("constant_", "constant") else Filling.OTHER
+
+
+def _of_number(value: Value | None) -> Filling:
+    number = constant(value)
+    if not isinstance(number, int | float):
+        return Filling.OTHER
+    return Filling.ZERO if number == 0 else Filling.CONSTANT
+
+
+def filling_of(value: Value | None) -> Filling:
+    """What a value that is put into a weight is made of."""
+    if isinstance(value, Const):
+        if isinstance(value.value, str):
+            return {"zeros": Filling.ZERO, "zero": Filling.ZERO, "ones": Filling.CONSTANT, "one": Filling.CONSTANT}.get(
+                value.value.lower(), Filling.OTHER
+            )
+        return _of_number(value)
+    if isinstance(value, Derived) and value.op == "Mult":
+        sides = [filling_of(one) for one in value.of]
+        if Filling.ZERO in sides:
+            return Filling.ZERO
+        return Filling.CONSTANT if all(one is Filling.CONSTANT for one in sides) else Filling.OTHER
+    if not isinstance(value, Made):
+        return Filling.OTHER
+    event, name = value.event, value.name.rpartition(".")[2]
+    if name in ("zeros", "zeros_like", "Zero"):
+        return Filling.ZERO
+    if name in ("ones", "ones_like", "One"):
+        return Filling.CONSTANT
+    if name in ("full", "full_like"):
+        return _of_number(event.arg(1, "fill_value"))
+    if name == "Constant":
+        return _of_number(event.arg(0, "value"))
+    if name in _SAME_VALUE:
+        return filling_of(event.arg(0, "data", "init", "input", "input_data"))
+    if name in _SHAPING and event.receiver is not None:
+        return filling_of(event.receiver)
+    return Filling.EQUAL_ROWS if name in _STRETCHING and _is_one_row(event) else Filling.OTHER
+
+
+def _is_one_row(event: Event) -> bool:
+    """A single row of random numbers that is stretched over all rows."""
+    source = event.receiver if event.receiver is not None else event.arg(0)
+    if not isinstance(source, Made) or source.name.rpartition(".")[2] not in ("randn", "rand", "normal", "uniform"):
+        return False
+    size = source.event.args[0] if source.event.args else source.event.arg(None, "size", "shape")
+    first = size.items[0] if isinstance(size, Seq) and size.items else size
+    return constant(first) == 1 and not isinstance(constant(first), bool)
+
+
+def _layers(target: Value | None, event: Event) -> Iterator[Value]:
+    """The layers whose weights a target is."""
+    while isinstance(target, Attribute) and target.name == "data":
+        target = target.of
+    if isinstance(target, Attribute) and (target.name in _WEIGHTS or target.name.startswith(_HIDDEN)):
+        owner = target.of
+        leaves = [one for one in options(owner) if is_leaf(one)]
+        if leaves:
+            yield from leaves
+        elif isinstance(item_of(owner), Made):
+            yield from _chosen_layers(item_of(owner), event)
+        return
+    source = item_of(target)
+    if isinstance(source, Made) and source.event.method == "values":
+        source = source.event.receiver
+    if isinstance(target, Item) and isinstance(source, Made) and source.event.method in _ALL_OF_IT:
+        tests = [one for one in event.scopes if one.kind == BRANCH]
+        if all(_leaves_weights(one.value, one.holds) for one in tests):
+            for network in options(source.event.receiver):
+                yield from (one for one in registered_in(network) if is_leaf(one))
+
+
+def _leaves_weights(test: Value | None, holds: bool) -> bool:
+    """Whether a condition on a parameter's name or shape is met by weights rather than by biases."""
+    for one in ancestry(test, most=60):
+        if isinstance(one, Const) and isinstance(one.value, str):
+            if "bias" in one.value:
+                return not holds
+            if "weight" in one.value:
+                return holds
+        if isinstance(one, Derived) and one.op in ("Gt", "GtE", "NotEq"):
+            return holds
+        if isinstance(one, Derived) and one.op in ("Lt", "LtE", "Eq"):
+            return not holds
+    return False
+
+
+def _chosen_layers(source: Value | None, event: Event) -> Iterator[Value]:
+    """The layers among ``net.modules()`` that a condition on their class lets through."""
+    if not isinstance(source, Made) or source.event.method not in _ALL_LAYERS:
+        return
+    kinds = [name for one in event.scopes if one.kind == BRANCH and one.holds for name in _classes(one.value)]
+    for network in options(source.event.receiver):
+        for layer in registered_in(network):
+            if isinstance(layer, Made) and layer.name in kinds:
+                yield layer
+
+
+def _classes(test: Value | None) -> Sequence[str]:
+    found: list[str] = []
+    for one in ancestry(test, most=40):
+        if isinstance(one, Made) and one.name == "builtins.isinstance":
+            kinds = one.event.arg(1)
+            for kind in kinds.items if isinstance(kinds, Seq) else [kinds]:
+                if isinstance(kind, Symbol):
+                    found.append(kind.name)
+    return found

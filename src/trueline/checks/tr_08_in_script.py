@@ -1,0 +1,127 @@
+"""Ranks train networks that are not the same: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.checks.check import check, found, na, none
+from trueline.checks.of_script.passes import training_data
+from trueline.checks.of_script.randomness import SEEDS
+from trueline.checks.of_script.ranks import (
+    EXCHANGING,
+    begins_group,
+    depends_on_rank,
+    exchanges,
+    is_looked_after,
+    is_wrapped,
+    reads_rank,
+)
+from trueline.model.finding import Finding
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role, is_network
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
+from trueline.script.values import constant
+
+# What gives all ranks the same weights before they train.
+_SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
+_MEETING: Final = frozenset((*EXCHANGING, "barrier"))
+
+
+@check("tr.08")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Seeds, gradients and steps of a script that runs as several processes."""
+    trace = script.trace
+    loops = [one for one in training_loops(trace) if one.is_certain]
+    grouped = begins_group(trace) is not None
+    if not loops or not (grouped or is_wrapped(trace) or reads_rank(trace) or _divides(trace)):
+        yield na("tr_08_in_script.one_process")
+        return
+    if is_looked_after(trace):
+        yield na("tr_08_in_script.looked_after")
+        return
+    told: set[str] = set()
+    for said, place in (*_seeds(trace, loops), *_rates(trace), *_alone(trace, loops), *_by_rank(trace)):
+        if str(place) not in told:
+            told.add(str(place))
+            yield found(f"tr_08_in_script.{said}", place.where())
+    if not told:
+        yield none("tr_08_in_script.together", evidence=[str(one.scope.place) for one in loops])
+
+
+def _divides(trace: Trace) -> bool:
+    return any(depends_on_rank(one) for one in training_data(trace))
+
+
+def _is_mindspore(trace: Trace) -> bool:
+    return any(event.name.startswith("mindspore.") for event in trace.events)
+
+
+def _seeds(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+    """Weights that are drawn by another seed on each rank, and that nothing makes the same."""
+    if is_wrapped(trace) or any(one.method in _SHARING for one in _before(trace, loops)) or _broadcasts(trace):
+        return
+    if _is_mindspore(trace) and begins_group(trace) is None:
+        return
+    networks = [event.index for event in trace.events if event.result is not None and is_network(event.result)]
+    for event in trace.events:
+        if event.name not in SEEDS or event.name.startswith(("numpy.", "random.")):
+            continue
+        if event.name.startswith("mindspore.") and not any(index > event.index for index in networks):
+            continue
+        if any(depends_on_rank(one) for one in (*event.args, *event.kwargs.values())):
+            yield "seed_by_rank", event.place
+            return
+
+
+def _before(trace: Trace, loops: list[TrainingLoop]) -> list[Event]:
+    first = min(one.events[0].index for one in loops)
+    return trace.events[:first]
+
+
+def _broadcasts(trace: Trace) -> bool:
+    return any(constant(event.arg(None, "parameter_broadcast")) is True for event in trace.events)
+
+
+def _rates(trace: Trace) -> Iterator[tuple[str, Place]]:
+    for event in trace.of_role(Role.BUILD_OPTIMIZER):
+        rate = event.arg(1, "lr", "learning_rate")
+        if depends_on_rank(rate):
+            yield "rate_by_rank", event.place
+
+
+def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+    """Updates from gradients that no other rank knows of."""
+    if is_wrapped(trace) or any(True for _ in _seeds(trace, loops)) or any(True for _ in _rates(trace)):
+        return
+    grouped = begins_group(trace) is not None
+    for loop in loops:
+        if exchanges(loop.events):
+            continue
+        steps = loop.of(Role.STEP, Role.SCALER_STEP)
+        if not steps:
+            continue
+        if _is_mindspore(trace):
+            # Model and TrainOneStepCell exchange gradients by themselves.
+            if grouped and not any(one.implied for one in steps):
+                yield "not_reduced", steps[-1].place
+        elif grouped or _divides(trace):
+            built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
+            yield "not_wrapped", built[-1].place if built else steps[-1].place
+
+
+def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
+    """Steps, and meetings of all ranks, that only some ranks come to."""
+    for event in trace.events:
+        if event.role not in (Role.BACKWARD, Role.STEP, Role.SCALER_STEP) and event.method not in _MEETING:
+            continue
+        if event.method in _MEETING and not event.name.startswith(("torch.distributed.", "mindspore.")):
+            continue
+        if any(one.kind == UNCALLED for one in event.scopes) or event.implied:
+            continue
+        if any(one.kind == BRANCH and depends_on_rank(one.value) for one in event.scopes):
+            yield "only_some", event.place
+
+

@@ -1,0 +1,16 @@
+"""How often was looked already: kept as long as a recording, also where its hooks are taken away and put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Counts:
+    """By what is looked at."""
+
+    gradients: dict[int, int] = field(default_factory=dict)
+    updates: dict[int, int] = field(default_factory=dict)
+    criteria: int = 0
+    lines: dict[str, int] = field(default_factory=dict)
+    dropouts: set[tuple[str, int]] = field(default_factory=set)
