@@ -21,6 +21,8 @@ _FACTOR: Final = 5
 _SHARE: Final = 0.02
 # These ask whether something ever happens, or how the whole went: before the end nobody knows.
 AT_THE_END: Final = frozenset(("hp.02", "hp.03", "tr.04"))
+# A loss swings in its first steps.
+_NOT_BEFORE: Final = {"hp.01": _ALWAYS[-1]}
 Clock = Callable[[], float]
 
 
@@ -91,7 +93,8 @@ class During:
         self._cost = self._clock() - now
 
     def _ask(self, run: Run, done: int) -> None:
-        for one in fill_in(self._checks, {"run": run}, self._limits).problems:
+        checks = [one for one in self._checks if done >= _NOT_BEFORE.get(one.code, 0)]
+        for one in fill_in(checks, {"run": run}, self._limits).problems:
             key = (one.code, one.where.file, one.where.line, one.where.module, one.where.rank)
             if key not in self._told:
                 self._told.add(key)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
 from trueline.checks.listing import SECTIONS, Page, all_checks, codes, page
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
 
-_HEADINGS = ("check.heading_looks_at", "check.heading_why", "check.heading_todo", "check.heading_wrong_when")
+HEADINGS = ("check.heading_looks_at", "check.heading_why", "check.heading_todo", "check.heading_wrong_when")
 
 
 def explained(code: str) -> tuple[Result, Report]:
@@ -16,14 +20,31 @@ def explained(code: str) -> tuple[Result, Report]:
     conclusion = message("check.explained", code=code, title=told.title)
     blocks = [
         Text(message("check.section", heading=message(heading), text=" ".join(text.split())))
-        for heading, text in zip(_HEADINGS, told.sections, strict=True)
+        for heading, text in zip(HEADINGS, told.sections, strict=True)
     ]
-    limits = [(one.name, name, value) for one in all_checks() if one.code == code for name, value in one.limits.items()]
-    rows = [[name, value] for _, name, value in limits]
+    ways = reduce(lambda before, one: message("check.and_says", before=before, said=one), ways_of(code))
+    blocks.append(Text(message("check.decided_from", kinds=ways)))
     columns = [message("check.column_limit"), message("check.column_default")]
-    tables = [Table(message("check.limits"), columns, rows)] if rows else []
+    limits = limits_of(code)
+    tables = [Table(message("check.limits"), columns, limits)] if limits else []
     result = Result("explain", conclusion, fields={"page": page_json(told)})
     return result, Report(message("check.title"), conclusion, [], [*blocks, *tables])
+
+
+def ways_of(code: str) -> list[Message]:
+    """From what it can be decided: kinds of evidence, each alone or those that are needed together."""
+    return [kinds_in_words(one) for one in dict.fromkeys(one.evidence for one in all_checks() if one.code == code)]
+
+
+def limits_of(code: str) -> list[tuple[str, Any]]:
+    """The limits of all its ways, each once, with their defaults."""
+    return list({name: value for one in all_checks() if one.code == code for name, value in one.limits.items()}.items())
+
+
+def kinds_in_words(kinds: Sequence[str]) -> Message:
+    """Kinds of evidence that are needed together."""
+    words = [message(f"check.kind_{one}") for one in kinds]
+    return reduce(lambda before, one: message("check.both_kinds", before=before, other=one), words)
 
 
 def listed() -> tuple[Result, Report]:
@@ -44,5 +65,5 @@ def page_json(told: Page) -> dict[str, object]:
         "title": told.title,
         **dict(zip(SECTIONS, told.sections, strict=True)),
         "decided_from": [list(one.evidence) for one in ways],
-        "limits": {name: value for one in ways for name, value in one.limits.items()},
+        "limits": dict(limits_of(told.code)),
     }
