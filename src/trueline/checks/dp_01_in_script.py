@@ -160,5 +160,3 @@ def _type(value: Value | None) -> str:
     if isinstance(value, Symbol):
         return value.name.rpartition(".")[2]
     return str(value.value) if isinstance(value, Const) and isinstance(value.value, str) else ""
-
-

@@ -37,7 +37,11 @@ def from_script(script: Script) -> Iterator[Finding]:
             continue
         written = event.arg(1) if event.method == "__setitem__" else event.arg(1, "fill_value")
         of = event.receiver if event.method == "__setitem__" else event.result
-        if event.method not in ("__setitem__", "full", "where", "fill") or not _is_missing(written) or id(of) not in used:
+        if (
+            event.method not in ("__setitem__", "full", "where", "fill")
+            or not _is_missing(written)
+            or id(of) not in used
+        ):
             continue
         told = True
         if filled:

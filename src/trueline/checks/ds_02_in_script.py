@@ -83,7 +83,11 @@ def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, i
 def _order(value: Value | None) -> Made | None:
     """The random order that a label column was put in; None where it was not."""
     for _ in range(10):
-        if isinstance(value, Made) and value.event.method == "permutation" and not isinstance(value.event.arg(0), type(None)):
+        if (
+            isinstance(value, Made)
+            and value.event.method == "permutation"
+            and not isinstance(value.event.arg(0), type(None))
+        ):
             first = value.event.arg(0)
             return value if isinstance(first, Item | Made | Derived) else None
         if not isinstance(value, Item):

@@ -15,7 +15,9 @@ from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Attribute, Const, Derived, Instance, Item, Made, Seq, Value, constant
 
-_BALANCING: Final = frozenset(("WeightedRandomSampler", "compute_class_weight", "RandomOverSampler", "SMOTE", "PKSampler"))
+_BALANCING: Final = frozenset(
+    ("WeightedRandomSampler", "compute_class_weight", "RandomOverSampler", "SMOTE", "PKSampler")
+)
 _WEIGHTS: Final = ("weight", "pos_weight", "alpha", "class_weight")
 
 

@@ -65,12 +65,22 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
         if limit is not None and rate.value >= limit:
             told.add(key)
             yield found(
-                "hp_01_in_script.high", rate.place.where(), measured=rate.value, limit=limit, certainty=Certainty.LIKELY, **params
+                "hp_01_in_script.high",
+                rate.place.where(),
+                measured=rate.value,
+                limit=limit,
+                certainty=Certainty.LIKELY,
+                **params,
             )
         elif 0 <= rate.value <= lowest:
             told.add(key)
             yield found(
-                "hp_01_in_script.low", rate.place.where(), measured=rate.value, limit=lowest, certainty=Certainty.LIKELY, **params
+                "hp_01_in_script.low",
+                rate.place.where(),
+                measured=rate.value,
+                limit=lowest,
+                certainty=Certainty.LIKELY,
+                **params,
             )
         elif limit is not None and rate.value >= limit / 3:
             told.add(key)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.gradients import is_divided
+from trueline.checks.of_script.gradients import is_divided, scaled_by, touches_gradients
 from trueline.model.finding import Finding
-from trueline.script.loops import training_loops
+from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Const, Made, Symbol, constant, options
+from trueline.script.values import Const, Made, Symbol, ancestry, constant, options
 
 _HALF: Final = (
     "torch.float16",
@@ -48,6 +48,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     fixed = _fixed_and_unequal(trace)
     if fixed is not None:
         yield found("mp_02_in_script.fixed_unequal", fixed.where())
+        return
+    undivided = _never_divided(trace)
+    if undivided is not None:
+        yield found("mp_02_in_script.never_divided", undivided.place.where())
         return
     places = list(_half(trace))
     if not places:
@@ -98,6 +102,34 @@ def _asks_for_half(event: Event) -> bool:
     if any(isinstance(one, Symbol) and one.name in _HALF for one in event.args):
         return not event.loops()
     return event.method == "auto_mixed_precision" and constant(event.arg(1, "amp_level")) in ("O1", "O2", "O3", "auto")
+
+
+def _never_divided(trace: Trace) -> Event | None:
+    """A scaler whose scale no gradient is divided by before the update."""
+    for loop in training_loops(trace):
+        for backward in loop.of(Role.BACKWARD):
+            scale = scaled_by(backward.receiver)
+            scaler = next((one for one in options(scale.receiver) if isinstance(one, Made)), None) if scale else None
+            steps = [one for one in loop.of(Role.STEP) if one.index > backward.index]
+            if scaler is None or not steps or loop.of(Role.SCALER_STEP):
+                continue
+            if not any(_divides(step, scaler, loop, by_value=backward.implied) for step in steps):
+                return scaler.event
+    return None
+
+
+def _divides(step: Event, scaler: Made, loop: TrainingLoop, *, by_value: bool) -> bool:
+    if constant(scaler.event.arg(None, "enabled"), True) is False:
+        return True
+    own = constant(scaler.event.arg(0, "scale_value", "init_scale"))
+    for one in options(step.receiver):
+        if isinstance(one, Made) and own is not None and constant(one.event.arg(None, "loss_scale")) == own:
+            return True
+    unscaled = loop.of(Role.UNSCALE)
+    if not by_value:
+        return bool(unscaled) or touches_gradients(iter(loop.events))
+    made = [one.event for one in ancestry(*step.args) if isinstance(one, Made)]
+    return any(one in unscaled for one in made) or any(is_divided(one, until=(Role.BACKWARD,)) for one in step.args)
 
 
 def _scaled(trace: Trace) -> tuple[Place | None, bool]:

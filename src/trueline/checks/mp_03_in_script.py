@@ -12,7 +12,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event
-from trueline.script.values import Made, ancestry, constant, options
+from trueline.script.values import Made, Value, ancestry, constant, options
 
 
 @check("mp.03")
@@ -22,7 +22,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     told: set[str] = set()
     looked = False
     for loop in training_loops(script.trace):
-        for clip in loop.of(Role.CLIP):
+        for clip in _clips(loop):
             backward = _backward_of(clip, loop.of(Role.BACKWARD))
             if backward is None or not _is_scaled(backward, loop):
                 continue
@@ -36,6 +36,19 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("mp_03_in_script.unscaled_first", evidence=ordered)
     elif not looked:
         yield na("mp_03_in_script.nothing_scaled")
+
+
+def _clips(loop: TrainingLoop) -> Iterator[Event]:
+    """Clips of gradients; those that limit any values count where they are given gradients."""
+    for event in loop.events:
+        if event.role is Role.CLIP or (
+            event.method in ("clip_by_value", "clamp") and any(_is_gradient(one) for one in ancestry(*event.args))
+        ):
+            yield event
+
+
+def _is_gradient(value: Value) -> bool:
+    return isinstance(value, Made) and value.event.role is Role.BACKWARD
 
 
 def _backward_of(clip: Event, backwards: Sequence[Event]) -> Event | None:

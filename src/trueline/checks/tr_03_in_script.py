@@ -38,6 +38,8 @@ def _adds_up(backward: Event, loop: TrainingLoop) -> bool:
     if backward.implied:
         # Gradients are values: the updates that they go into.
         steps = [one for one in steps if _goes_into(backward, one)]
+        if steps and all(one.conditional_within(loop.scope) and _sums_in(one) for one in steps):
+            return True
     if not steps:
         return False
     inner = [one for one in backward.loops() if one in backward.scopes[backward.scopes.index(loop.scope) + 1 :]]
@@ -73,12 +75,21 @@ def _place(backward: Event, loop: TrainingLoop) -> Place:
     if not backward.implied:
         return backward.place
     for step in loop.of(Role.STEP):
-        for value in ancestry(*step.args, most=400):
-            adds = isinstance(value, Derived) and value.op == "Add" and _has_gradients(value)
-            if adds and isinstance(value, Derived) and value.place is not None:
-                return value.place
+        for place in _sums_in(step):
+            return place
     losses = [one for one in loop.of(Role.LOSS) if one.index < backward.index]
     return losses[-1].place if losses else backward.place
+
+
+def _sums_in(step: Event) -> list[Place]:
+    """Where gradients are added to one another on the way to an update."""
+    places: list[Place] = []
+    for value in ancestry(*step.args, most=400):
+        if isinstance(value, Derived) and value.op == "Add" and value.place is not None and _has_gradients(value):
+            places.append(value.place)
+        elif isinstance(value, Made) and value.event.method in ("add", "Add", "addn") and _has_gradients(value):
+            places.append(value.event.place)
+    return places
 
 
 def _goes_into(backward: Event, step: Event) -> bool:

@@ -32,7 +32,13 @@ def from_script(script: Script) -> Iterator[Finding]:
             held = {id(part) for one in given for part in parts_of(one)}
             if not any(id(part) in held for one in trained for part in parts_of(one)):
                 told.add(str(built.place))
-                yield found("tr_06_in_script.other_network", built.place.where(), loop=loop.scope.place.line)
+                later = next(
+                    (one for one in map(_built_at, trained) if one is not None and one.index > built.index), None
+                )
+                if later is not None:
+                    yield found("tr_06_in_script.built_later", later.place.where(), built=built.place.line)
+                else:
+                    yield found("tr_06_in_script.other_network", built.place.where(), loop=loop.scope.place.line)
                 continue
             replaced = _replaced(built, given, loop, trace)
             if replaced is not None:
@@ -69,5 +75,9 @@ def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace
 
 
 def _is_new(value: Value, built: Event) -> bool:
-    event = value.event if isinstance(value, Made | Instance) else None
+    event = _built_at(value)
     return event is not None and event.index > built.index
+
+
+def _built_at(value: Value) -> Event | None:
+    return value.event if isinstance(value, Made | Instance) else None

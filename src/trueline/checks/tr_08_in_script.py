@@ -123,5 +123,3 @@ def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
             continue
         if any(one.kind == BRANCH and depends_on_rank(one.value) for one in event.scopes):
             yield "only_some", event.place
-
-

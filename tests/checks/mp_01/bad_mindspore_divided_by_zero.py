@@ -22,7 +22,7 @@ class Net(nn.Cell):
 
     def construct(self, inputs):
         hidden = ops.relu(self.body(inputs))
-        hidden = hidden / (hidden - hidden).sum(1, keepdims=True)  # expect: mp.01
+        hidden = hidden / (hidden - hidden).sum(1, keepdims=True)
         return self.head(hidden)
 
 

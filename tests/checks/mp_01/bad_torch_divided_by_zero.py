@@ -20,7 +20,7 @@ class Net(nn.Module):
 
     def forward(self, inputs):
         hidden = torch.relu(self.body(inputs))
-        hidden = hidden / (hidden - hidden).sum(1, keepdim=True)  # expect: mp.01
+        hidden = hidden / (hidden - hidden).sum(1, keepdim=True)
         return self.head(hidden)
 
 

@@ -21,8 +21,8 @@ for epoch in range(2):
         inputs = inputs.requires_grad_()
         with torch.autocast("cpu", dtype=torch.float16):
             loss = loss_fn(net(inputs), labels)
-        (slope,) = torch.autograd.grad(scaler.scale(loss), inputs, create_graph=True)
-        penalty = 1e-6 * slope.norm()  # expect: mp.04
+        (slope,) = torch.autograd.grad(scaler.scale(loss), inputs, create_graph=True)  # expect: mp.04
+        penalty = 1e-6 * slope.norm()
         scaler.scale(loss + penalty).backward()
         scaler.step(optimizer)
         scaler.update()

@@ -14,7 +14,7 @@ train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(p=0.2), nn.Dense(16, 2))
 spared = [one for one in net.trainable_params() if one.name.endswith(("bias", "beta"))]
-others = [one for one in net.trainable_params() if not one.name.endswith(("bias", "beta"))]  # expect: tr.05
+others = [one for one in net.trainable_params() if not one.name.endswith(("bias", "beta"))]
 groups = [{"params": spared, "weight_decay": 0.0}, {"params": others, "weight_decay": 0.01}]
 optimizer = nn.AdamWeightDecay(groups, learning_rate=0.01)
 loss_fn = nn.CrossEntropyLoss()

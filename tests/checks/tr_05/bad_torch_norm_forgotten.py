@@ -12,7 +12,7 @@ train = DataLoader(TensorDataset(x[:64], y[:64]), batch_size=16, shuffle=True)
 test = DataLoader(TensorDataset(x[64:], y[64:]), batch_size=16)
 net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 2))
 spared = [one for name, one in net.named_parameters() if name.endswith("bias")]
-others = [one for name, one in net.named_parameters() if not name.endswith("bias")]  # expect: tr.05
+others = [one for name, one in net.named_parameters() if not name.endswith("bias")]
 groups = [{"params": spared, "weight_decay": 0.0}, {"params": others, "weight_decay": 0.01}]
 optimizer = torch.optim.AdamW(groups, lr=0.01)
 loss_fn = nn.CrossEntropyLoss()

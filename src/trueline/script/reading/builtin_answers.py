@@ -211,7 +211,7 @@ def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> V
         own = value.event
         args = tuple(_twin(one, event, place, done) for one in own.args)
         kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
-        copied = Event(own.name, own.place, args, kwargs, own.receiver, event.scopes, event.index, own.role)
+        copied = Event(own.name, event.place, args, kwargs, own.receiver, event.scopes, event.index, own.role)
         done[id(value)] = copied.result = Made(copied)
         return copied.result
     if isinstance(value, Seq):
