@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
+from trueline.checks.evidence_words import ways_in_words
 from trueline.checks.listing import SECTIONS, Page, all_checks, codes, page
-from trueline.model.message import Message, message
+from trueline.model.message import message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
 
@@ -22,8 +21,8 @@ def explained(code: str) -> tuple[Result, Report]:
         Text(message("check.section", heading=message(heading), text=" ".join(text.split())))
         for heading, text in zip(HEADINGS, told.sections, strict=True)
     ]
-    ways = reduce(lambda before, one: message("check.and_says", before=before, said=one), ways_of(code))
-    blocks.append(Text(message("check.decided_from", kinds=ways)))
+    ways = [one.evidence for one in all_checks() if one.code == code]
+    blocks.append(Text(message("check.decided_from", kinds=ways_in_words(ways))))
     columns = [message("check.column_limit"), message("check.column_default")]
     limits = limits_of(code)
     tables = [Table(message("check.limits"), columns, limits)] if limits else []
@@ -31,20 +30,9 @@ def explained(code: str) -> tuple[Result, Report]:
     return result, Report(message("check.title"), conclusion, [], [*blocks, *tables])
 
 
-def ways_of(code: str) -> list[Message]:
-    """From what it can be decided: kinds of evidence, each alone or those that are needed together."""
-    return [kinds_in_words(one) for one in dict.fromkeys(one.evidence for one in all_checks() if one.code == code)]
-
-
 def limits_of(code: str) -> list[tuple[str, Any]]:
     """The limits of all its ways, each once, with their defaults."""
     return list({name: value for one in all_checks() if one.code == code for name, value in one.limits.items()}.items())
-
-
-def kinds_in_words(kinds: Sequence[str]) -> Message:
-    """Kinds of evidence that are needed together."""
-    words = [message(f"check.kind_{one}") for one in kinds]
-    return reduce(lambda before, one: message("check.both_kinds", before=before, other=one), words)
 
 
 def listed() -> tuple[Result, Report]:

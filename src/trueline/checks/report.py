@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 
 from trueline.checks.checklist import Checklist, Row
-from trueline.checks.explaining import kinds_in_words
+from trueline.checks.evidence_words import kinds_in_words
 from trueline.checks.listing import page
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.checks.check import Check
-from trueline.checks.explaining import HEADINGS, limits_of, ways_of
+from trueline.checks.evidence_words import kinds_in_words
+from trueline.checks.explaining import HEADINGS, limits_of
 from trueline.checks.listing import all_checks, codes, page
 from trueline.model.message import message
 from trueline.report.markdown import text_of
@@ -35,7 +36,8 @@ def item_page(code: str, examples: Sequence[Example], lang: str) -> str:
     for heading, text in zip(HEADINGS, told.sections, strict=True):
         lines += [f"## {message(heading).text(lang)}", "", text.strip() or "–", ""]
     lines += [f"## {message('check.page_decided_from').text(lang)}", ""]
-    lines += [f"- {one.text(lang)}" for one in ways_of(code)]
+    ways = dict.fromkeys(one.evidence for one in _ways(code))
+    lines += [f"- {kinds_in_words(one).text(lang)}" for one in ways]
     limits = limits_of(code)
     if limits:
         lines += ["", f"## {message('check.limits').text(lang)}", ""]
