@@ -15,6 +15,9 @@ from trueline.script.trace import BRANCH, Event
 from trueline.script.values import Derived, Made, Value, ancestry, constant, options
 
 
+_MOST = 400
+
+
 @check("tr.03")
 def from_script(script: Script) -> Iterator[Finding]:
     """Whether a loss whose gradients are added up over several batches is divided by their number."""
@@ -84,12 +87,26 @@ def _place(backward: Event, loop: TrainingLoop) -> Place:
 def _sums_in(step: Event) -> list[Place]:
     """Where gradients are added to one another on the way to an update."""
     places: list[Place] = []
-    for value in ancestry(*step.args, most=400):
+    for value in _up_to_gradients(step):
         if isinstance(value, Derived) and value.op == "Add" and value.place is not None and _has_gradients(value):
             places.append(value.place)
         elif isinstance(value, Made) and value.event.method in ("add", "Add", "addn") and _has_gradients(value):
             places.append(value.event.place)
     return places
+
+
+def _up_to_gradients(step: Event) -> list[Value]:
+    """What an update is given, back to where the gradients were computed and no farther."""
+    waiting, found = list(step.args), []
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen.add(id(one))
+            found.append(one)
+            if not (isinstance(one, Made) and one.event.role is Role.BACKWARD):
+                waiting.extend(one.parts())
+    return found
 
 
 def _goes_into(backward: Event, step: Event) -> bool:
