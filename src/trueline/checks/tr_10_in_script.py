@@ -16,7 +16,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Scope, Trace
-from trueline.script.values import Const, Derived, Item, Made, Seq, Value, ancestry, constant
+from trueline.script.values import Attribute, Const, Derived, Item, Made, Seq, Value, ancestry, constant
 
 _CLASSES: Final = (
     "CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "SoftmaxCrossEntropyWithLogits",
@@ -38,7 +38,7 @@ class _Label:
 def from_script(script: Script) -> Iterator[Finding]:
     """Labels in training against labels in evaluation, against the outputs, and against the inputs."""
     trace = script.trace
-    losses = [one for one in _class_losses(trace)]
+    losses = _class_losses(trace)
     if not losses:
         yield na("tr_10_in_script.no_classes")
         return
@@ -133,10 +133,9 @@ def _compared(trace: Trace) -> Iterator[_Label]:
 
 
 def _is_guess(value: Value) -> bool:
-    at: Value | None = value
-    if isinstance(at, Item):
+    at = value
+    while isinstance(at, Item | Attribute):
         at = at.of
-    at = at.of if hasattr(at, "of") and not isinstance(at, Derived | Item | Made) else at
     return isinstance(at, Made) and at.event.method in _CHOSEN
 
 
