@@ -79,9 +79,7 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     missed = []
-    print(
-        f"{'net':12} {'steps':>5}  {'ratio':>6}  {'limit':>5}  {'times asked':>11}  {'each':>9}  {'once, to load':>13}"
-    )
+    print(f"{'net':12} {'steps':>5}  {'ratio':>6}  {'limit':>5}  {'asked':>5}  {'each':>9}  {'loading once':>12}")
     for net in options.nets:
         with tempfile.TemporaryDirectory() as folder:
             spent, asked = train(net, options.steps, Path(folder) / "run")
