@@ -48,8 +48,13 @@ def from_script(script: Script) -> Iterator[Finding]:
         if key not in told:
             told.add(key)
             yield finding
-    if not told:
+    if told:
+        return
+    seen = [one for event in losses if (one := _moved(_target(event))) is not None and batch_index(one.base)]
+    if seen and any(True for _ in _compared(trace)):
         yield none("tr_10_in_script.in_place", evidence=[str(one.place) for one in losses])
+    else:
+        yield na("tr_10_in_script.not_told")
 
 
 def _class_losses(trace: Trace) -> list[Event]:

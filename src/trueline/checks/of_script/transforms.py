@@ -60,7 +60,8 @@ def _given(value: Value | None, depth: int) -> Iterator[Value]:
             elif one.name in _OVER_DATASETS:
                 yield from _given(event.arg(0, "dataset"), depth + 1)
             elif one.name.startswith("torchvision.datasets."):
-                given = event.arg(None, "transform", "transforms")
+                at = 1 if one.name.endswith(("ImageFolder", "DatasetFolder")) else None
+                given = event.arg(at, "transform", "transforms")
                 if given is not None:
                     yield given
         elif isinstance(one, Item):
