@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.passes import Pass, evaluation_passes, keys_of, shares, training_data
@@ -88,7 +88,7 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
                 break
     sizes = final_size(train.steps), final_size(own.steps)
     if sizes[0] is not None and sizes[1] is not None and sizes[0][1] != sizes[1][1]:
-        said = {"train": sizes[0][1], "evaluation": sizes[1][1]}
+        said: dict[str, Any] = {"train": sizes[0][1], "evaluation": sizes[1][1]}
         where = sizes[1][0].event.place.where()
         if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name:
             yield suspect("dp_02_in_script.other_size", where, **said)
@@ -97,7 +97,7 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
 
 
 def _apart(event: Event, others: Sequence[Event]) -> Place:
-    """The call that leads here and not to the same line in training; the line itself where training does not share it."""
+    """The call that leads here and not to the same line in training; the line where training does not share it."""
     same = [one for one in others if one.place == event.place]
     if not same:
         return event.place
@@ -155,9 +155,9 @@ def _augments(dataset: Instance, flag: str) -> bool:
             if not isinstance(method, Function):
                 continue
             for node in ast.walk(method.node):
-                if isinstance(node, ast.If | ast.IfExp) and flag in ast.unparse(node.test):
-                    if _CHANCE.search(ast.unparse(node).lower()):
-                        return True
+                by_flag = isinstance(node, ast.If | ast.IfExp) and flag in ast.unparse(node.test)
+                if by_flag and _CHANCE.search(ast.unparse(node).lower()):
+                    return True
                 if isinstance(node, ast.Call) and any(flag in ast.unparse(arg) for arg in node.args):
                     called = _function(node, method)
                     if called is not None and _CHANCE.search(ast.unparse(called.node).lower()):

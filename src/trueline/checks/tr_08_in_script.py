@@ -14,6 +14,7 @@ from trueline.checks.of_script.ranks import (
     depends_on_rank,
     exchanges,
     is_looked_after,
+    is_rank,
     is_wrapped,
     knows_rank,
 )
@@ -23,7 +24,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
-from trueline.script.values import constant
+from trueline.script.values import Derived, Made, Value, constant, options
 
 # What gives all ranks the same weights before they train.
 _SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
@@ -88,8 +89,20 @@ def _broadcasts(trace: Trace) -> bool:
 def _rates(trace: Trace) -> Iterator[tuple[str, Place]]:
     for event in trace.of_role(Role.BUILD_OPTIMIZER):
         rate = event.arg(1, "lr", "learning_rate")
-        if depends_on_rank(rate):
+        if _is_made_from_rank(rate):
             yield "rate_by_rank", event.place
+
+
+def _is_made_from_rank(value: Value | None) -> bool:
+    """A number that is computed from the rank, not a property of something that differs between ranks."""
+    for one in options(value):
+        if is_rank(one):
+            return True
+        if isinstance(one, Derived) and any(_is_made_from_rank(part) for part in one.of):
+            return True
+        if isinstance(one, Made) and one.name.startswith("builtins."):
+            return any(_is_made_from_rank(part) for part in one.event.args)
+    return False
 
 
 def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:

@@ -16,7 +16,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Scope, Trace
-from trueline.script.values import Const, Derived, Item, Made, Seq, Value, ancestry, constant
+from trueline.script.values import Attribute, Const, Derived, Item, Made, Seq, Value, ancestry, constant
 
 _CLASSES: Final = (
     "CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "SoftmaxCrossEntropyWithLogits",
@@ -38,7 +38,7 @@ class _Label:
 def from_script(script: Script) -> Iterator[Finding]:
     """Labels in training against labels in evaluation, against the outputs, and against the inputs."""
     trace = script.trace
-    losses = [one for one in _class_losses(trace)]
+    losses = _class_losses(trace)
     if not losses:
         yield na("tr_10_in_script.no_classes")
         return
@@ -48,8 +48,13 @@ def from_script(script: Script) -> Iterator[Finding]:
         if key not in told:
             told.add(key)
             yield finding
-    if not told:
+    if told:
+        return
+    seen = [one for event in losses if (one := _moved(_target(event))) is not None and batch_index(one.base)]
+    if seen and any(True for _ in _compared(trace)):
         yield none("tr_10_in_script.in_place", evidence=[str(one.place) for one in losses])
+    else:
+        yield na("tr_10_in_script.not_told")
 
 
 def _class_losses(trace: Trace) -> list[Event]:
@@ -133,10 +138,9 @@ def _compared(trace: Trace) -> Iterator[_Label]:
 
 
 def _is_guess(value: Value) -> bool:
-    at: Value | None = value
-    if isinstance(at, Item):
+    at = value
+    while isinstance(at, Item | Attribute):
         at = at.of
-    at = at.of if hasattr(at, "of") and not isinstance(at, Derived | Item | Made) else at
     return isinstance(at, Made) and at.event.method in _CHOSEN
 
 

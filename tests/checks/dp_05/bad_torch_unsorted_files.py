@@ -1,7 +1,7 @@
 """Each node lists the files in an order of its own, and takes every n-th."""
 
-import os
 import tempfile
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -12,8 +12,8 @@ from torch.utils.data import DataLoader, IterableDataset
 
 class Parts(IterableDataset):
     def __init__(self, folder, rank, world):
-        names = [name for name in os.listdir(folder) if name.endswith(".pt")]  # expect: dp.05
-        self.files = [os.path.join(folder, name) for name in names[rank::world]]
+        files = [file for file in folder.iterdir() if file.suffix == ".pt"]  # expect: dp.05
+        self.files = files[rank::world]
 
     def __iter__(self):
         for index in torch.randperm(len(self.files)).tolist():
@@ -39,5 +39,5 @@ def main(folder):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as room:
         for number in range(4):
-            torch.save((torch.randn(16, 4), torch.arange(16) % 2), os.path.join(room, f"{number}.pt"))
-        main(room)
+            torch.save((torch.randn(16, 4), torch.arange(16) % 2), Path(room) / f"{number}.pt")
+        main(Path(room))

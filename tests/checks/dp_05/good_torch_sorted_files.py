@@ -1,8 +1,7 @@
 """Each node sorts the files before it takes its share."""
 
-import glob
-import os
 import tempfile
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -13,7 +12,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 class Parts(IterableDataset):
     def __init__(self, folder, rank, world):
-        files = glob.glob(os.path.join(folder, "*.pt"))
+        files = list(folder.glob("*.pt"))
         files.sort()
         self.files = files[rank::world]
 
@@ -41,5 +40,5 @@ def main(folder):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as room:
         for number in range(4):
-            torch.save((torch.randn(16, 4), torch.arange(16) % 2), os.path.join(room, f"{number}.pt"))
-        main(room)
+            torch.save((torch.randn(16, 4), torch.arange(16) % 2), Path(room) / f"{number}.pt")
+        main(Path(room))

@@ -89,6 +89,9 @@ def _of_sampler(sampler: Value) -> Order:
             last = one.name.rpartition(".")[2]
             if last in _SHUFFLED_SAMPLERS:
                 return Order.SHUFFLED
+            if last == "SubsetSampler" and not _is_in_order(one.event.arg(0, "indices")):
+                # The indexes may have been shuffled before.
+                return Order.UNKNOWN
             if last in _SEQUENTIAL_SAMPLERS:
                 return Order.SEQUENTIAL
             shuffle = one.event.arg(3, "shuffle")
@@ -98,6 +101,13 @@ def _of_sampler(sampler: Value) -> Order:
                 inner = one.event.arg(0, "sampler")
                 return _of_sampler(inner) if inner is not None else Order.UNKNOWN
     return Order.UNKNOWN
+
+
+def _is_in_order(indexes: Value | None) -> bool:
+    """Indexes that are written down as a range."""
+    if isinstance(indexes, Made) and indexes.event.method == "list":
+        indexes = indexes.event.arg(0)
+    return isinstance(indexes, Made) and indexes.event.method in ("range", "arange")
 
 
 def _of_pipeline(loader: Made) -> LoaderOrder:

@@ -74,10 +74,11 @@ def _made(one: Made, filled: dict[int, list[Event]]) -> Iterator[Padding]:
         yield Padding(event.place, _number(event.arg(3, "value") or Const(0)))
     elif one.name == "numpy.pad":
         yield Padding(event.place, _number(event.arg(None, "constant_values") or Const(0)))
-    elif last in ("full", "zeros", "ones", "full_like", "zeros_like") and id(one) in filled:
-        if any(_is_open_end(written.arg(0)) for written in filled[id(one)]):
-            given = {"zeros": Const(0), "zeros_like": Const(0), "ones": Const(1)}.get(last)
-            yield Padding(event.place, _number(given or event.arg(1, "fill_value")))
+    elif last in ("full", "zeros", "ones", "full_like", "zeros_like") and any(
+        _is_open_end(written.arg(0)) for written in filled.get(id(one), ())
+    ):
+        given = {"zeros": Const(0), "zeros_like": Const(0), "ones": Const(1)}.get(last)
+        yield Padding(event.place, _number(given or event.arg(1, "fill_value")))
 
 
 def _is_open_end(index: Value | None) -> bool:

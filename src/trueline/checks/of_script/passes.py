@@ -118,15 +118,16 @@ def _trains(event: Event, busy: set[int], trace: Trace) -> bool:
 def is_data(value: Value | None) -> bool:
     """Whether a loop over it goes through batches: a loader, a pipeline, a dataset of the project."""
     for one in options(value):
-        if isinstance(one, Made):
-            if one.name.startswith(("torch.utils.data.", "mindspore.dataset.", "torchvision.datasets.")):
-                return True
-        elif isinstance(one, Instance):
-            if any(name in cls.attributes for cls in one.cls.lineage() for name in ("__iter__", "__getitem__")):
-                return True
+        if isinstance(one, Made) and one.name.startswith(_ROOMS):
+            return True
+        if isinstance(one, Instance) and any(
+            name in cls.attributes for cls in one.cls.lineage() for name in ("__iter__", "__getitem__")
+        ):
+            return True
     return False
 
 
+_ROOMS = ("torch.utils.data.", "mindspore.dataset.", "torchvision.datasets.")
 # What leaves the samples and their order as they are.
 _SAME = frozenset(
     ("from_numpy", "as_tensor", "tensor", "Tensor", "array", "asarray", "ascontiguousarray", "float", "double", "long",

@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.checks.of_script.columns import with_indexes
 from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry
+from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry, constant
 
 _BEGINNING: Final = frozenset(
     ("torch.distributed.init_process_group", "mindspore.communication.init", "mindspore.communication.management.init",
@@ -33,7 +33,9 @@ _OWN: Final = re.compile(r"(local_|global_)?rank(_id)?|shard_id|proc_id|process_
 def begins_group(trace: Trace) -> Event | None:
     """Where the processes are brought together; None where they are not."""
     for event in trace.events:
-        if event.name in _BEGINNING and not any(one.kind == UNCALLED for one in event.scopes):
+        if event.name not in _BEGINNING or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if constant(event.arg(None, "world_size")) != 1:
             return event
     return None
 
