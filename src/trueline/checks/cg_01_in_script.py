@@ -84,7 +84,8 @@ def _tied(trace: Trace) -> _Told:
             continue
         kinds = {_kind(event.receiver), _kind(other)}
         if len(kinds) == 1 and "Embedding" not in next(iter(kinds)):
-            yield event.place, found("cg_01_in_script.tied", event.place.where(), kind=next(iter(kinds)))
+            # Written down as it is, it may well be meant.
+            yield event.place, suspect("cg_01_in_script.tied", event.place.where(), kind=next(iter(kinds)))
 
 
 def _taken_from(event: Event) -> Made | None:

@@ -13,6 +13,7 @@ from trueline.checks.of_script.networks import networks_given
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
+from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -53,7 +54,10 @@ def _never_read(script: Script) -> _Told:
         name = constant(event.arg(0))
         if event.method != "__setattr__" or not isinstance(owner, Instance) or not isinstance(name, str):
             continue
-        if id(owner) not in called or id(owner) in unseen or not all(is_network(one) for one in options(value)):
+        if layers_in(owner) is not None or id(owner) not in called or id(owner) in unseen:
+            # A chain calls all that it has.
+            continue
+        if not all(is_network(one) for one in options(value)):
             continue
         own = {read for cls in owner.cls.lineage() for read in by_self.get(id(cls.node), ())}
         if name in own or name in elsewhere or _is_used(value, trace):

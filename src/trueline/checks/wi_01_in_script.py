@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.layers import has_weights, is_leaf
+from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
 from trueline.checks.of_script.networks import NORMS
 from trueline.checks.of_script.reach import loaded_parts
 from trueline.checks.of_script.starts import Filling, Start, starts
@@ -14,7 +14,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event, Trace
-from trueline.script.values import Const, Derived, Made, Value, ancestry, options
+from trueline.script.values import Const, Derived, Instance, Made, Value, ancestry, options
 
 
 @check("wi.01")
@@ -32,7 +32,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     ]
     added = _added(trace)
     alike = [one for one in alike if id(one.layer) not in added]
+    owners = _owners(trace)
     inner = [one for one in alike if not _is_last(one.layer, calls, trace)]
+    if len(inner) == 1 and _is_last_of_part(inner[0].layer, owners, calls, trace):
+        inner = []
     told: set[Place] = set()
     for one in alike if inner else ():
         if one.event.place not in told:
@@ -70,6 +73,26 @@ def _is_last(layer: Value, calls: dict[int, Event], trace: Trace) -> bool:
         if key != id(layer) and any(id(one) in results for one in ancestry(*event.args, most=3000)):
             return False
     return True
+
+
+def _owners(trace: Trace) -> dict[int, Instance]:
+    """The network of the project that has a layer as an attribute."""
+    return {
+        id(one): event.receiver
+        for event in trace.events
+        if event.method == "__setattr__" and isinstance(event.receiver, Instance)
+        for one in options(event.arg(1))
+    }
+
+
+def _is_last_of_part(layer: Value, owners: dict[int, Instance], calls: dict[int, Event], trace: Trace) -> bool:
+    """Whether it is the last of several layers of a part, as of one that predicts how to turn its input."""
+    owner = owners.get(id(layer))
+    if owner is None:
+        return False
+    own = {id(one) for one in registered_in(owner)}
+    inside = {key: event for key, event in calls.items() if key in own}
+    return len(inside) > 1 and _is_last(layer, inside, trace)
 
 
 def _added(trace: Trace) -> set[int]:

@@ -52,7 +52,11 @@ def layers_in(value: Value | None) -> tuple[list[Value], bool] | None:
     """The layers in a container of a framework, and whether there may be more; None where it is none."""
     if isinstance(value, Instance):
         held = value.attributes.get(HELD_LAYERS)
-        return (list(held.items), held.open) if isinstance(held, Seq) else None
+        if not isinstance(held, Seq):
+            return None
+        # A chain of the project's own also has the layers that it was given as attributes.
+        named = [one for name, one in value.attributes.items() if name != HELD_LAYERS and is_network(one)]
+        return [*held.items, *named], held.open
     if not isinstance(value, Made) or value.name.rpartition(".")[2] not in _CONTAINERS:
         return None
     return _unwrapped(value.event.args, value.event.open)
@@ -105,7 +109,9 @@ def hold_layers(value: Value | None, added: Sequence[Value], *, more: bool) -> b
         return False
     room = Seq("list", [*held[0], *added], held[1] or more)
     if isinstance(value, Instance):
-        value.attributes[HELD_LAYERS] = room
+        own = value.attributes[HELD_LAYERS]
+        before = own.items if isinstance(own, Seq) else []
+        value.attributes[HELD_LAYERS] = Seq("list", [*before, *added], room.open)
     elif isinstance(value, Made):
         value.event.args = (room,)
     return True
