@@ -175,6 +175,7 @@ def test_bad_input_is_one_line(project: Path) -> None:
     refused(call("check", "zeros.py"), "zeros.py")
     refused(call("check", "notes.txt"), "notes.txt", "--data")
     refused(call("check", "empty"), "empty")
+    refused(call("check", ""), "no script")
     (project / "best.pth").write_bytes(b"nothing of the kind")
     refused(call("check", "best.pth"), "best.pth")
     refused(call("check", "missing.pth"), "missing.pth")
@@ -185,6 +186,12 @@ def test_bad_input_is_one_line(project: Path) -> None:
     refused(call("check", "train.py", "--bench", "--json"), "--bench")
     refused(call("check", "train.py", "--data", "missing.csv"), "missing.csv")
     refused(call("check", "train.py", "-o", "list.pdf"), "list.pdf")
+
+
+def test_links_that_lead_nowhere_or_in_a_circle_are_stepped_over(project: Path) -> None:
+    (project / "circle.py").symlink_to("circle.py")
+    (project / "nowhere.py").symlink_to("gone.py")
+    assert lines(answer("."), "dp.03") == [("train.py", LINE)]
 
 
 def test_a_run_that_never_trained_is_refused(project: Path) -> None:
