@@ -148,7 +148,8 @@ def _is_evaluation(event: Event, trace: Trace) -> bool:
     for loop in training_loops(trace):
         if event.inside(loop.scope):
             loader = loop.loader
-            inputs = {id(one) for call in loop.of(Role.FORWARD) if call is not event for one in call.args}
+            calls = [one for one in calls_of_networks(trace) if one.inside(loop.scope) and one is not event]
+            inputs = {id(one) for call in calls for one in call.args}
             if (loader is not None and id(loader) in fed) or inputs & {id(one) for one in event.args}:
                 return False
     return is_without_gradient(event) or any(

@@ -68,4 +68,5 @@ def _is_length(written: Value | None, loader: Made) -> bool:
     if not isinstance(written, Made) or written.name not in ("builtins.len",):
         return False
     of = written.event.arg(0)
-    return bool(keys_of(of) & keys_of(loader))
+    size = samples_of(of)
+    return bool(keys_of(of) & keys_of(loader)) or (size is not None and size == samples_of(loader))

@@ -15,7 +15,7 @@ from trueline.checks.of_script.ranks import (
     exchanges,
     is_looked_after,
     is_wrapped,
-    reads_rank,
+    knows_rank,
 )
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
@@ -36,7 +36,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     loops = [one for one in training_loops(trace) if one.is_certain]
     grouped = begins_group(trace) is not None
-    if not loops or not (grouped or is_wrapped(trace) or reads_rank(trace) or _divides(trace)):
+    if not loops or not (grouped or is_wrapped(trace) or knows_rank(trace) or _divides(trace)):
         yield na("tr_08_in_script.one_process")
         return
     if is_looked_after(trace):
@@ -103,12 +103,15 @@ def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place
         steps = loop.of(Role.STEP, Role.SCALER_STEP)
         if not steps:
             continue
-        if _is_mindspore(trace):
+        if any(one.implied for one in steps):
             # Model and TrainOneStepCell exchange gradients by themselves.
-            if grouped and not any(one.implied for one in steps):
-                yield "not_reduced", steps[-1].place
-        elif grouped or _divides(trace):
-            built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
+            continue
+        if not grouped and not _divides(trace):
+            continue
+        built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
+        if any(one.name.endswith("DistributedGradReducer") for one in trace.events):
+            yield "not_reduced", steps[-1].place
+        else:
             yield "not_wrapped", built[-1].place if built else steps[-1].place
 
 

@@ -92,6 +92,11 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     compared = list(_compared(trace))
     if not trained or not compared:
         return
+    whole = [_in_data(one, trace) for one in (*trained, *compared)]
+    if all(one is not None for one in whole):
+        # What was moved in the datasets counts too, where it can be told of both.
+        trained = [one for one in whole[: len(trained)] if one is not None]
+        compared = [one for one in whole[len(whole) - len(compared) :] if one is not None]
     shifts = {one.shift for one in trained}
     seen = {one.shift for one in compared}
     if shifts == seen or len(shifts) > 1 or len(seen) > 1:
@@ -102,6 +107,15 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     place = own.place if own.place is not None else other.place
     if place is not None:
         yield found("tr_10_in_script.apart", place.where(), train=own.shift, evaluation=other.shift)
+
+
+def _in_data(label: _Label, trace: Trace) -> _Label | None:
+    """A label with what its dataset had moved it by; None where that cannot be told."""
+    moved = [_moved(one) for one in _origins(label.base, trace)]
+    if len(moved) != 1 or moved[0] is None or not isinstance(moved[0].base, Item | Made):
+        return None
+    inner = moved[0]
+    return _Label(label.base, label.shift + inner.shift, label.place or inner.place)
 
 
 def _compared(trace: Trace) -> Iterator[_Label]:

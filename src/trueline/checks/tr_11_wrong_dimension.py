@@ -43,9 +43,10 @@ _AVERAGING: Final = frozenset(("mean", "ReduceMean"))
 _REDUCING: Final = _SOFTMAX | _CHOOSING | _AVERAGING
 # What leaves the dimensions as they are.
 _PLAIN: Final = frozenset(
-    ("float", "to", "cpu", "cuda", "detach", "stop_gradient", "contiguous", "double", "half", "astype", "clone", "numpy", "asnumpy",
-     "relu", "tanh", "sigmoid", "dropout", "exp", "log", "clamp", "gelu", "silu", "ReLU", "Dropout", "Tanh", "GELU",
-     "BatchNorm1d", "BatchNorm2d", "LayerNorm", "MaxPool1d", "MaxPool2d", "AvgPool2d", "max_pool2d", "max_pool1d")
+    ("float", "to", "cpu", "cuda", "detach", "stop_gradient", "contiguous", "double", "half", "astype", "clone",
+     "numpy", "asnumpy", "relu", "tanh", "sigmoid", "dropout", "exp", "log", "clamp", "gelu", "silu", "ReLU",
+     "Dropout", "Tanh", "GELU", "BatchNorm1d", "BatchNorm2d", "LayerNorm", "MaxPool1d", "MaxPool2d", "AvgPool2d",
+     "max_pool2d", "max_pool1d")
 )  # fmt: skip
 # Layers whose first dimension is that of their input.
 _BATCH_FIRST: Final = ("Linear", "Dense", "Conv", "Embedding")

@@ -36,7 +36,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     told: set[str] = set()
     for tie in ties:
         apart = _taken_apart(tie, trace)
-        if apart is None or str(apart.place) in told:
+        if apart is None or str(apart.place) in told or _is_tied_again(tie, apart, ties):
             continue
         told.add(str(apart.place))
         said = suspect if _may_not_happen(apart, tie.event) else found
@@ -49,6 +49,10 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("tr_15_in_script.still_tied", evidence=[str(one.event.place) for one in ties])
     elif not told:
         yield na("tr_15_in_script.nothing_tied")
+
+
+def _is_tied_again(tie: Tie, apart: Event, ties: Sequence[Tie]) -> bool:
+    return any(other.event.index > apart.index and any(other.has(layer) for layer, _ in tie.sides) for other in ties)
 
 
 def _copied(trace: Trace) -> Iterator[Event]:

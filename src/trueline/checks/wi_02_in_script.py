@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.checkpoints import Loading, loadings, names_in, readings, saved_under, words_of
+from trueline.checks.of_script.checkpoints import (
+    Loading,
+    loadings,
+    names_in,
+    readings,
+    renamed_to_nothing,
+    saved_under,
+    words_of,
+)
 from trueline.checks.of_script.forwards import is_uncalled
 from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
 from trueline.checks.of_script.reach import parts_of_all
@@ -119,6 +127,9 @@ def _words_lost(loading: Loading) -> list[str]:
     own = names_in(loading.network)
     if loading.strict or own is None:
         return []
+    renamed = renamed_to_nothing(loading.weights)
+    if renamed is not None:
+        return [renamed]
     words = sorted(set(words_of(loading.weights)))
     return [one for one in words if (one not in own and not one.isdigit()) or (one.isdigit() and not own & set(words))]
 

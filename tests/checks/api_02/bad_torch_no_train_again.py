@@ -17,7 +17,7 @@ net.train()
 for epoch in range(2):
     for inputs, labels in train:  # expect: api.02
         optimizer.zero_grad()
-        loss = loss_fn(net(inputs), labels)  # expect: api.02
+        loss = loss_fn(net(inputs), labels)
         loss.backward()
         optimizer.step()
 

@@ -93,9 +93,22 @@ def _word_of(key: Value) -> Iterator[str]:
     yield from (first.value + word for word in words_of(held))
 
 
-def is_whole(weights: Value | None) -> bool:
-    """Whether they are all of a network's weights as they are, not a choice among them."""
-    return all(isinstance(one, Made) and one.event.method in _NAMED for one in options(weights))
+_LAST_WORDS: Final = frozenset(
+    ("weight", "bias", "gamma", "beta", "running_mean", "running_var", "moving_mean", "moving_variance",
+     "embedding_table", "num_batches_tracked")
+)  # fmt: skip
+
+
+def renamed_to_nothing(weights: Value | None) -> str | None:
+    """``name.replace("weight", "kernel")``: a last word that no layer knows."""
+    for one in options(weights):
+        for key in options(one.key) if isinstance(one, Table) else ():
+            if isinstance(key, Made) and key.event.method == "replace":
+                old, new = constant(key.event.arg(0)), constant(key.event.arg(1))
+                known = isinstance(old, str) and old.strip(".") in _LAST_WORDS
+                if known and isinstance(new, str) and new.strip(".") and new.strip(".") not in _LAST_WORDS:
+                    return new
+    return None
 
 
 def saved_under(trace: Trace) -> dict[str, Event]:

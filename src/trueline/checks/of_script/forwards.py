@@ -30,7 +30,7 @@ def is_forward(function: Function) -> bool:
 
 def calls_of_networks(trace: Trace) -> Iterator[Event]:
     """Networks that the script calls, not those that networks call."""
-    return (one for one in trace.of_role(Role.FORWARD) if forward_around(one) is None)
+    return (one for one in trace.of_role(Role.FORWARD) if forward_around(one) is None and not one.in_chain)
 
 
 def is_uncalled(event: Event) -> bool:
@@ -85,7 +85,10 @@ def loops_without_backward(event: Event, trace: Trace) -> list[Scope]:
 
 
 def is_repeated(event: Event, trace: Trace) -> bool:
-    """Several answers to the same input are what dropout is left on for."""
-    inner = loops_without_backward(event, trace)[1:]
-    names = [one.name for loop in inner for one in options(iterated(loop.value)) if isinstance(one, Made)]
-    return any(name == "builtins.range" for name in names) or any(loop.name == "comprehension" for loop in inner)
+    """Whether the same input is given again and again: several answers are what dropout is left on for."""
+    given = {id(one) for one in ancestry(*event.args, most=_NEAR)}
+    for loop in loops_without_backward(event, trace):
+        for one in options(iterated(loop.value)):
+            if isinstance(one, Made) and one.name == "builtins.range" and id(one) not in given:
+                return True
+    return False

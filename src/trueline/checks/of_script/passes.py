@@ -38,8 +38,33 @@ def shares(keys: frozenset[object], others: frozenset[object]) -> bool:
                 return True
             if not isinstance(key, Part):
                 break
+            if any(isinstance(other, Part) and _overlap(key, other) for other in others):
+                return True
             key = key.whole
     return False
+
+
+def _overlap(one: Part, other: Part) -> bool:
+    """Whether two cuts of the same thing have rows in common, by the numbers that are written down."""
+    if one.whole != other.whole:
+        return False
+    first, second = _bounds(one.chosen), _bounds(other.chosen)
+    if first is None or second is None:
+        return False
+    return max(first[0], second[0]) < min(first[1], second[1])
+
+
+def _bounds(chosen: object) -> tuple[float, float] | None:
+    """``'None:64:None'`` as numbers; None where steps or counts from the end are in it."""
+    parts = chosen.split(":") if isinstance(chosen, str) else []
+    if len(parts) != 3 or parts[2] != "None" or any(one.startswith("-") for one in parts):
+        return None
+    try:
+        first = 0.0 if parts[0] == "None" else float(parts[0])
+        last = float("inf") if parts[1] == "None" else float(parts[1])
+    except ValueError:
+        return None
+    return first, last
 
 
 def training_data(trace: Trace) -> list[Value]:

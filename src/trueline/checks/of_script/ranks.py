@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from trueline.checks.of_script.columns import with_indexes
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry
 
@@ -53,6 +54,16 @@ def reads_rank(trace: Trace) -> bool:
     return rank and world
 
 
+def knows_rank(trace: Trace) -> bool:
+    """Whether anything in the script depends on which process it is."""
+    return any(
+        is_rank(one)
+        for event in trace.events
+        for value in (*event.args, *event.kwargs.values())
+        for one in ancestry(value, most=30)
+    )
+
+
 def is_looked_after(trace: Trace) -> bool:
     """Whether a library does what is to be done for ranks."""
     return any(event.name.startswith(_TRAINERS) for event in trace.events)
@@ -90,7 +101,7 @@ def depends_on_rank(value: Value | None) -> bool:
     waiting = [value] if value is not None else []
     seen: set[int] = set()
     while waiting:
-        for one in ancestry(waiting.pop(), most=1500):
+        for one in with_indexes(waiting.pop()):
             if id(one) in seen:
                 continue
             seen.add(id(one))

@@ -232,7 +232,8 @@ class Expressions(ABC):
             return either(*(self.item(one, index, node) for one in owner.options))
         if isinstance(owner, Table) and isinstance(index, Const):
             try:
-                found = owner.items.get(index.value)
+                # What a comprehension made is there under any name.
+                found = owner.items.get(index.value, owner.items.get("*"))
             except TypeError:
                 found = None
             if found is not None:
