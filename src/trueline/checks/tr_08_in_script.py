@@ -14,6 +14,7 @@ from trueline.checks.of_script.ranks import (
     depends_on_rank,
     exchanges,
     is_looked_after,
+    is_rank,
     is_wrapped,
     knows_rank,
 )
@@ -23,10 +24,11 @@ from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
-from trueline.script.values import constant
+from trueline.script.values import Instance, Item, Made, Value, constant
 
 # What gives all ranks the same weights before they train.
 _SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
+_SIZES: Final = frozenset(("len", "get_dataset_size", "get_batch_size"))
 _MEETING: Final = frozenset((*EXCHANGING, "barrier"))
 
 
@@ -88,8 +90,27 @@ def _broadcasts(trace: Trace) -> bool:
 def _rates(trace: Trace) -> Iterator[tuple[str, Place]]:
     for event in trace.of_role(Role.BUILD_OPTIMIZER):
         rate = event.arg(1, "lr", "learning_rate")
-        if depends_on_rank(rate):
+        if depends_on_rank(rate) and _differs(rate):
             yield "rate_by_rank", event.place
+
+
+def _differs(rate: Value | None) -> bool:
+    """Whether it knows the rank by more than by how many samples or batches there are, which are as many on each."""
+    waiting = [rate] if rate is not None else []
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or (isinstance(one, Made) and one.event.method in _SIZES):
+            continue
+        seen.add(id(one))
+        if is_rank(one):
+            return True
+        waiting.extend(one.parts())
+        if isinstance(one, Item) and one.index is not None:
+            waiting.append(one.index)
+        if isinstance(one, Instance):
+            waiting.extend(one.attributes.values())
+    return False
 
 
 def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
