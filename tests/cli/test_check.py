@@ -32,9 +32,8 @@ for epoch in range(3):
 """
 SHUFFLED = TRAIN.replace("batch_size=8)", "batch_size=8, shuffle=True)")
 LINE = 8
-SCHEMA = json.loads(
-    (Path(__file__).resolve().parent.parent.parent / "docs/schema/trueline-1.schema.json").read_text("utf-8")
-)
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCHEMA = json.loads((ROOT / "docs/schema/trueline-1.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -233,6 +232,13 @@ def test_the_files_that_are_written(project: Path) -> None:
         assert f"train.py:{LINE}" in (text := (project / name).read_text("utf-8")) or '"startLine": 8' in text
     refused(call("check", "train.py", "-o", "list.md"), "list.md")
     assert call("check", "train.py", "-o", "list.md", "--force").exit_code == 1
+
+
+@pytest.mark.parametrize("example", ["digits", "resnet50"])
+def test_the_examples_are_healthy(example: str) -> None:
+    told = answer(ROOT / "examples" / example)
+    assert [one["message"] for one in told["findings"] if one["conclusion"] == "found"] == []
+    assert told["exit"] == 0
 
 
 def test_explain_in_both_languages_and_as_json() -> None:
