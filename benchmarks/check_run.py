@@ -74,7 +74,7 @@ def train(net: str, steps: int, folder: Path) -> tuple[float, Asked]:
 def main() -> int:
     """Print the table; 1 when a limit is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=120)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--nets", nargs="*", default=["resnet18", "transformer", "small"])
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -32,9 +32,8 @@ for epoch in range(3):
 """
 SHUFFLED = TRAIN.replace("batch_size=8)", "batch_size=8, shuffle=True)")
 LINE = 8
-SCHEMA = json.loads(
-    (Path(__file__).resolve().parent.parent.parent / "docs/schema/trueline-1.schema.json").read_text("utf-8")
-)
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCHEMA = json.loads((ROOT / "docs/schema/trueline-1.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -175,6 +174,7 @@ def test_bad_input_is_one_line(project: Path) -> None:
     refused(call("check", "zeros.py"), "zeros.py")
     refused(call("check", "notes.txt"), "notes.txt", "--data")
     refused(call("check", "empty"), "empty")
+    refused(call("check", ""), "no script")
     (project / "best.pth").write_bytes(b"nothing of the kind")
     refused(call("check", "best.pth"), "best.pth")
     refused(call("check", "missing.pth"), "missing.pth")
@@ -185,6 +185,12 @@ def test_bad_input_is_one_line(project: Path) -> None:
     refused(call("check", "train.py", "--bench", "--json"), "--bench")
     refused(call("check", "train.py", "--data", "missing.csv"), "missing.csv")
     refused(call("check", "train.py", "-o", "list.pdf"), "list.pdf")
+
+
+def test_links_that_lead_nowhere_or_in_a_circle_are_stepped_over(project: Path) -> None:
+    (project / "circle.py").symlink_to("circle.py")
+    (project / "nowhere.py").symlink_to("gone.py")
+    assert lines(answer("."), "dp.03") == [("train.py", LINE)]
 
 
 def test_a_run_that_never_trained_is_refused(project: Path) -> None:
@@ -226,6 +232,13 @@ def test_the_files_that_are_written(project: Path) -> None:
         assert f"train.py:{LINE}" in (text := (project / name).read_text("utf-8")) or '"startLine": 8' in text
     refused(call("check", "train.py", "-o", "list.md"), "list.md")
     assert call("check", "train.py", "-o", "list.md", "--force").exit_code == 1
+
+
+@pytest.mark.parametrize("example", ["digits", "resnet50"])
+def test_the_examples_are_healthy(example: str) -> None:
+    told = answer(ROOT / "examples" / example)
+    assert [one["message"] for one in told["findings"] if one["conclusion"] == "found"] == []
+    assert told["exit"] == 0
 
 
 def test_explain_in_both_languages_and_as_json() -> None:

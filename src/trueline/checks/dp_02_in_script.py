@@ -22,7 +22,7 @@ from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
-from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, options
+from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, ancestry, options
 
 _FLAG: Final = re.compile(r"(is_?)?(train|training|augment|aug|augmented|with_aug)")
 _CHANCE: Final = re.compile(r"rand|jitter|augment|noise|flip|shuffle|drop|crop|corrupt")
@@ -40,10 +40,12 @@ def from_script(script: Script) -> Iterator[Finding]:
         return
     told: set[str] = set()
     for one in passes:
+        # A folder may hold the same training for two frameworks.
+        own = [data for data in trained if _may_belong(data, one.data)]
         for finding in (
-            *_compared(transforms_of(trained[0]), transforms_of(one.data), one, script),
-            *_flagged(trained, one, trace),
-            *_statistics(trained, one),
+            *(_compared(transforms_of(own[0]), transforms_of(one.data), one, script) if own else ()),
+            *_flagged(own, one, trace),
+            *_statistics(own, one),
         ):
             key = f"{finding.where.file}:{finding.where.line}"
             if key not in told:
@@ -56,6 +58,15 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("dp_02_in_script.alike", evidence=[str(_built(one)) for one in looked])
     else:
         yield na("dp_02_in_script.no_transforms")
+
+
+def _may_belong(first: Value, second: Value) -> bool:
+    """Whether two loaders may be of one framework: both are, or it is not known of one."""
+    frameworks = [
+        {one.name.partition(".")[0] for one in ancestry(data) if isinstance(one, Made)} for data in (first, second)
+    ]
+    known = [found & {"torch", "torchvision", "mindspore"} for found in frameworks]
+    return not all(known) or ("mindspore" in known[0]) == ("mindspore" in known[1])
 
 
 def _built(one: Pass) -> Place:

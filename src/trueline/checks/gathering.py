@@ -32,7 +32,7 @@ class Gathered:
         scripts: list[Path] = []
         for text in paths:
             path = Path(text)
-            kind = _kind(path)
+            kind = _kind(text)
             if kind == "script":
                 scripts.append(path)
                 continue
@@ -57,9 +57,12 @@ class Gathered:
         return script
 
 
-def _kind(path: Path) -> str:
+def _kind(text: str) -> str:
     from trueline.data.manifest.of_run import is_run
 
+    if text == "":
+        raise BadUsage("check.what_is_it", path="''")
+    path = Path(text)
     if path.is_dir() and is_run(path):
         return "run"
     if path.suffix.lower() in _WEIGHTS:
