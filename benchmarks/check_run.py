@@ -74,14 +74,12 @@ def train(net: str, steps: int, folder: Path) -> tuple[float, Asked]:
 def main() -> int:
     """Print the table; 1 when a limit is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=120)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--nets", nargs="*", default=["resnet18", "transformer", "small"])
     options = parser.parse_args()
     torch.set_num_threads(1)
     missed = []
-    print(
-        f"{'net':12} {'steps':>5}  {'ratio':>6}  {'limit':>5}  {'times asked':>11}  {'each':>9}  {'once, to load':>13}"
-    )
+    print(f"{'net':12} {'steps':>5}  {'ratio':>6}  {'limit':>5}  {'asked':>5}  {'each':>9}  {'loading once':>12}")
     for net in options.nets:
         with tempfile.TemporaryDirectory() as folder:
             spent, asked = train(net, options.steps, Path(folder) / "run")

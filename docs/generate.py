@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from trueline.checks.listing import codes
 from trueline.cli.help_page import option_help, option_name, shown_options, usage_line
 from trueline.cli.language import translate
 from trueline.cli.verb_group import Verbs
 from trueline.cli.verbs import every_verb, trueline
 from trueline.locale import LANGUAGES, render, use_language
+from trueline.report.item_page import Example, index_page, item_page
 
 DOCS = Path(__file__).resolve().parent
+FIXTURES = DOCS.parent / "tests" / "checks"
 
 
 def pages() -> dict[Path, str]:
@@ -28,8 +32,20 @@ def pages() -> dict[Path, str]:
             parent = click.Context(trueline.get_command(context, groups[0]), context, groups[0]) if groups else context
             inner = click.Context(command, info_name=last, parent=parent)
             found[DOCS / "cli" / f"{name.replace(' ', '-')}{ending}"] = page(command, inner, ending)
+        found[DOCS / "checks" / f"index{ending}"] = index_page(lang, ending)
+        for code in codes():
+            name = code.replace(".", "_")
+            found[DOCS / "checks" / f"{name}{ending}"] = item_page(code, list(_examples(name)), lang)
     use_language(None)
     return found
+
+
+def _examples(item: str) -> Iterator[Example]:
+    """The scripts that the tests hold an item to."""
+    for path in sorted((FIXTURES / item).glob("*.py")):
+        kind, framework, *_ = path.stem.split("_")
+        if kind in ("bad", "good"):
+            yield Example(framework, kind == "good", path.read_text("utf-8"), f"../../tests/checks/{item}/{path.name}")
 
 
 def page(command: click.Command, context: click.Context, ending: str) -> str:
@@ -54,12 +70,13 @@ def _options(command: click.Command, context: click.Context) -> list[str]:
 
 
 def write() -> None:
-    """Write all pages, and remove those of verbs that are gone."""
+    """Write all pages, and remove those of verbs and items that are gone."""
     current = pages()
-    (DOCS / "cli").mkdir(exist_ok=True)
-    for path in (DOCS / "cli").glob("*.md"):
-        if path not in current:
-            path.unlink()
+    for folder in (DOCS / "cli", DOCS / "checks"):
+        folder.mkdir(exist_ok=True)
+        for path in folder.glob("*.md"):
+            if path not in current:
+                path.unlink()
     for path, text in current.items():
         path.write_text(text, "utf-8")
 

@@ -8,6 +8,7 @@
 - ``# ranks: 2`` in the first lines: so many processes record one run at once, each with its rank and what it needs to
   meet the others in its environment (torch: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; MindSpore: RANK_ID, RANK_SIZE,
   and a scheduler for scripts that call ``init()``).
+- ``# port-of: bench_torch_NAME.py`` in the first lines: the script that reading compares this one with.
 - ``# bench: bench_torch_NAME.py`` in the first lines: that script's run, recorded alike, is the benchmark's.
 """
 
@@ -50,6 +51,7 @@ class Fixture:
     framework: str
     expected: tuple[tuple[str, int], ...]
     run: RunMark | None
+    port_of: Path | None = None
 
     @property
     def name(self) -> str:
@@ -78,18 +80,22 @@ def _read(path: Path, kind: str, framework: str) -> Fixture:
         if (found := _EXPECTED.search(line))
         for code in _CODE.findall(found[1])
     ]
-    return Fixture(
-        path, path.parent.name.replace("_", "."), kind == "good", framework, tuple(expected), _run_mark(path, lines)
-    )
+    said = _said(lines)
+    bench = path.with_name(said["port-of"]) if "port-of" in said else None
+    code = path.parent.name.replace("_", ".")
+    return Fixture(path, code, kind == "good", framework, tuple(expected), _run_mark(path, said), bench)
 
 
-def _run_mark(path: Path, lines: list[str]) -> RunMark | None:
-    said = {
+def _said(lines: list[str]) -> dict[str, str]:
+    return {
         name: text.strip()
         for line in lines[:_HEAD]
         for name, colon, text in [line.removeprefix("# ").partition(":")]
         if colon and line.startswith("# ")
     }
+
+
+def _run_mark(path: Path, said: dict[str, str]) -> RunMark | None:
     if "run" not in said:
         return None
     words = shlex.split(said["run"])

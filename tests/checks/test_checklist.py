@@ -107,7 +107,7 @@ def test_a_check_that_crashes_is_a_row_with_its_error() -> None:
 
 def test_without_evidence_an_item_says_what_it_needs() -> None:
     row = fill_in([way("run"), way("script")], {}).rows[0]
-    assert row.conclusion is Conclusion.NA and "run · script" in row.speaks.message.text("en")
+    assert row.conclusion is Conclusion.NA and "run; script" in row.speaks.message.text("en")
 
 
 def test_a_finding_of_the_benchmark_is_spared_by_nothing(tmp_path: Path) -> None:

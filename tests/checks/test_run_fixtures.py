@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import warm
+from checks.beginnings import told_early
 from checks.fixtures import Fixture, RunMark, all_fixtures, chosen
 from launching import IN_ORDER, trueline
 
@@ -88,6 +89,8 @@ def test_a_recorded_run_shows_what_it_is_marked_with(tmp_path: Path, fixture: Fi
     assert not crashed
     problems = roots(findings)
     assert {one.code for one in problems} == mark.codes, told(problems) + "\n---\n" + told(findings)
+    early = roots(told_early(evidence["run"].path, tmp_path / "early", steps=5))
+    assert {one.code for one in early} <= {one.code for one in findings if one.conclusion == "found"}, told(early)
 
 
 def test_every_marked_script_says_what_its_name_says() -> None:

@@ -19,8 +19,11 @@ FIXTURES = all_fixtures()
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda one: one.name)
 def test_reading_a_script_shows_what_is_marked_in_it(fixture: Fixture) -> None:
-    ways = [one for one in all_checks() if one.evidence == ("script",)]
-    findings = with_roots(ask_all(ways, {"script": read_script([fixture.path])}))
+    evidence = {"script": read_script([fixture.path])}
+    if fixture.port_of is not None:
+        evidence["bench_script"] = read_script([fixture.port_of])
+    ways = [one for one in all_checks() if set(one.evidence) <= set(evidence)]
+    findings = with_roots(ask_all(ways, evidence))
     crashed = [f"{one.code}: {one.error}" for one in findings if one.error is not None]
     assert not crashed
     problems = roots(findings)

@@ -32,9 +32,8 @@ for epoch in range(3):
 """
 SHUFFLED = TRAIN.replace("batch_size=8)", "batch_size=8, shuffle=True)")
 LINE = 8
-SCHEMA = json.loads(
-    (Path(__file__).resolve().parent.parent.parent / "docs/schema/trueline-1.schema.json").read_text("utf-8")
-)
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCHEMA = json.loads((ROOT / "docs/schema/trueline-1.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same project, recorded into ``run``."""
     folder = tmp_path_factory.mktemp("recorded")
-    (folder / "train.py").write_text(TRAIN, "utf-8")
+    (folder / "train.py").write_text(TRAIN + 'torch.save(net.state_dict(), "last.pth")\n', "utf-8")
     options = ("-m", "trueline", "run", "--quiet", "-o", "run", "train.py")
     done = warm.python("torch", folder, *options, env=environment())
     assert done.returncode == 0, done.stderr
@@ -175,6 +174,10 @@ def test_bad_input_is_one_line(project: Path) -> None:
     refused(call("check", "zeros.py"), "zeros.py")
     refused(call("check", "notes.txt"), "notes.txt", "--data")
     refused(call("check", "empty"), "empty")
+    refused(call("check", ""), "no script")
+    (project / "best.pth").write_bytes(b"nothing of the kind")
+    refused(call("check", "best.pth"), "best.pth")
+    refused(call("check", "missing.pth"), "missing.pth")
     refused(call("check", "missing.py"), "missing.py")
     refused(call("check", "train.py", "--select", "xx"), "xx")
     refused(call("check", "train.py", "--select", "dp", "--ignore", "dp"))
@@ -182,6 +185,12 @@ def test_bad_input_is_one_line(project: Path) -> None:
     refused(call("check", "train.py", "--bench", "--json"), "--bench")
     refused(call("check", "train.py", "--data", "missing.csv"), "missing.csv")
     refused(call("check", "train.py", "-o", "list.pdf"), "list.pdf")
+
+
+def test_links_that_lead_nowhere_or_in_a_circle_are_stepped_over(project: Path) -> None:
+    (project / "circle.py").symlink_to("circle.py")
+    (project / "nowhere.py").symlink_to("gone.py")
+    assert lines(answer("."), "dp.03") == [("train.py", LINE)]
 
 
 def test_a_run_that_never_trained_is_refused(project: Path) -> None:
@@ -195,6 +204,18 @@ def test_two_runs_are_one_too_many_unless_one_is_the_benchmarks(recorded: Path, 
     refused(call("check", "run", "run"), "run")
     told = answer("train.py", "run", "--bench", "train.py", "run", "--select", "dp")
     assert told["looked_at"] == {"script": "train.py", "run": "run", "bench_script": "train.py", "bench_run": "run"}
+
+
+def test_a_script_and_its_run_are_one_finding_with_line_and_step(recorded: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(recorded)
+    told = answer("train.py", "run", "last.pth", "--select", "dp.03")
+    (only,) = [one for one in told["findings"] if one["conclusion"] == "found"]
+    assert (only["where"]["file"], only["where"]["line"], only["by"]) == ("train.py", LINE, "script, run")
+    assert only["where"]["step"] is not None and only["also"][0]["by"] == "run"
+    assert told["looked_at"]["weights"] == "last.pth"
+    # The run alone names the line where it shows, in its own copy of the source.
+    alone = answer("run", "--select", "dp.03")
+    assert lines(alone, "dp.03") == [("train.py", 12)]
 
 
 def test_a_script_that_is_another_by_now_is_told(recorded: Path, tmp_path: Path) -> None:
@@ -211,6 +232,13 @@ def test_the_files_that_are_written(project: Path) -> None:
         assert f"train.py:{LINE}" in (text := (project / name).read_text("utf-8")) or '"startLine": 8' in text
     refused(call("check", "train.py", "-o", "list.md"), "list.md")
     assert call("check", "train.py", "-o", "list.md", "--force").exit_code == 1
+
+
+@pytest.mark.parametrize("example", ["digits", "resnet50"])
+def test_the_examples_are_healthy(example: str) -> None:
+    told = answer(ROOT / "examples" / example)
+    assert [one["message"] for one in told["findings"] if one["conclusion"] == "found"] == []
+    assert told["exit"] == 0
 
 
 def test_explain_in_both_languages_and_as_json() -> None:

@@ -3,12 +3,12 @@
 What it looks at
 ----------------
 Layers, losses and optimizers of a script and of the benchmark it was ported from, one beside the other in the order in
-which they are built. Where torch and MindSpore have other defaults for the same argument, or mean something else by the
-same number, and the port leaves the argument out, the values that are used are compared: bias and padding of
-convolutions, strides of pools, eps of LayerNorm, momentum of BatchNorm, slopes, GELU's approximation, what Dropout drops,
-reductions of losses, defaults of optimizers. The facts are those of torch 2.13 and MindSpore 2.10. In MindSpore the
-release matters: since 2.0 Dropout takes p (its first argument still is the share that is kept), and since 2.1 Conv2d
-and Dense are initialised as torch's are; with older releases give them their initialisers.
+which they are built. Where torch and MindSpore have other defaults for the same argument, or mean something else
+by the same number, and the port leaves the argument out, the values that are used are compared: bias and padding of
+convolutions, strides of pools, eps of LayerNorm, momentum of BatchNorm, slopes, GELU's approximation, what Dropout
+drops, reductions of losses, defaults of optimizers. The facts are those of torch 2.13 and MindSpore 2.10. In MindSpore
+the release matters: since 2.0 Dropout takes p (its first argument still is the share that is kept), and since 2.1
+Conv2d and Dense are initialised as torch's are; with older releases give them their initialisers.
 
 Why it hurts
 ------------
@@ -22,8 +22,8 @@ Write the argument down with the benchmark's value: `has_bias=True, pad_mode="pa
 
 When it is wrong
 ----------------
-The port wants something else than the benchmark, and does not write it down. Weights or statistics that are loaded later
-may make a difference in the constructor void.
+The port wants something else than the benchmark, and does not write it down. Weights or statistics that are loaded
+later may make a difference in the constructor void.
 """
 
 from __future__ import annotations

@@ -101,9 +101,15 @@ def _row(code: str, title: str, kept: Sequence[Finding], ignored: Sequence[Findi
         for kind in one.extra.get(BY, "").split(", "):
             if kind:
                 by[kind] = min(by.get(kind, one.conclusion), one.conclusion, key=_ORDER.index)
-    speaks = min(own, key=lambda one: (_ORDER.index(one.conclusion), one.because is not None))
+    speaks = min(own, key=_rank)
     conclusion = speaks.conclusion
     return Row(code, title, Conclusion.NA if conclusion is Conclusion.SUSPECT else conclusion, speaks, by)
+
+
+def _rank(one: Finding) -> tuple[int, bool, bool]:
+    """Who speaks first: the graver one, a root; of those who cannot tell, who has looked at more than the source."""
+    unknown = one.conclusion is Conclusion.NA and one.extra.get(BY) == "script"
+    return _ORDER.index(one.conclusion), one.because is not None, unknown
 
 
 _ORDER = (Conclusion.FOUND, Conclusion.SUSPECT, Conclusion.NONE, Conclusion.NA)

@@ -19,13 +19,22 @@ from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Symb
 
 _SCALING_OPERATORS: Final = frozenset(("Div", "Sub"))
 _SCALING: Final = frozenset(
-    ("div", "div_", "mul", "mul_", "sub", "sub_", "divide", "true_divide", "multiply", "normalize", "Normalize", "ToTensor",
-     "to_tensor", "Rescale", "rescale", "convert_image_dtype", "ConvertImageDtype", "to_dtype", "ToDtype", "standardize",
-     "transform", "fit_transform", "per_image_standardization", "batch_norm", "layer_norm", "tanh", "sigmoid", "log1p")
+    ("div", "div_", "mul", "mul_", "sub", "sub_", "divide", "true_divide", "multiply", "normalize", "Normalize",
+     "ToTensor", "to_tensor", "Rescale", "rescale", "convert_image_dtype", "ConvertImageDtype", "to_dtype", "ToDtype",
+     "standardize", "transform", "fit_transform", "per_image_standardization", "batch_norm", "layer_norm", "tanh",
+     "sigmoid", "log1p")
 )  # fmt: skip
 _SCALED_STEPS: Final = ("Rescale", "Normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "NormalizePad")
-_CASTING: Final = frozenset(("float", "astype", "to", "type", "FloatTensor", "half", "double", "tensor", "Tensor", "array",
-                             "asarray", "TypeCast", "cast", "float32"))  # fmt: skip
+_CASTING: Final = frozenset(
+    ("float", "astype", "to", "type", "FloatTensor", "half", "double", "tensor", "Tensor", "array", "asarray",
+     "TypeCast", "cast", "float32")
+)  # fmt: skip
+# What leaves the numbers as they are.
+_CARRYING: Final = frozenset(
+    ("stack", "cat", "concatenate", "from_numpy", "as_tensor", "unsqueeze", "permute", "transpose", "reshape", "view",
+     "flatten", "squeeze", "expand_dims", "clip", "clamp", "flip", "roll", "contiguous", "ascontiguousarray", "copy",
+     "clone", "pin_memory", "cuda", "cpu", "tile", "repeat", "pad", "moveaxis", "asnumpy", "numpy")
+)  # fmt: skip
 _PICTURES: Final = ("PIL.Image.open", "cv2.imread", "torchvision.io.read_image", "torchvision.io.decode_image",
                     "imageio.imread", "skimage.io.imread", "matplotlib.pyplot.imread")  # fmt: skip
 _FIRST: Final = ("Conv", "Linear", "Dense", "LSTM", "GRU", "RNN")
@@ -130,10 +139,7 @@ def _through_call(value: Made, trace: Trace, cast: Place | None, depth: int) -> 
     if last in _CASTING and cast is None and _casts(event):
         cast = event.place
     inner = event.receiver if event.receiver is not None and not isinstance(event.receiver, Symbol) else event.arg(0)
-    if last in ("stack", "cat", "concatenate", "from_numpy", "as_tensor", "unsqueeze", "permute", "transpose", "reshape",
-                "view", "flatten", "squeeze", "expand_dims", "clip", "clamp", "flip", "roll", "contiguous",
-                "ascontiguousarray", "copy", "clone", "pin_memory", "cuda", "cpu", "tile", "repeat", "pad", "moveaxis",
-                "asnumpy", "numpy") or last in _CASTING:  # fmt: skip
+    if last in _CARRYING or last in _CASTING:
         yield from _ways(inner if inner is not None else event.arg(0), trace, cast, depth + 1)
 
 

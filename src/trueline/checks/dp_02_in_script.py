@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.passes import Pass, evaluation_passes, keys_of, shares, training_data
@@ -22,7 +22,7 @@ from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
-from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, options
+from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, ancestry, options
 
 _FLAG: Final = re.compile(r"(is_?)?(train|training|augment|aug|augmented|with_aug)")
 _CHANCE: Final = re.compile(r"rand|jitter|augment|noise|flip|shuffle|drop|crop|corrupt")
@@ -40,10 +40,12 @@ def from_script(script: Script) -> Iterator[Finding]:
         return
     told: set[str] = set()
     for one in passes:
+        # A folder may hold the same training for two frameworks.
+        own = [data for data in trained if _may_belong(data, one.data)]
         for finding in (
-            *_compared(transforms_of(trained[0]), transforms_of(one.data), one, script),
-            *_flagged(trained, one, trace),
-            *_statistics(trained, one),
+            *(_compared(transforms_of(own[0]), transforms_of(one.data), one, script) if own else ()),
+            *_flagged(own, one, trace),
+            *_statistics(own, one),
         ):
             key = f"{finding.where.file}:{finding.where.line}"
             if key not in told:
@@ -56,6 +58,15 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("dp_02_in_script.alike", evidence=[str(_built(one)) for one in looked])
     else:
         yield na("dp_02_in_script.no_transforms")
+
+
+def _may_belong(first: Value, second: Value) -> bool:
+    """Whether two loaders may be of one framework: both are, or it is not known of one."""
+    frameworks = [
+        {one.name.partition(".")[0] for one in ancestry(data) if isinstance(one, Made)} for data in (first, second)
+    ]
+    known = [found & {"torch", "torchvision", "mindspore"} for found in frameworks]
+    return not all(known) or ("mindspore" in known[0]) == ("mindspore" in known[1])
 
 
 def _built(one: Pass) -> Place:
@@ -88,7 +99,7 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
                 break
     sizes = final_size(train.steps), final_size(own.steps)
     if sizes[0] is not None and sizes[1] is not None and sizes[0][1] != sizes[1][1]:
-        said = {"train": sizes[0][1], "evaluation": sizes[1][1]}
+        said: dict[str, Any] = {"train": sizes[0][1], "evaluation": sizes[1][1]}
         where = sizes[1][0].event.place.where()
         if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name:
             yield suspect("dp_02_in_script.other_size", where, **said)
@@ -97,7 +108,7 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
 
 
 def _apart(event: Event, others: Sequence[Event]) -> Place:
-    """The call that leads here and not to the same line in training; the line itself where training does not share it."""
+    """The call that leads here and not to the same line in training; the line where training does not share it."""
     same = [one for one in others if one.place == event.place]
     if not same:
         return event.place
@@ -155,9 +166,9 @@ def _augments(dataset: Instance, flag: str) -> bool:
             if not isinstance(method, Function):
                 continue
             for node in ast.walk(method.node):
-                if isinstance(node, ast.If | ast.IfExp) and flag in ast.unparse(node.test):
-                    if _CHANCE.search(ast.unparse(node).lower()):
-                        return True
+                by_flag = isinstance(node, ast.If | ast.IfExp) and flag in ast.unparse(node.test)
+                if by_flag and _CHANCE.search(ast.unparse(node).lower()):
+                    return True
                 if isinstance(node, ast.Call) and any(flag in ast.unparse(arg) for arg in node.args):
                     called = _function(node, method)
                     if called is not None and _CHANCE.search(ast.unparse(called.node).lower()):

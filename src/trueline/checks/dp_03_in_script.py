@@ -56,8 +56,8 @@ def _seed(trace: Trace) -> Place | None:
 def _begun_again(loop: TrainingLoop, trace: Trace) -> Place | None:
     """The line where a pipeline of MindSpore is begun anew in every epoch: with a seed it gives the same order again.
 
-    Seen with MindSpore 2.10: after ``set_seed`` each new iterator, and each ``for`` over the dataset itself, begins with
-    the order of the first; one iterator that is gone through again and again shuffles anew.
+    Seen with MindSpore 2.10: after ``set_seed`` each new iterator, and each ``for`` over the dataset itself, begins
+    with the order of the first; one iterator that is gone through again and again shuffles anew.
     """
     epochs = [one for one in loop.around if one.name != "comprehension"]
     if not epochs or epochs[-1].name == "epochs" or _seed(trace) is None or not _is_pipeline(loop.loader):

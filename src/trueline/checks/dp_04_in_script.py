@@ -90,8 +90,8 @@ def _padded(target: Value | None, trace: Trace) -> Padding | None:
     return None
 
 
-def _is_slices(value: Value) -> bool:
-    return all(isinstance(one, Derived) and one.op == "Slice" for one in value.parts())
+def _is_slices(value: Value | None) -> bool:
+    return value is not None and all(isinstance(one, Derived) and one.op == "Slice" for one in value.parts())
 
 
 def _attention(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, object]]:

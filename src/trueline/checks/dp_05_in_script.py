@@ -13,7 +13,7 @@ from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.script import Script
-from trueline.script.trace import UNCALLED, Event, Trace, iterated
+from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Const, Derived, Either, Instance, Item, Made, Value, ancestry, constant, options
 
 _LISTINGS: Final = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
@@ -23,7 +23,7 @@ _SORTING: Final = frozenset(("sorted", "natsorted", "sort", "lexsort"))
 
 @check("dp.05")
 def from_script(script: Script) -> Iterator[Finding]:
-    """Samplers and shards of the training data where there are several processes, and lists of files that they divide."""
+    """Samplers and shards of the training data of several processes, and lists of files that they divide."""
     trace = script.trace
     told: set[str] = set()
     for said, place in (*_unsorted(trace), *_undivided(trace)):
@@ -69,13 +69,16 @@ def _of_torch(loader: Made, has_epochs: bool, trace: Trace) -> Iterator[tuple[st
             rank = sampler.event.arg(2, "rank")
             if isinstance(rank, Const) and rank.value is not None and _is_open(sampler.event.arg(1, "num_replicas")):
                 yield "same_rank", sampler.event.place
-            elif has_epochs and constant(sampler.event.arg(3, "shuffle"), True) is not False:
-                if not _is_told_epoch(sampler, trace):
-                    yield "no_set_epoch", sampler.event.place
+            elif has_epochs and _shuffles(sampler) and not _is_told_epoch(sampler, trace):
+                yield "no_set_epoch", sampler.event.place
         return
     if given or event.open or _divides_itself(event.arg(0, "dataset")) or depends_on_rank(loader):
         return
     yield "no_sampler", event.place
+
+
+def _shuffles(sampler: Made) -> bool:
+    return constant(sampler.event.arg(3, "shuffle"), True) is not False
 
 
 def _is_open(value: Value | None) -> bool:
@@ -155,8 +158,7 @@ def _unsorted(trace: Trace) -> Iterator[tuple[str, Place]]:
     for base in _shared_out(trace):
         for one in ancestry(base, most=400):
             if isinstance(one, Made) and id(one) not in ordered and _is_listing(one):
-                if not any(scope.kind == UNCALLED and scope.name.startswith("test") for scope in one.event.scopes):
-                    yield "unsorted", one.event.place
+                yield "unsorted", one.event.place
 
 
 def _is_listing(value: Made) -> bool:
@@ -172,9 +174,9 @@ def _shared_out(trace: Trace) -> Iterator[Value]:
                 yield value.of
     if is_distributed(trace):
         for one in training_data(trace):
-            value = iterated(one)
-            if value is not None:
-                yield value
-                for held in ancestry(value, most=100):
+            loader = iterated(one)
+            if loader is not None:
+                yield loader
+                for held in ancestry(loader, most=100):
                     if isinstance(held, Instance):
                         yield from held.attributes.values()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from trueline.checks.check import check, found, na
 from trueline.checks.of_script.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
@@ -40,7 +40,7 @@ def _target(event: Event) -> Value | None:
     return plain(event.arg(1, "target", "labels", "label"))
 
 
-def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, int]]]:
+def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, Any]]]:
     if event.name.removesuffix(".__call__").rpartition(".")[2] not in _CLASSES:
         return
     outputs, at = outputs_of(event.arg(0)), batch_index(_target(event))
@@ -66,7 +66,7 @@ def _drawn(value: Value) -> Place | None:
     return None
 
 
-def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, int]]]:
+def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, Any]]]:
     """Labels in a random order of their own."""
     at = batch_index(_target(event))
     if at is None or at[1] in (0, "data"):

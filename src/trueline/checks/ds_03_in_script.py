@@ -54,15 +54,16 @@ def _handled(trace: Trace) -> Iterator[Place]:
     """Samplers that balance, and losses with weights."""
     for event in trace.events:
         last = event.name.removesuffix(".__call__").rpartition(".")[2]
-        if last in _BALANCING or "Focal" in last:
+        own = any(isinstance(event.arg(None, name), Instance) for name in ("sampler", "batch_sampler"))
+        if last in _BALANCING or "Focal" in last or own or (_is_loss(event) and _is_weighted(event)):
             yield event.place
-        elif isinstance(event.arg(None, "sampler"), Instance) or isinstance(event.arg(None, "batch_sampler"), Instance):
-            yield event.place
-        elif _is_loss(event) and any(_is_some(event.arg(None, one)) for one in _WEIGHTS):
-            yield event.place
-        elif _is_loss(event) and event.receiver is None and _is_some(event.arg(0 if last[:1].isupper() else 2)):
-            if not isinstance(event.arg(0 if last[:1].isupper() else 2), Const):
-                yield event.place
+
+
+def _is_weighted(event: Event) -> bool:
+    if any(_is_some(event.arg(None, name)) for name in _WEIGHTS):
+        return True
+    first = event.arg(0 if event.method[:1].isupper() else 2)
+    return event.receiver is None and first is not None and not isinstance(first, Const)
 
 
 def _is_loss(event: Event) -> bool:
@@ -99,10 +100,9 @@ def _ratio(value: Value | None, trace: Trace, depth: int = 0) -> float | None:
 def _of_comparison(value: Derived) -> float | None:
     """``rand(n) < 0.05`` and ``arange(n) % 16 == 0``."""
     left, right = value.of[0], constant(value.of[1])
-    if value.op in ("Lt", "Gt", "LtE", "GtE") and isinstance(left, Made) and isinstance(right, float):
-        if left.event.method in ("rand", "random", "random_sample", "uniform") and 0 < right < 1:
-            share = right if value.op in ("Lt", "LtE") else 1 - right
-            return max(share, 1 - share) / min(share, 1 - share)
+    drawn = isinstance(left, Made) and left.event.method in ("rand", "random", "random_sample", "uniform")
+    if value.op in ("Lt", "Gt", "LtE", "GtE") and drawn and isinstance(right, float) and 0 < right < 1:
+        return max(right, 1 - right) / min(right, 1 - right)
     if value.op == "Eq" and isinstance(left, Derived) and left.op == "Mod" and isinstance(right, int):
         number = constant(left.of[1])
         return float(number - 1) if isinstance(number, int) and number > 1 else None

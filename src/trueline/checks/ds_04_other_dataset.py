@@ -2,7 +2,7 @@
 
 What it looks at
 ----------------
-The files that a recorded run has opened, with their hashes (`trueline run --manifest`), against those of the
+The files that a recorded run has opened, with their hashes (`trueline run` with `--manifest`), against those of the
 benchmark's run; how many samples the training sets have; and, where both runs were fed samples that can be told
 apart, which of the benchmark's samples are missing. Of two datasets: their samples, fields and classes, and their
 files where they lie here.

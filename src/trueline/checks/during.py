@@ -20,7 +20,9 @@ _ALWAYS: Final = (2, 5, 20)
 _FACTOR: Final = 5
 _SHARE: Final = 0.02
 # These ask whether something ever happens, or how the whole went: before the end nobody knows.
-_AT_THE_END: Final = frozenset(("hp.02", "hp.03", "tr.04"))
+AT_THE_END: Final = frozenset(("hp.02", "hp.03", "tr.04"))
+# A loss swings in its first steps.
+_NOT_BEFORE: Final = {"hp.01": _ALWAYS[-1]}
 Clock = Callable[[], float]
 
 
@@ -36,7 +38,7 @@ class During:
         clock: Clock = time.process_time,
     ) -> None:
         self._folder = folder
-        self._checks = [one for one in checks if one.evidence == ("run",) and one.code not in _AT_THE_END]
+        self._checks = list(checks)
         self._limits = limits
         self._say = say
         self._clock = clock
@@ -47,7 +49,7 @@ class During:
         self._next = next(self._marks)
         self._evaluating = self._evaluated = False
         self._told: set[tuple[str | int | None, ...]] = set()
-        self.on = bool(self._checks)
+        self.on = True
 
     def step_finished(self, phase: Phase, step: int, _events: Sequence[Mapping[str, Any]]) -> None:
         """A step is in the folder: what a recorder calls."""
@@ -91,7 +93,8 @@ class During:
         self._cost = self._clock() - now
 
     def _ask(self, run: Run, done: int) -> None:
-        for one in fill_in(self._checks, {"run": run}, self._limits).problems:
+        checks = [one for one in self._checks if may_be_asked(one, done)]
+        for one in fill_in(checks, {"run": run}, self._limits).problems:
             key = (one.code, one.where.file, one.where.line, one.where.module, one.where.rank)
             if key not in self._told:
                 self._told.add(key)
@@ -100,6 +103,11 @@ class During:
     def _turn_off(self, error: Exception) -> None:
         self.on = False
         self._say(message("check.during_off", kind=type(error).__name__, reason=str(error)[:300]))
+
+
+def may_be_asked(one: Check, done: int) -> bool:
+    """Whether so many steps of a run that goes on are enough for a check, as far as they can be."""
+    return one.evidence == ("run",) and one.code not in AT_THE_END and done >= _NOT_BEFORE.get(one.code, 0)
 
 
 def _marks() -> Iterator[int]:

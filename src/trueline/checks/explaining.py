@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from trueline.checks.evidence_words import ways_in_words
 from trueline.checks.listing import SECTIONS, Page, all_checks, codes, page
 from trueline.model.message import message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
 
-_HEADINGS = ("check.heading_looks_at", "check.heading_why", "check.heading_todo", "check.heading_wrong_when")
+HEADINGS = ("check.heading_looks_at", "check.heading_why", "check.heading_todo", "check.heading_wrong_when")
 
 
 def explained(code: str) -> tuple[Result, Report]:
@@ -16,14 +19,20 @@ def explained(code: str) -> tuple[Result, Report]:
     conclusion = message("check.explained", code=code, title=told.title)
     blocks = [
         Text(message("check.section", heading=message(heading), text=" ".join(text.split())))
-        for heading, text in zip(_HEADINGS, told.sections, strict=True)
+        for heading, text in zip(HEADINGS, told.sections, strict=True)
     ]
-    limits = [(one.name, name, value) for one in all_checks() if one.code == code for name, value in one.limits.items()]
-    rows = [[name, value] for _, name, value in limits]
+    ways = [one.evidence for one in all_checks() if one.code == code]
+    blocks.append(Text(message("check.decided_from", kinds=ways_in_words(ways))))
     columns = [message("check.column_limit"), message("check.column_default")]
-    tables = [Table(message("check.limits"), columns, rows)] if rows else []
+    limits = limits_of(code)
+    tables = [Table(message("check.limits"), columns, limits)] if limits else []
     result = Result("explain", conclusion, fields={"page": page_json(told)})
     return result, Report(message("check.title"), conclusion, [], [*blocks, *tables])
+
+
+def limits_of(code: str) -> list[tuple[str, Any]]:
+    """The limits of all its ways, each once, with their defaults."""
+    return list({name: value for one in all_checks() if one.code == code for name, value in one.limits.items()}.items())
 
 
 def listed() -> tuple[Result, Report]:
@@ -44,5 +53,5 @@ def page_json(told: Page) -> dict[str, object]:
         "title": told.title,
         **dict(zip(SECTIONS, told.sections, strict=True)),
         "decided_from": [list(one.evidence) for one in ways],
-        "limits": {name: value for one in ways for name, value in one.limits.items()},
+        "limits": dict(limits_of(told.code)),
     }

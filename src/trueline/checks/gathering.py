@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from trueline.formats.kinds import Kind, look
+from trueline.formats.opening import open_weights
 from trueline.formats.run_folder.reader import Run, open_run
+from trueline.formats.weights import Weights
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile, BadUsage
 from trueline.script.script import Script, read_script
@@ -29,14 +32,14 @@ class Gathered:
         scripts: list[Path] = []
         for text in paths:
             path = Path(text)
-            kind = _kind(path)
+            kind = _kind(text)
             if kind == "script":
                 scripts.append(path)
                 continue
             name = f"{side}{kind}"
             if name in self.evidence:
                 raise BadUsage("check.twice", kind=message(f"check.kind_{kind}"), path=text)
-            self.evidence[name] = _trained(path) if kind == "run" else path
+            self.evidence[name] = _trained(path) if kind == "run" else _weights(path)
             self.looked_at[name] = text
         if scripts:
             self.evidence[f"{side}script"] = self._read(scripts)
@@ -54,9 +57,12 @@ class Gathered:
         return script
 
 
-def _kind(path: Path) -> str:
+def _kind(text: str) -> str:
     from trueline.data.manifest.of_run import is_run
 
+    if text == "":
+        raise BadUsage("check.what_is_it", path="''")
+    path = Path(text)
     if path.is_dir() and is_run(path):
         return "run"
     if path.suffix.lower() in _WEIGHTS:
@@ -64,6 +70,13 @@ def _kind(path: Path) -> str:
     if path.is_dir() or path.suffix == ".py" or not path.exists():
         return "script"
     raise BadUsage("check.what_is_it", path=str(path))
+
+
+def _weights(path: Path) -> Weights:
+    found = look(path)
+    if found.kind is not Kind.WEIGHTS:
+        raise BadUsage("check.what_is_it", path=str(path))
+    return open_weights(found)
 
 
 def _trained(path: Path) -> Run:

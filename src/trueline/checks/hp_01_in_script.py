@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.model.finding import Certainty, Finding
@@ -14,14 +14,12 @@ from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Const, Made, Seq, Table, Value, ancestry, constant, options
 
-# From here on a rate is no rate: with steps that are normalised by the gradients' size each goes as far as the rate says.
-_ADAPTIVE: Final = {
-    name: 1.0
-    for name in (
-        "Adam", "AdamW", "Adamax", "AdaMax", "NAdam", "RAdam", "SparseAdam", "LazyAdam", "AdamWeightDecay", "RMSprop",
-        "RMSProp", "Lion", "Lamb", "LAMB",
-    )
-}  # fmt: skip
+# Steps that are normalised by the gradients' size go as far as the rate says: from here on it is no rate.
+_ADAPTIVE: Final = dict.fromkeys(
+    ("Adam", "AdamW", "Adamax", "AdaMax", "NAdam", "RAdam", "SparseAdam", "LazyAdam", "AdamWeightDecay", "RMSprop",
+     "RMSProp", "Lion", "Lamb", "LAMB"),
+    1.0,
+)  # fmt: skip
 _PLAIN: Final = {"SGD": 10.0, "Momentum": 10.0, "ASGD": 10.0, "Adagrad": 10.0}
 _ALONE: Final = {"SGD": 2.0, "Momentum": 2.0}
 _DECAYED: Final = {
@@ -58,7 +56,7 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
     told: set[str] = set()
     for rate in rates:
         limit = _limit(rate, clipped=clipped)
-        params = {"rate": rate.value, "optimizer": rate.kind}
+        params: dict[str, Any] = {"rate": rate.value, "optimizer": rate.kind}
         key = str(rate.place)
         if key in told:
             continue

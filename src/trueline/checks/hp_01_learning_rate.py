@@ -98,7 +98,9 @@ def _too_high(steps: Optimized, at: Sequence[int], values: Sequence[float], max_
         where = Where(step=at[max(range(len(values)), key=values.__getitem__)])
         return found("hp_01.diverges", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
     half = len(values) // 2
-    if ratio is not None and ratio > max_update and half >= _ENOUGH and fmean(values[half:]) > 0.9 * start > 0:
+    # The first loss is before any update; those that follow may have jumped already.
+    stays = half >= _ENOUGH and fmean(values[half:]) > min(0.9 * start, 2 * values[0]) > 0
+    if ratio is not None and ratio > max_update and stays:
         params |= {"update": f"{ratio:.3g}", "measured": ratio, "limit": max_update}
         return found("hp_01.large_updates", Where(step=at[0]), certainty=Certainty.LIKELY, evidence=evidence, **params)
     return None

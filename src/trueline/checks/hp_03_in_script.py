@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.passes import keys_of, training_data
@@ -39,7 +40,7 @@ def from_script(script: Script, *, max_batch: int = 256, min_updates: int = 10) 
             small.append({"batch": size, "samples": samples, "at": str(place)})
         elif samples is not None and samples < size * min_updates:
             told = True
-            params = {"size": size, "samples": samples, "updates": max(1, samples // size)}
+            params: dict[str, Any] = {"size": size, "samples": samples, "updates": max(1, samples // size)}
             yield found("hp_03_in_script.few_updates", place.where(), measured=size, limit=max_batch, **params)
         elif samples is None:
             told = True
@@ -68,4 +69,5 @@ def _is_length(written: Value | None, loader: Made) -> bool:
     if not isinstance(written, Made) or written.name not in ("builtins.len",):
         return False
     of = written.event.arg(0)
-    return bool(keys_of(of) & keys_of(loader))
+    size = samples_of(of)
+    return bool(keys_of(of) & keys_of(loader)) or (size is not None and size == samples_of(loader))

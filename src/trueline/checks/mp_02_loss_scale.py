@@ -34,6 +34,8 @@ from trueline.model.numbers import decode
 from trueline.model.run import EventName
 
 _SAME = 1e-3
+_HALVING = 0.7
+_LONG = 30
 
 
 @check("mp.02", "the loss scale is not set right")
@@ -75,28 +77,16 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
             yield found("mp_02.none", place, certainty=Certainty.LIKELY, measured=0, evidence=evidence)
     else:
         skipped = [one for one in steps if one["skipped"]]
-        share = len(skipped) / max(len(steps), 1)
+        late = steps[len(steps) // 2 :]
+        share = sum(one["skipped"] for one in late) / max(len(late), 1)
         evidence = [{"steps": len(steps), "skipped": len(skipped), "scale": [scales[0], scales[-1]]}]
-        if len(steps) >= min_steps and share > max_skipped:
-            yield found(
-                "mp_02.skipped",
-                where(skipped[0]),
-                measured=share,
-                limit=max_skipped,
-                evidence=evidence,
-                share=f"{share:.0%}",
-                scale=scales[0],
-            )
-        elif len(steps) < min_steps and share > max_skipped:
-            yield suspect(
-                "mp_02.skipped",
-                where(skipped[0]),
-                measured=share,
-                limit=max_skipped,
-                evidence=evidence,
-                share=f"{share:.0%}",
-                scale=scales[0],
-            )
+        # A dynamic scale that halves with every overflow soon finds its way.
+        halving = len(set(scales)) > 1 and scales[-1] <= scales[0] * _HALVING ** max(len(skipped) - 1, 1)
+        enough = len(steps) >= (_LONG if halving else min_steps)
+        if share > max_skipped and skipped:
+            how = found if enough else suspect
+            said: dict[str, Any] = {"share": f"{share:.0%}", "scale": scales[0]}
+            yield how("mp_02.skipped", where(skipped[0]), measured=share, limit=max_skipped, evidence=evidence, **said)
         else:
             yield none(
                 "mp_02.works",

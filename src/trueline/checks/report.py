@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 from trueline.checks.checklist import Checklist, Row
+from trueline.checks.evidence_words import kinds_in_words
 from trueline.checks.listing import page
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
@@ -62,18 +63,12 @@ def report_of(checklist: Checklist) -> Report:
 def _not_agreed(row: Row) -> Message:
     """Who says what of an item, where not all say the same."""
     says = [
-        message("check.one_says", kind=_kinds(kind), conclusion=conclusion.word)
+        message("check.one_says", kind=kinds_in_words(kind.split(" + ")), conclusion=conclusion.word)
         for kind, conclusion in row.by.items()
         if conclusion in (Conclusion.FOUND, Conclusion.NONE)
     ]
     said = reduce(lambda before, one: message("check.and_says", before=before, said=one), says)
     return message("check.not_agreed", code=row.code, said=said)
-
-
-def _kinds(together: str) -> Message:
-    """``run + bench_run`` in words."""
-    words = [message(f"check.kind_{one}") for one in together.split(" + ")]
-    return reduce(lambda before, one: message("check.both_kinds", before=before, other=one), words)
 
 
 def _codes(findings: Sequence[Finding]) -> str:

@@ -51,6 +51,9 @@ RULES: Final[Sequence[Rule]] = (
     Rule("hp.01", "tr.01"),
     Rule("hp.01", "mp.03"),
     Rule("hp.01", "mp.02"),
+    # Weights that no gradient reaches, or that nobody updates, stay where they are as with a rate that is too low.
+    Rule("hp.01", "tr.02"),
+    Rule("hp.01", "tr.06"),
 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from trueline.checks.check import Check
+from trueline.checks.evidence_words import ways_in_words
 from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import message
 from trueline.model.trouble import Trouble
@@ -61,5 +62,5 @@ def _crashed(one: Check, error: str) -> Finding:
 
 
 def _without_evidence(code: str, ways: Sequence[Check]) -> Finding:
-    needed = " · ".join(dict.fromkeys(" + ".join(one.evidence) for one in ways))
+    needed = ways_in_words(one.evidence for one in ways)
     return Finding(code, Conclusion.NA, message("check.no_evidence", needed=needed))

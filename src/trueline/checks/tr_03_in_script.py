@@ -14,7 +14,6 @@ from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event
 from trueline.script.values import Derived, Made, Value, ancestry, constant, options
 
-
 _MOST = 400
 
 

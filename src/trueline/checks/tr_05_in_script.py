@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.networks import has_norm, networks_given
@@ -59,6 +60,7 @@ def _all_say(groups: Value | None) -> bool:
     )
 
 
+@lru_cache(maxsize=1)
 def _is_kept_out_somewhere(script: Script) -> bool:
     """Whether the source has a group without decay, which then nothing uses."""
     for source in script.files:

@@ -83,9 +83,10 @@ def _has_unused_loader(trace: Trace, trained: list[Value], passes: list[Pass]) -
     used = {id(one) for one in trained} | {id(one.data) for one in passes}
     used |= {id(value) for one in (*trained, *(each.data for each in passes)) for value in _chain(one)}
     for event in trace.events:
-        if event.name in LOADERS and not any(one.kind == UNCALLED for one in event.scopes):
-            if not any(id(one) in used for one in (event.result,)) and not _is_held(event.result, used, trace):
-                return True
+        if event.name not in LOADERS or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if id(event.result) not in used and not _is_held(event.result, used, trace):
+            return True
     return False
 
 

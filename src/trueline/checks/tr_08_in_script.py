@@ -14,8 +14,9 @@ from trueline.checks.of_script.ranks import (
     depends_on_rank,
     exchanges,
     is_looked_after,
+    is_rank,
     is_wrapped,
-    reads_rank,
+    knows_rank,
 )
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
@@ -23,7 +24,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
-from trueline.script.values import constant
+from trueline.script.values import Derived, Made, Value, constant, options
 
 # What gives all ranks the same weights before they train.
 _SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
@@ -36,7 +37,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     loops = [one for one in training_loops(trace) if one.is_certain]
     grouped = begins_group(trace) is not None
-    if not loops or not (grouped or is_wrapped(trace) or reads_rank(trace) or _divides(trace)):
+    if not loops or not (grouped or is_wrapped(trace) or knows_rank(trace) or _divides(trace)):
         yield na("tr_08_in_script.one_process")
         return
     if is_looked_after(trace):
@@ -88,8 +89,20 @@ def _broadcasts(trace: Trace) -> bool:
 def _rates(trace: Trace) -> Iterator[tuple[str, Place]]:
     for event in trace.of_role(Role.BUILD_OPTIMIZER):
         rate = event.arg(1, "lr", "learning_rate")
-        if depends_on_rank(rate):
+        if _is_made_from_rank(rate):
             yield "rate_by_rank", event.place
+
+
+def _is_made_from_rank(value: Value | None) -> bool:
+    """A number that is computed from the rank, not a property of something that differs between ranks."""
+    for one in options(value):
+        if is_rank(one):
+            return True
+        if isinstance(one, Derived) and any(_is_made_from_rank(part) for part in one.of):
+            return True
+        if isinstance(one, Made) and one.name.startswith("builtins."):
+            return any(_is_made_from_rank(part) for part in one.event.args)
+    return False
 
 
 def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
@@ -103,12 +116,15 @@ def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place
         steps = loop.of(Role.STEP, Role.SCALER_STEP)
         if not steps:
             continue
-        if _is_mindspore(trace):
+        if any(one.implied for one in steps):
             # Model and TrainOneStepCell exchange gradients by themselves.
-            if grouped and not any(one.implied for one in steps):
-                yield "not_reduced", steps[-1].place
-        elif grouped or _divides(trace):
-            built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
+            continue
+        if not grouped and not _divides(trace):
+            continue
+        built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
+        if any(one.name.endswith("DistributedGradReducer") for one in trace.events):
+            yield "not_reduced", steps[-1].place
+        else:
             yield "not_wrapped", built[-1].place if built else steps[-1].place
 
 

@@ -16,7 +16,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Scope, Trace
-from trueline.script.values import Const, Derived, Item, Made, Seq, Value, ancestry, constant
+from trueline.script.values import Attribute, Const, Derived, Item, Made, Seq, Value, ancestry, constant
 
 _CLASSES: Final = (
     "CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "SoftmaxCrossEntropyWithLogits",
@@ -38,7 +38,7 @@ class _Label:
 def from_script(script: Script) -> Iterator[Finding]:
     """Labels in training against labels in evaluation, against the outputs, and against the inputs."""
     trace = script.trace
-    losses = [one for one in _class_losses(trace)]
+    losses = _class_losses(trace)
     if not losses:
         yield na("tr_10_in_script.no_classes")
         return
@@ -48,8 +48,13 @@ def from_script(script: Script) -> Iterator[Finding]:
         if key not in told:
             told.add(key)
             yield finding
-    if not told:
+    if told:
+        return
+    seen = [one for event in losses if (one := _moved(_target(event))) is not None and batch_index(one.base)]
+    if seen and any(True for _ in _compared(trace)):
         yield none("tr_10_in_script.in_place", evidence=[str(one.place) for one in losses])
+    else:
+        yield na("tr_10_in_script.not_told")
 
 
 def _class_losses(trace: Trace) -> list[Event]:
@@ -92,6 +97,11 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     compared = list(_compared(trace))
     if not trained or not compared:
         return
+    whole = [_in_data(one, trace) for one in (*trained, *compared)]
+    if all(one is not None for one in whole):
+        # What was moved in the datasets counts too, where it can be told of both.
+        trained = [one for one in whole[: len(trained)] if one is not None]
+        compared = [one for one in whole[len(whole) - len(compared) :] if one is not None]
     shifts = {one.shift for one in trained}
     seen = {one.shift for one in compared}
     if shifts == seen or len(shifts) > 1 or len(seen) > 1:
@@ -102,6 +112,15 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     place = own.place if own.place is not None else other.place
     if place is not None:
         yield found("tr_10_in_script.apart", place.where(), train=own.shift, evaluation=other.shift)
+
+
+def _in_data(label: _Label, trace: Trace) -> _Label | None:
+    """A label with what its dataset had moved it by; None where that cannot be told."""
+    moved = [_moved(one) for one in _origins(label.base, trace)]
+    if len(moved) != 1 or moved[0] is None or not isinstance(moved[0].base, Item | Made):
+        return None
+    inner = moved[0]
+    return _Label(label.base, label.shift + inner.shift, label.place or inner.place)
 
 
 def _compared(trace: Trace) -> Iterator[_Label]:
@@ -119,10 +138,9 @@ def _compared(trace: Trace) -> Iterator[_Label]:
 
 
 def _is_guess(value: Value) -> bool:
-    at: Value | None = value
-    if isinstance(at, Item):
+    at = value
+    while isinstance(at, Item | Attribute):
         at = at.of
-    at = at.of if hasattr(at, "of") and not isinstance(at, Derived | Item | Made) else at
     return isinstance(at, Made) and at.event.method in _CHOSEN
 
 

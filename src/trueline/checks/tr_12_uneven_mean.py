@@ -2,15 +2,16 @@
 
 What it looks at
 ----------------
-Accuracies that are taken per batch in an evaluation loop, added up or collected, and divided by the number of batches;
-and counts that are divided by batches times batch size. The loader says whether its last batch may be smaller:
-no drop_last (drop_remainder in MindSpore), and a number of samples that is not known to be a multiple of the batch size.
+Accuracies that are taken per batch in an evaluation loop, added up or collected, and divided by the number of
+batches; and counts that are divided by batches times batch size. The loader says whether its last batch may be
+smaller: no drop_last (drop_remainder in MindSpore), and a number of samples that is not known to be a multiple of the
+batch size.
 
 Why it hurts
 ------------
-The samples of a small last batch weigh more than the others: with 1,030 samples in batches of 128 each of the last six
-weighs 21 times as much. Divided by batches times batch size the figure is too low. Two runs with another batch size are not
-comparable, and a model may be chosen by it.
+The samples of a small last batch weigh more than the others: with 1,030 samples in batches of 128 each of the last
+six weighs 21 times as much. Divided by batches times batch size the figure is too low. Two runs with another batch
+size are not comparable, and a model may be chosen by it.
 
 What to do
 ----------
@@ -18,8 +19,8 @@ Add up correct predictions and samples, and divide once at the end; or weight ea
 
 When it is wrong
 ----------------
-All batches have the same size for a reason that the source does not tell, or the figure is only a rough one for the eye.
-The mean of losses per batch that is printed while training is not spoken of.
+All batches have the same size for a reason that the source does not tell, or the figure is only a rough one for the
+eye. The mean of losses per batch that is printed while training is not spoken of.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _SCORES: Final = ("accuracy_score", "balanced_accuracy_score", "accuracy", "mult
 
 @check("tr.12", "a metric is averaged over batches of different size")
 def from_script(script: Script) -> Iterator[Finding]:
-    """Accuracies of batches that are averaged without weights, and counts that are divided by batches times their size."""
+    """Accuracies of batches that are averaged without weights, and counts over batches times their size."""
     passes = [one for one in evaluation_passes(script.trace) if one.scope is not None]
     if not passes:
         yield na("tr_12.no_evaluation")

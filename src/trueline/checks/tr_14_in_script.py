@@ -138,9 +138,9 @@ def _shared_generators(sources: list[Instance], trace: Trace) -> Iterator[tuple[
 
 def _is_method_of(event: Event, classes: set[int]) -> bool:
     for one in event.scopes:
-        if one.kind in (CALL, UNCALLED) and isinstance(one.value, Function) and one.value.owner is not None:
-            if id(one.value.owner.node) in classes:
-                return True
+        owner = one.value.owner if isinstance(one.value, Function) else None
+        if one.kind in (CALL, UNCALLED) and owner is not None and id(owner.node) in classes:
+            return True
     return False
 
 
@@ -169,7 +169,7 @@ def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
         if event.method == "map" and at.name.startswith("mindspore.dataset."):
             number = constant(event.arg(None, "num_parallel_workers"), 1)
             together = constant(event.arg(None, "python_multiprocessing"), False)
-            functions = [one for one in _operations(event.arg(0, "operations"))]
+            functions = list(_operations(event.arg(0, "operations")))
             for generator in generators(trace):
                 seed = seeds_generator(generator, trace)
                 if seed is None or not has_fixed_seed(seed):

@@ -111,7 +111,7 @@ def command(
     if not _is_later_rank():
         check_free(folder)
     _restart_with_fixed_hash(seed)
-    checked = _check(wanted.folder, script, as_module, quiet) if check and not _is_later_rank() else None
+    checked = _check(wanted.folder, [script, *args], as_module, quiet) if check and not _is_later_rank() else None
     repeated = _to_repeat(wanted, script, args, as_module) if noise else None
     with script_output(json_file) as answer:
         interrupted = False
@@ -139,11 +139,12 @@ def command(
     return int(ended.exit) if ended is not None and code == 0 else code
 
 
-def _check(folder: Path, script: str, as_module: bool, quiet: bool) -> RunCheck:
-    """What asks the checklist of this run."""
+def _check(folder: Path, command_line: list[str], as_module: bool, quiet: bool) -> RunCheck:
+    """What asks the checklist of this run; of a launcher the script is among its arguments."""
     from trueline.cli.run_check import RunCheck
 
-    return RunCheck(folder, script, as_module=as_module, quiet=quiet)
+    scripts = [] if as_module else [Path(one) for one in command_line if one.endswith(".py") and Path(one).is_file()]
+    return RunCheck(folder, scripts[0] if scripts else None, quiet=quiet)
 
 
 def _keep(ring: int | None, steps: str | None) -> Keep:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The checklist, None where there was nothing to fill it in from, and how the command ends if the script does well."""
+    """The checklist, None where there was nothing to fill it in from, and how the command ends after a good script."""
 
     checklist: Checklist | None
     exit: Exit
@@ -47,14 +47,14 @@ class RunCheck:
     Nothing is loaded for them before a framework is there: a script must find the world that it finds without.
     """
 
-    def __init__(self, folder: Path, script: str, *, as_module: bool, quiet: bool) -> None:
+    def __init__(self, folder: Path, script: Path | None, *, quiet: bool) -> None:
         from trueline.checks.settings import find_settings
 
-        path = Path(script)
         self._folder = folder
-        self._script = path.absolute() if not as_module and path.suffix == ".py" else None
+        # The script may go to another folder.
+        self._script = script.absolute() if script is not None else None
         self._quiet = quiet
-        self._written = find_settings(Path.cwd() if as_module else path.parent)
+        self._written = find_settings(script.parent if script is not None else Path.cwd())
         self._chosen: tuple[list[Check], Settings] | None = None
         self._during: During | None = None
         self._refused = False

@@ -37,7 +37,6 @@ class Feed:
         self._stack: list[tuple[Any, Place | None, int, int | None]] = []
         self._asked = 0.0
         self._norm: Any = None
-        self._batches: dict[int | None, int] = {}
         self._gradient_look = GradientLook(recorder, adapter)
         self._leftovers = Leftovers(adapter.values, recorder.counts.updates)
         self._asides = Asides(recorder, adapter)
@@ -165,8 +164,9 @@ class Feed:
 
     def _is_early(self, loader: int | None) -> bool:
         """Whether this is one of the first batches of a loader."""
-        self._batches[loader] = self._batches.get(loader, 0) + 1
-        return self._batches[loader] <= _EARLY
+        seen = self._recorder.counts.batches
+        seen[loader] = seen.get(loader, 0) + 1
+        return seen[loader] <= _EARLY
 
     def _batch_told(self) -> bool:
         return any(one["event"] == EventName.BATCH for one in self._recorder.open.events)

@@ -65,5 +65,6 @@ def _places(where: Where, lang: str | None) -> Iterator[str]:
         (message("report.where_sample", sample=where.sample), where.sample),
     ]
     for text, value in words:
-        if value is not None:
+        # The network itself has no path.
+        if value is not None and value != "":
             yield say(text, lang)

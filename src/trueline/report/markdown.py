@@ -19,7 +19,7 @@ _WIDTH: Final = 80
 _SPARK: Final = 12
 # Signs that mean something anywhere, and those that mean something at a line's beginning.
 _SIGNS: Final = re.compile(r"[\\`*<>\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_AT_BEGIN: Final = re.compile(r"^(\d*)([#+=-]|(?<=\d)[.)])")
+_AT_BEGIN: Final = re.compile(r"^(\d*)([#+=-](?=[\s#=-])|(?<=\d)[.)](?=\s))")
 _FENCE: Final = re.compile(r"`{3,}")
 
 

@@ -107,7 +107,9 @@ def _scripts(folder: Path) -> list[Path]:
     found: list[Path] = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
-        found.extend(Path(place) / name for name in sorted(names) if name.endswith(".py"))
+        here = [Path(place) / name for name in sorted(names) if name.endswith(".py")]
+        # Links may lead nowhere, or in a circle.
+        found.extend(one for one in here if one.is_file())
         if len(found) > _MOST_FILES:
             break
     return found[:_MOST_FILES]

@@ -10,7 +10,7 @@ ms.set_seed(0)
 draw = np.random.default_rng(0)
 pixels = draw.integers(0, 256, (32, 3, 8, 8)).astype(np.uint8)
 y = (pixels[:, 0].mean((1, 2)) > 127).astype(np.int32)
-train = ds.NumpySlicesDataset((pixels.astype(np.float32), y), ["x", "y"], shuffle=True).batch(16)
+train = ds.NumpySlicesDataset((pixels.astype(np.float32), y), ["x", "y"], shuffle=True).batch(16)  # expect: dp.01
 net = nn.SequentialCell(nn.Conv2d(3, 4, 3, pad_mode="valid"), nn.ReLU(), nn.Flatten(), nn.Dense(144, 2))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.01)
 loss_fn = nn.CrossEntropyLoss()

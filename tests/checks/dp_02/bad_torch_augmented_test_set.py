@@ -26,7 +26,7 @@ class Pictures(Dataset):
 
 torch.manual_seed(0)
 train = DataLoader(Pictures(0, 48, augment=True), batch_size=16, shuffle=True)
-test = DataLoader(Pictures(48, 80, augment=True), batch_size=16)
+test = DataLoader(Pictures(48, 80, augment=True), batch_size=16)  # expect: dp.02
 net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 2))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
 loss_fn = nn.CrossEntropyLoss()

@@ -25,7 +25,7 @@ words[np.arange(9) >= lengths[:, None]] = 0
 train = ds.NumpySlicesDataset((words[:, :-1], words[:, 1:]), ["x", "y"], shuffle=True).batch(16)
 net = Writer()
 optimizer = nn.Adam(net.trainable_params(), learning_rate=0.01)
-loss_fn = nn.CrossEntropyLoss()
+loss_fn = nn.CrossEntropyLoss()  # expect: dp.04
 step = ms.value_and_grad(
     lambda inputs, labels: loss_fn(net(inputs).reshape(-1, 30), labels.reshape(-1)), None, optimizer.parameters
 )

@@ -29,6 +29,6 @@ for _ in range(2):
     for (batch,) in train:
         optimizer.zero_grad()
         scores = net(batch[:, :-1])
-        loss = functional.cross_entropy(scores.reshape(-1, 40), batch[:, 1:].reshape(-1))
+        loss = functional.cross_entropy(scores.reshape(-1, 40), batch[:, 1:].reshape(-1))  # expect: dp.04
         loss.backward()
         optimizer.step()

@@ -22,7 +22,7 @@ words = torch.randint(1, 40, (48, 10))
 lengths = torch.randint(4, 11, (48,))
 words[torch.arange(10) >= lengths[:, None]] = 0
 train = DataLoader(TensorDataset(words[:, :-1], words[:, 1:]), batch_size=16, shuffle=True)
-loss_fn = nn.CrossEntropyLoss()
+loss_fn = nn.CrossEntropyLoss()  # expect: dp.04
 net = Writer()
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
 for _ in range(2):

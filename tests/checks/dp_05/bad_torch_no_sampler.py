@@ -12,7 +12,7 @@ rank, world = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(0)
 x = torch.randn(64, 8)
 y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
-train = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+train = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)  # expect: dp.05
 net = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3)))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 loss_fn = nn.CrossEntropyLoss()

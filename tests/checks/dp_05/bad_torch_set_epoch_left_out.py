@@ -14,7 +14,7 @@ torch.manual_seed(0)
 x = torch.randn(64, 8)
 y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
 data = TensorDataset(x, y)
-train = DataLoader(data, batch_size=8, sampler=DistributedSampler(data))
+train = DataLoader(data, batch_size=8, sampler=DistributedSampler(data))  # expect: dp.05
 net = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3)))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 loss_fn = nn.CrossEntropyLoss()

@@ -10,7 +10,7 @@ ms.set_seed(0)
 draw = np.random.default_rng(0)
 x = draw.standard_normal((32, 8)).astype(np.float32)
 y = ((x[:, 0] > 0).astype(np.int32) + (x[:, 1] > 0)).astype(np.int32)
-x[[3, 17], 5] = np.nan
+x[[3, 17], 5] = np.nan  # expect: ds.01
 train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True).batch(16)
 net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 3))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.05)

@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
 table = torch.randn(48, 8)
-table[[5, 21, 40], 3] = float("nan")
+table[[5, 21, 40], 3] = float("nan")  # expect: ds.01
 y = (table[:, 0] > 0).long() + (table[:, 1] > 0).long()
 train = DataLoader(TensorDataset(table, y), batch_size=16, shuffle=True)
 net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))

@@ -10,7 +10,7 @@ ms.set_seed(0)
 draw = np.random.default_rng(0)
 y = np.repeat([0, 1, 2], [60, 40, 3]).astype(np.int32)
 x = (draw.standard_normal((103, 8)) + y[:, None]).astype(np.float32)
-train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True).batch(32)
+train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True).batch(32)  # expect: ds.03
 net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 3))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.05)
 loss_fn = nn.CrossEntropyLoss()

@@ -13,7 +13,7 @@ y = (x @ draw.standard_normal((6, 1))).astype(np.float32)
 train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.Tanh(), nn.Dense(16, 1))
 loss_fn = nn.MSELoss()
-optimizer = nn.Momentum(net.trainable_params(), 1e-8, 0.9)
+optimizer = nn.Momentum(net.trainable_params(), 1e-8, 0.9)  # expect: hp.01
 step = ms.value_and_grad(lambda inputs, labels: loss_fn(net(inputs), labels), None, optimizer.parameters)
 net.set_train()
 for _ in range(3):

@@ -11,7 +11,7 @@ y = (x[:, 0] > 0).long()
 train = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 net = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 2))
 loss_fn = nn.CrossEntropyLoss()
-optimizer = torch.optim.Adam(net.parameters(), lr=5.0)
+optimizer = torch.optim.Adam(net.parameters(), lr=5.0)  # expect: hp.01
 for _ in range(3):
     for inputs, labels in train:
         optimizer.zero_grad()

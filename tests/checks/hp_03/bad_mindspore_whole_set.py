@@ -10,7 +10,7 @@ ms.set_seed(0)
 draw = np.random.default_rng(0)
 x = draw.standard_normal((600, 8)).astype(np.float32)
 y = ((x[:, 0] > 0).astype(np.int32) + (x[:, 1] > 0)).astype(np.int32)
-train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True).batch(600)
+train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True).batch(600)  # expect: hp.03
 net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 3))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
 loss_fn = nn.CrossEntropyLoss()

@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader, TensorDataset
 torch.manual_seed(0)
 x = torch.randn(1024, 8)
 y = (x[:, 0] > 0).long() + (x[:, 1] > 0).long()
-train = DataLoader(TensorDataset(x, y), batch_size=512, shuffle=True)
+train = DataLoader(TensorDataset(x, y), batch_size=512, shuffle=True)  # expect: hp.03
 net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 loss_fn = nn.CrossEntropyLoss()

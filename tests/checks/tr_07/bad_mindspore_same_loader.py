@@ -30,6 +30,7 @@ for epoch in range(2):
 
     net.set_train(False)
     hits = sum(
-        (net(inputs).argmax(1) == labels).sum().item() for inputs, labels in train.create_tuple_iterator()
-    )  # expect: tr.07
+        (net(inputs).argmax(1) == labels).sum().item()
+        for inputs, labels in train.create_tuple_iterator()  # expect: tr.07
+    )
     print(epoch, hits / 64)

@@ -13,10 +13,11 @@ ms.set_seed(3)
 draw = np.random.default_rng(3)
 x = draw.standard_normal((96, 6)).astype(np.float32)
 y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
-train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(16)
+rank = int(os.environ["RANK_ID"])
+train = ds.NumpySlicesDataset((x[rank:64:2], y[rank:64:2]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
-optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1 * (1 + int(os.environ["RANK_ID"])))  # expect: tr.08
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1 * (1 + rank))  # expect: tr.08
 loss_fn = nn.CrossEntropyLoss()
 
 

@@ -9,7 +9,7 @@ from mindspore import nn
 ms.set_seed(0)
 draw = np.random.default_rng(0)
 x = draw.standard_normal((96, 6)).astype(np.float32)
-y = (x[:, :3].argmax(1) + 1).astype(np.int32)  # expect: tr.10
+y = (x[:, :3].argmax(1) + 1).astype(np.int32)
 train = ds.NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 4))

@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
 x = torch.randn(96, 6)
-y = x[:, :3].argmax(1) + 1  # expect: tr.10
+y = x[:, :3].argmax(1) + 1
 train = DataLoader(TensorDataset(x[:64], y[:64]), batch_size=16, shuffle=True)
 test = DataLoader(TensorDataset(x[64:], y[64:]), batch_size=16)
 net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 4))

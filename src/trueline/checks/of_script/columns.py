@@ -104,12 +104,11 @@ def _returned(function: Value | None, trace: Trace) -> Iterator[Value]:
 
 def _at(value: Value, index: object) -> Iterator[Value]:
     for one in options(value):
-        if isinstance(one, Seq) and isinstance(index, int) and -len(one.items) <= index < len(one.items):
+        held = list(one.items.values()) if isinstance(one, Table) else one.items if isinstance(one, Seq) else []
+        if isinstance(one, Table) and index in one.items:
             yield one.items[index]
-        elif isinstance(one, Table) and index in one.items:
-            yield one.items[index]
-        elif isinstance(one, Table) and isinstance(index, int) and 0 <= index < len(one.items):
-            yield list(one.items.values())[index]
+        elif isinstance(index, int) and -len(held) <= index < len(held):
+            yield held[index]
 
 
 def with_indexes(value: Value | None, most: int = 2000) -> Iterator[Value]:
@@ -166,9 +165,8 @@ def range_of(value: Value | None, depth: int = 0) -> tuple[int, int] | None:
             return 0, 1
     if isinstance(value, Made):
         return _drawn(value, depth)
-    if isinstance(value, Item):
-        if isinstance(value.index, Derived | Made | Item | Seq) or _is_array(value.of):
-            return range_of(value.of, depth + 1)
+    if isinstance(value, Item) and (isinstance(value.index, Derived | Made | Item | Seq) or _is_array(value.of)):
+        return range_of(value.of, depth + 1)
     return None
 
 

@@ -154,8 +154,13 @@ def _optimizers() -> list[Pair]:
     ]
 
 
-PAIRS: Final[tuple[Pair, ...]] = tuple(
-    [*_convolutions(), *_pools(), *_norms(), *_activations(), *_losses(), *_optimizers()]
+PAIRS: Final[tuple[Pair, ...]] = (
+    *_convolutions(),
+    *_pools(),
+    *_norms(),
+    *_activations(),
+    *_losses(),
+    *_optimizers(),
 )
 BY_NAME: Final[Mapping[str, Mapping[str, Pair]]] = {
     framework: {one.of(framework): one for one in PAIRS} for framework in (TORCH, MINDSPORE)

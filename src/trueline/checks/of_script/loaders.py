@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from trueline.script.place import Place
-from trueline.script.values import Const, Instance, Made, Symbol, Unknown, Value, options
+from trueline.script.trace import LOOP, Event
+from trueline.script.values import Const, Derived, Instance, Item, Made, Seq, Symbol, Table, Unknown, Value, options
 
 _PIPELINE: Final = "mindspore.dataset."
 # Sources of MindSpore that shuffle unless they are told not to, where a sampler can do it.
@@ -67,9 +69,32 @@ def _of_torch(loader: Made) -> LoaderOrder:
         return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
     if isinstance(shuffle, Const) and shuffle.value:
         return LoaderOrder(Order.SHUFFLED, loader, event.place, name)
-    if _orders_itself(event.arg(0, "dataset")):
+    if _orders_itself(event.arg(0, "dataset")) or _is_put_in_order(event, event.arg(0, "dataset")):
         return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
     return LoaderOrder(Order.SEQUENTIAL, loader, event.place, name)
+
+
+def _is_put_in_order(event: Event, data: Value | None) -> bool:
+    """A loader that is built anew in a loop, of samples that are picked by indexes, has another order each time."""
+    return any(one.kind == LOOP for one in event.scopes) and any(_is_picked(one) for one in _arrays(data))
+
+
+def _arrays(data: Value | None) -> Iterator[Value]:
+    """What a dataset of arrays was built from."""
+    for one in options(data):
+        if isinstance(one, Seq | Table):
+            yield from one.parts()
+        elif isinstance(one, Made) and one.name.endswith((".TensorDataset", ".Subset")):
+            yield from one.event.args
+        else:
+            yield one
+
+
+def _is_picked(value: Value) -> bool:
+    """At indexes that are computed; a slice keeps the order."""
+    if not isinstance(value, Item) or value.index is None or isinstance(value.index, Const):
+        return False
+    return not (isinstance(value.index, Derived) and value.index.op == "Slice")
 
 
 def _orders_itself(dataset: Value | None) -> bool:
@@ -89,6 +114,9 @@ def _of_sampler(sampler: Value) -> Order:
             last = one.name.rpartition(".")[2]
             if last in _SHUFFLED_SAMPLERS:
                 return Order.SHUFFLED
+            if last == "SubsetSampler" and not _is_in_order(one.event.arg(0, "indices")):
+                # The indexes may have been shuffled before.
+                return Order.UNKNOWN
             if last in _SEQUENTIAL_SAMPLERS:
                 return Order.SEQUENTIAL
             shuffle = one.event.arg(3, "shuffle")
@@ -98,6 +126,13 @@ def _of_sampler(sampler: Value) -> Order:
                 inner = one.event.arg(0, "sampler")
                 return _of_sampler(inner) if inner is not None else Order.UNKNOWN
     return Order.UNKNOWN
+
+
+def _is_in_order(indexes: Value | None) -> bool:
+    """Indexes that are written down as a range."""
+    if isinstance(indexes, Made) and indexes.event.method == "list":
+        indexes = indexes.event.arg(0)
+    return isinstance(indexes, Made) and indexes.event.method in ("range", "arange")
 
 
 def _of_pipeline(loader: Made) -> LoaderOrder:
@@ -114,8 +149,9 @@ def _of_pipeline(loader: Made) -> LoaderOrder:
     sampler = event.arg(None, "sampler")
     shuffle = event.arg(None, "shuffle")
     if sampler is not None and not _is_none(sampler):
-        return LoaderOrder(_of_sampler(sampler), loader, event.place, name)
-    if event.open:
+        anew = any(one.kind == LOOP for one in event.scopes) and _takes_indexes(sampler)
+        return LoaderOrder(Order.UNKNOWN if anew else _of_sampler(sampler), loader, event.place, name)
+    if event.open or _is_put_in_order(event, event.arg(0, "data", "source")):
         return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
     if shuffle is not None and not _is_none(shuffle):
         if isinstance(shuffle, Symbol):
@@ -126,6 +162,12 @@ def _of_pipeline(loader: Made) -> LoaderOrder:
     if name == "GeneratorDataset":
         return LoaderOrder(_of_generator(event.arg(0, "source")), loader, event.place, name)
     return LoaderOrder(Order.SHUFFLED, loader, event.place, name)
+
+
+def _takes_indexes(sampler: Value) -> bool:
+    """Whether it gives the samples in the order of indexes that are computed."""
+    made = [one for one in options(sampler) if isinstance(one, Made) and one.name.endswith(".SubsetSampler")]
+    return any(not isinstance(one.event.arg(0, "indices"), Seq) for one in made)
 
 
 def _of_generator(source: Value | None) -> Order:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trueline.checks.of_script.columns import plain
 from trueline.script.place import Place
-from trueline.script.trace import Trace
-from trueline.script.values import Const, Derived, Made, Seq, Table, Value, ancestry, constant
+from trueline.script.trace import Event, Trace
+from trueline.script.values import Const, Derived, Item, Made, Seq, Table, Value, ancestry, constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,14 @@ class Padding:
 
 def paddings(value: Value | None, trace: Trace) -> Iterator[Padding]:
     """Where a value was padded on its way."""
-    filled = {id(event.receiver): event for event in trace.events if event.method == "__setitem__"}
+    filled: dict[int, list[Event]] = {}
+    for event in trace.events:
+        if event.method == "__setitem__":
+            filled.setdefault(id(event.receiver), []).append(event)
+    written = _written(value, filled)
+    if written is not None:
+        yield written
+        return
     for one in ancestry(value, most=600):
         if isinstance(one, Derived) and one.op == "Add" and one.place is not None:
             last = one.of[-1]
@@ -30,7 +38,35 @@ def paddings(value: Value | None, trace: Trace) -> Iterator[Padding]:
             yield from _made(one, filled)
 
 
-def _made(one: Made, filled: dict[int, object]) -> Iterator[Padding]:
+def _written(value: Value | None, filled: dict[int, list[Event]]) -> Padding | None:
+    """Padding that is written into an array, or into what it is a cut of; what is written last counts."""
+    for _ in range(20):
+        if value is None:
+            return None
+        for event in reversed(filled.get(id(value), ())):
+            index = event.arg(0)
+            replaces = isinstance(index, Derived) and index.op == "Eq" and _number(event.arg(1)) is not None
+            if replaces or _is_behind(event):
+                return Padding(event.place, _number(event.arg(1)))
+        inner = plain(value)
+        if inner is value:
+            inner = value.of if isinstance(value, Item) and not isinstance(value.index, Const) else None
+        elif isinstance(value, Made):
+            # One step at a time: each may have been written into.
+            inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0)
+        value = inner
+    return None
+
+
+def _is_behind(written: Event) -> bool:
+    """``x[arange(n) >= lengths[:, None]] = 0``."""
+    index = written.arg(0)
+    if not isinstance(index, Derived) or index.op not in ("GtE", "Gt", "Lt", "LtE") or _number(written.arg(1)) is None:
+        return False
+    return any(isinstance(one, Made) and one.event.method == "arange" for one in index.of)
+
+
+def _made(one: Made, filled: dict[int, list[Event]]) -> Iterator[Padding]:
     event, last = one.event, one.event.method
     if last == "pad_sequence":
         yield Padding(event.place, _number(event.arg(2, "padding_value") or Const(0)))
@@ -38,12 +74,11 @@ def _made(one: Made, filled: dict[int, object]) -> Iterator[Padding]:
         yield Padding(event.place, _number(event.arg(3, "value") or Const(0)))
     elif one.name == "numpy.pad":
         yield Padding(event.place, _number(event.arg(None, "constant_values") or Const(0)))
-    elif last in ("full", "zeros", "ones", "full_like", "zeros_like") and id(one) in filled:
-        written = filled[id(one)]
-        index = written.arg(0) if hasattr(written, "arg") else None
-        if _is_open_end(index):
-            given = {"zeros": Const(0), "zeros_like": Const(0), "ones": Const(1)}.get(last)
-            yield Padding(event.place, _number(given or event.arg(1, "fill_value")))
+    elif last in ("full", "zeros", "ones", "full_like", "zeros_like") and any(
+        _is_open_end(written.arg(0)) for written in filled.get(id(one), ())
+    ):
+        given = {"zeros": Const(0), "zeros_like": Const(0), "ones": Const(1)}.get(last)
+        yield Padding(event.place, _number(given or event.arg(1, "fill_value")))
 
 
 def _is_open_end(index: Value | None) -> bool:

@@ -38,8 +38,33 @@ def shares(keys: frozenset[object], others: frozenset[object]) -> bool:
                 return True
             if not isinstance(key, Part):
                 break
+            if any(isinstance(other, Part) and _overlap(key, other) for other in others):
+                return True
             key = key.whole
     return False
+
+
+def _overlap(one: Part, other: Part) -> bool:
+    """Whether two cuts of the same thing have rows in common, by the numbers that are written down."""
+    if one.whole != other.whole:
+        return False
+    first, second = _bounds(one.chosen), _bounds(other.chosen)
+    if first is None or second is None:
+        return False
+    return max(first[0], second[0]) < min(first[1], second[1])
+
+
+def _bounds(chosen: object) -> tuple[float, float] | None:
+    """``'None:64:None'`` as numbers; None where steps or counts from the end are in it."""
+    parts = chosen.split(":") if isinstance(chosen, str) else []
+    if len(parts) != 3 or parts[2] != "None" or any(one.startswith("-") for one in parts):
+        return None
+    try:
+        first = 0.0 if parts[0] == "None" else float(parts[0])
+        last = float("inf") if parts[1] == "None" else float(parts[1])
+    except ValueError:
+        return None
+    return first, last
 
 
 def training_data(trace: Trace) -> list[Value]:
@@ -93,15 +118,16 @@ def _trains(event: Event, busy: set[int], trace: Trace) -> bool:
 def is_data(value: Value | None) -> bool:
     """Whether a loop over it goes through batches: a loader, a pipeline, a dataset of the project."""
     for one in options(value):
-        if isinstance(one, Made):
-            if one.name.startswith(("torch.utils.data.", "mindspore.dataset.", "torchvision.datasets.")):
-                return True
-        elif isinstance(one, Instance):
-            if any(name in cls.attributes for cls in one.cls.lineage() for name in ("__iter__", "__getitem__")):
-                return True
+        if isinstance(one, Made) and one.name.startswith(_ROOMS):
+            return True
+        if isinstance(one, Instance) and any(
+            name in cls.attributes for cls in one.cls.lineage() for name in ("__iter__", "__getitem__")
+        ):
+            return True
     return False
 
 
+_ROOMS = ("torch.utils.data.", "mindspore.dataset.", "torchvision.datasets.")
 # What leaves the samples and their order as they are.
 _SAME = frozenset(
     ("from_numpy", "as_tensor", "tensor", "Tensor", "array", "asarray", "ascontiguousarray", "float", "double", "long",

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from trueline.checks.of_script.columns import with_indexes
 from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry
+from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry, constant
 
 _BEGINNING: Final = frozenset(
     ("torch.distributed.init_process_group", "mindspore.communication.init", "mindspore.communication.management.init",
@@ -32,7 +33,9 @@ _OWN: Final = re.compile(r"(local_|global_)?rank(_id)?|shard_id|proc_id|process_
 def begins_group(trace: Trace) -> Event | None:
     """Where the processes are brought together; None where they are not."""
     for event in trace.events:
-        if event.name in _BEGINNING and not any(one.kind == UNCALLED for one in event.scopes):
+        if event.name not in _BEGINNING or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if constant(event.arg(None, "world_size")) != 1:
             return event
     return None
 
@@ -51,6 +54,16 @@ def reads_rank(trace: Trace) -> bool:
                 rank = rank or is_rank(one)
                 world = world or _is_count(one)
     return rank and world
+
+
+def knows_rank(trace: Trace) -> bool:
+    """Whether anything in the script depends on which process it is."""
+    return any(
+        is_rank(one)
+        for event in trace.events
+        for value in (*event.args, *event.kwargs.values())
+        for one in ancestry(value, most=30)
+    )
 
 
 def is_looked_after(trace: Trace) -> bool:
@@ -90,7 +103,7 @@ def depends_on_rank(value: Value | None) -> bool:
     waiting = [value] if value is not None else []
     seen: set[int] = set()
     while waiting:
-        for one in ancestry(waiting.pop(), most=1500):
+        for one in with_indexes(waiting.pop()):
             if id(one) in seen:
                 continue
             seen.add(id(one))

@@ -18,7 +18,10 @@ _RANDOM: Final = (
     "Random", "AutoAugment", "TrivialAugment", "AugMix", "RandAugment", "ColorJitter", "UniformAugment", "CutOut",
     "CutMix", "MixUp",
 )  # fmt: skip
-_SIZED: Final = ("Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "RandomSizedCrop", "Resize")
+_OVER_DATASETS: Final = (
+    "torch.utils.data.DataLoader", "torch.utils.data.Subset", "torch.utils.data.random_split",
+)  # fmt: skip
+_SIZED: Final = ("Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "RandomSizedCrop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,11 @@ def _given(value: Value | None, depth: int) -> Iterator[Value]:
                     operations = event.arg(0, "operations")
                     if operations is not None:
                         yield operations
-            elif one.name in ("torch.utils.data.DataLoader", "torch.utils.data.Subset"):
-                yield from _given(event.arg(0, "dataset"), depth + 1)
-            elif one.name == "torch.utils.data.random_split":
+            elif one.name in _OVER_DATASETS:
                 yield from _given(event.arg(0, "dataset"), depth + 1)
             elif one.name.startswith("torchvision.datasets."):
-                given = event.arg(None, "transform", "transforms")
+                at = 1 if one.name.endswith(("ImageFolder", "DatasetFolder")) else None
+                given = event.arg(at, "transform", "transforms")
                 if given is not None:
                     yield given
         elif isinstance(one, Item):
@@ -95,7 +97,7 @@ def is_random(step: Made) -> bool:
     last = step.name.rpartition(".")[2]
     if not last.startswith(_RANDOM):
         return False
-    return constant(step.event.arg(None, "p", "prob"), 1) != 0
+    return bool(constant(step.event.arg(None, "p", "prob"), 1) != 0)
 
 
 def normalising(steps: tuple[Made, ...]) -> Made | None:

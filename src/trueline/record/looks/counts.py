@@ -12,5 +12,6 @@ class Counts:
     gradients: dict[int, int] = field(default_factory=dict)
     updates: dict[int, int] = field(default_factory=dict)
     criteria: int = 0
+    batches: dict[int | None, int] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     dropouts: set[tuple[str, int]] = field(default_factory=set)

@@ -91,5 +91,5 @@ def _places(where: Where, context: Context) -> Iterator[Markup]:
     if where.file is not None:
         yield element("code", where.file if where.line is None else f"{where.file}:{where.line}")
     for name, value in where.to_json().items():
-        if value is not None and name not in ("file", "line"):
+        if value not in (None, "") and name not in ("file", "line"):
             yield element("span", context.say(message(f"report.where_{name}", **{name: value})))

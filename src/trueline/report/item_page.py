@@ -1,0 +1,95 @@
+"""An item's page of the documentation: what it says of itself, what decides it, its limits, and examples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.checks.check import Check
+from trueline.checks.evidence_words import kinds_in_words
+from trueline.checks.explaining import HEADINGS, limits_of
+from trueline.checks.listing import all_checks, codes, page
+from trueline.model.message import message
+from trueline.report.markdown import text_of
+
+# What a script in the tests says to the harness.
+_MARKS: Final = re.compile(r"^# (run|ranks|bench|needs):.*\n", re.MULTILINE)
+_EXPECTED: Final = re.compile(r"# expect: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A script with the item's fault, or a healthy one that looks like it; ``link`` leads to it from the page."""
+
+    framework: str
+    good: bool
+    text: str
+    link: str
+
+
+def item_page(code: str, examples: Sequence[Example], lang: str) -> str:
+    """The page as Markdown."""
+    told = page(code, lang)
+    lines = [f"# {code} {told.title.rstrip('.。')}", ""]
+    for heading, text in zip(HEADINGS, told.sections, strict=True):
+        lines += [f"## {message(heading).text(lang)}", "", text.strip() or "–", ""]
+    lines += [f"## {message('check.page_decided_from').text(lang)}", ""]
+    ways = dict.fromkeys(one.evidence for one in _ways(code))
+    lines += [f"- {kinds_in_words(one).text(lang)}" for one in ways]
+    limits = limits_of(code)
+    if limits:
+        lines += ["", f"## {message('check.limits').text(lang)}", ""]
+        head = [message(f"check.column_{one}").text(lang) for one in ("limit", "default")]
+        lines += [f"| {' | '.join(head)} |", "| --- | --- |"]
+        lines += [f"| `{name}` | {text_of(value, lang)} |" for name, value in limits]
+    lines += list(_examples(examples, lang))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def index_page(lang: str, ending: str) -> str:
+    """The list of all items."""
+    lines = [f"# {message('check.title').text(lang)}", ""]
+    columns = [message(f"check.column_{one}").text(lang) for one in ("code", "item", "decided")]
+    lines += [f"| {' | '.join(columns)} |", "| --- | --- | --- |"]
+    for code in codes():
+        kinds = dict.fromkeys(kind for one in _ways(code) for kind in one.evidence)
+        words = ", ".join(message(f"check.kind_{kind}").text(lang) for kind in kinds)
+        title = text_of(page(code, lang).title.rstrip(".。"))
+        lines.append(f"| [{code}]({code.replace('.', '_')}{ending}) | {title} | {words} |")
+    return "\n".join(lines) + "\n"
+
+
+def _ways(code: str) -> list[Check]:
+    return [one for one in all_checks() if one.code == code]
+
+
+def _examples(examples: Sequence[Example], lang: str) -> Iterator[str]:
+    """The shortest of each kind whole, the others by their names."""
+    if not examples:
+        return
+    yield from ("", f"## {message('check.page_examples').text(lang)}", "")
+    shown: list[Example] = []
+    for framework in dict.fromkeys(one.framework for one in examples):
+        for good in (False, True):
+            alike = [one for one in examples if one.framework == framework and one.good is good]
+            if not alike:
+                continue
+            one = min(alike, key=lambda one: (len(one.text), one.link))
+            shown.append(one)
+            said = message("check.page_good" if good else "check.page_bad", framework=_NAMES[framework])
+            yield from (f"{said.text(lang)} ([{one.link.rpartition('/')[2]}]({one.link}))", "")
+            yield from ("```python", _plain(one.text), "```", "")
+    others = [one for one in examples if one not in shown]
+    if others:
+        links = ", ".join(f"[{one.link.rpartition('/')[2]}]({one.link})" for one in others)
+        yield message("check.page_more", links=links).text(lang)
+
+
+_NAMES: Final = {"torch": "PyTorch", "mindspore": "MindSpore"}
+
+
+def _plain(text: str) -> str:
+    """Without what is meant for the tests; the line at fault keeps a mark."""
+    return _EXPECTED.sub(r"# ← \1", _MARKS.sub("", text)).strip()
