@@ -34,8 +34,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     alike = [one for one in alike if id(one.layer) not in added]
     owners = _owners(trace)
     inner = [one for one in alike if not _is_last(one.layer, calls, trace)]
-    if len(inner) == 1 and _is_last_of_part(inner[0].layer, owners, calls, trace):
-        inner = []
+    inner = [one for one in inner if not _is_last_of_part(one.layer, owners, calls, trace)]
     told: set[Place] = set()
     for one in alike if inner else ():
         if one.event.place not in told:
