@@ -1,4 +1,4 @@
-"""While the ranks of a launcher train, what is to be done meanwhile is done now and then; its exit code stays its own."""
+"""While the ranks of a launcher train, what is to be done meanwhile is done; its exit code stays its own."""
 
 from __future__ import annotations
 
