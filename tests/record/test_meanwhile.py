@@ -1,4 +1,4 @@
-"""While a launcher's ranks train, what is to be done meanwhile is done now and then, and its exit code stays its own."""
+"""While the ranks of a launcher train, what is to be done meanwhile is done; its exit code stays its own."""
 
 from __future__ import annotations
 

@@ -335,9 +335,7 @@ def test_comments_that_ask_to_be_left_out(tmp_path: Path) -> None:
     )
     script = read_script([tmp_path / "train.py"])
     (source,) = script.files
-    left_out = {
-        (line, code) for line in range(1, 6) for code in ("dp.03", "mp.02") if source.leaves_out(line, code)
-    }
+    left_out = {(line, code) for line in range(1, 6) for code in ("dp.03", "mp.02") if source.leaves_out(line, code)}
     assert left_out == {(1, "dp.03"), (2, "mp.02"), (3, "mp.02"), (4, "dp.03"), (4, "mp.02")}
 
 

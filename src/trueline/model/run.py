@@ -24,9 +24,9 @@ class EventName(StrEnum):
     loader         loader, kind, length, batch_size, sampler, workers, at (its line): an iteration over data begins
     batch          source (loader | forward), loader, waited (seconds), samples (a Batch's JSON)
     input          module, kind, fields: what a module was called with, in a phase's first steps: of the network and, in
-                   the first step, of the first modules and those that are fed by no other; each field has name, shape, dtype, summary,
-                   columns (axis, mean and std of every feature, or null), ends (value, left, right, inside: how long
-                   one value stands at the ends of each sequence of whole numbers, or null)
+                   the first step, of the first modules and those that are fed by no other; each field has name, shape,
+                   dtype, summary, columns (axis, mean and std of every feature, or null), ends (value, left, right,
+                   inside: how long one value stands at the ends of each sequence of whole numbers, or null)
     mode           module, training
     zero_grad      optimizer
     backward       micro, norm (of the gradients, where they are handed out)

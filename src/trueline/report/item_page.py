@@ -15,7 +15,7 @@ from trueline.model.message import message
 from trueline.report.markdown import text_of
 
 # What a script in the tests says to the harness.
-_MARKS: Final = re.compile(r"^# (run|ranks|bench|needs):.*\n", re.MULTILINE)
+_MARKS: Final = re.compile(r"^# (run|ranks|bench|needs|port-of):.*\n", re.MULTILINE)
 _EXPECTED: Final = re.compile(r"# expect: (.+)$", re.MULTILINE)
 
 
