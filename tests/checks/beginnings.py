@@ -16,8 +16,10 @@ from trueline.model.finding import Finding
 def told_early(run: Path, folder: Path, *, steps: int) -> list[Finding]:
     """What the checks said after so many training steps; nothing where the run has fewer."""
     shutil.copytree(run, folder)
-    info = json.loads((folder / "run.json").read_text("utf-8"))
-    (folder / "run.json").write_text(json.dumps({**info, "ended": None, "exit_code": None}), "utf-8")
+    # A process that was ended before it could say anything of itself has left none.
+    for path in folder.glob("run.json"):
+        info = json.loads(path.read_text("utf-8"))
+        path.write_text(json.dumps({**info, "ended": None, "exit_code": None}), "utf-8")
     for events in folder.glob("rank-*/events.jsonl"):
         lines = events.read_bytes().splitlines(keepends=True)
         ends = [place for place, line in enumerate(lines) if _is_end(line, steps - 1)]
