@@ -12,7 +12,10 @@ from cli import children_seconds
 
 def run(arguments: list[str]) -> int:
     """A child process; compare ends with 1 where it has found a difference."""
-    return subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=False).returncode
+    code = subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=False).returncode
+    if code not in (0, 1):
+        raise RuntimeError(f"ended with {code}: {' '.join(arguments)}")
+    return code
 
 
 def cpu(arguments: list[str]) -> float:

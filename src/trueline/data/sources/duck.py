@@ -14,7 +14,7 @@ from trueline.data.source import Array
 from trueline.model.trouble import Missing
 
 # What DuckDB may hold at once, in MB, and more for each thread; what does not fit goes through a temporary folder.
-_MEMORY, _MEMORY_OF_THREAD = 128, 64
+_MEMORY, _MEMORY_OF_THREAD = 256, 128
 
 
 @dataclass(frozen=True, slots=True)
