@@ -19,8 +19,18 @@ from variants import EACH, examine, variants
 
 # The rooms whose code the table speaks of.
 MEASURED = ("checks", "script")
-# Before any planted fault was read by those who wrote the checks: by family, named, placed, of.
-FIRST_LOOK: dict[str, dict[str, int]] = {}
+# At the first look with runs, checks half written. Of ten items (tr.01 to tr.06, mp.02 to mp.04, dp.03) misses had been
+# read by then: by reading scripts alone they had begun with 53 of 115 named and 49 placed.
+FIRST_LOOK: dict[str, dict[str, int]] = {
+    "ds": {"named": 12, "placed": 10, "of": 26},
+    "dp": {"named": 24, "placed": 12, "of": 41},
+    "hp": {"named": 2, "placed": 0, "of": 14},
+    "api": {"named": 7, "placed": 3, "of": 16},
+    "cg": {"named": 20, "placed": 14, "of": 31},
+    "wi": {"named": 7, "placed": 3, "of": 16},
+    "mp": {"named": 23, "placed": 13, "of": 24},
+    "tr": {"named": 52, "placed": 47, "of": 82},
+}
 
 
 def main() -> int:
@@ -87,7 +97,11 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
     lines += ["", "| healthy projects | nothing found | of |", "|---|---|---|"]
     lines += [f"| {name} | {one['silent']} | {one['of']} |" for name, one in told.items() if "silent" in one]
     if FIRST_LOOK:
-        lines += ["", "At the first look, before any was read:", ""]
+        lines += [
+            "",
+            "At the first look, with the checks half written. Of tr.01 to tr.06, mp.02 to mp.04 and dp.03 misses",
+        ]
+        lines += ["had been read by then; by reading alone these had begun with 53 of 115 named and 49 placed.", ""]
         lines += ["| family | named | placed | of |", "|---|---|---|---|"]
         lines += [f"| {name} | {one['named']} | {one['placed']} | {one['of']} |" for name, one in FIRST_LOOK.items()]
     lines += ["", "| project | fault | wrong |", "|---|---|---|"]

@@ -20,7 +20,7 @@ from planting import Mutation, Planted, Project, all_mutations, read_projects
 FRAMEWORKS = ("torch", "mindspore")
 PROJECTS = HERE / "projects"
 # Faults are planted in so many of the projects that a mutation fits, other ones for other mutations.
-EACH = 3
+EACH = 1
 _DATA = ("ds", "dp")
 
 
