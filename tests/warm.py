@@ -35,6 +35,7 @@ _SETTINGS_OF = {"torch": (*_SETTINGS, "TORCH_"), "mindspore": (*_SETTINGS, "MS_"
 ANY_HASH = "TRUELINE_TESTS_ANY_HASH"
 _OF_HASHES = ("PYTHONHASHSEED", "CUBLAS_")
 _SUBREAPER = 36
+_SOURCES = str(Path(__file__).resolve().parent.parent / "src")
 _FREE_NUMBERS = 100
 
 _waiting: dict[tuple[str, str], socket.socket] = {}
@@ -252,7 +253,8 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
     for number, file in zip(order["numbers"], [_moved(one) for one in files], strict=True):
         os.dup2(file, number)
         os.close(file)
-    inherited = _path(dict(os.environ))
+    # What is installed from the sources is found without being told, whoever asked first for what waits here.
+    inherited = [one for one in _path(dict(os.environ)) if one != _SOURCES]
     os.environ.clear()
     os.environ.update(order["env"])
     os.chdir(order["folder"])
