@@ -92,7 +92,7 @@ def _recorded(project: Project, folder: Path) -> str | None:
     env = {**os.environ, "OMP_NUM_THREADS": "1", "ONEDNN_MAX_CPU_ISA": "AVX2", "PYTHONDONTWRITEBYTECODE": "1"}
     line = ["-m", "trueline", "run", "--quiet", "-o", "../run", *entry]
     done = warm.python(project.framework, folder, *line, env=env)
-    return None if done.returncode == 0 else done.stderr.strip()[-300:] or str(done.returncode)
+    return None if done.returncode == 0 else (done.stderr.strip().splitlines() or [str(done.returncode)])[-1][:200]
 
 
 def _asked(project: Project, folder: Path, bench: Path | None, record: bool) -> list[dict[str, Any]]:
