@@ -17,9 +17,7 @@ def arms(count, seed, kinds=3):
 
 
 def network(width=40, kinds=3):
-    return nn.SequentialCell(
-        nn.Dense(2, width), nn.ReLU(), nn.Dense(width, width), nn.ReLU(), nn.Dense(width, kinds)
-    )
+    return nn.SequentialCell(nn.Dense(2, width), nn.ReLU(), nn.Dense(width, width), nn.ReLU(), nn.Dense(width, kinds))
 
 
 class Step:

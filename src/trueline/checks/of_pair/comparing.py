@@ -38,6 +38,8 @@ from trueline.script.values import (
 _MOST: Final = 400
 # What is not known because every process has its own.
 _SHARDS: Final = ("num_shards", "shard_id", "num_replicas", "rank")
+# What these hold is compared by itself.
+_CONTAINERS: Final = ("sequential", "modulelist", "moduledict", "celldict")
 Owner = tuple[Event, Event]
 Functions = tuple[Function, Function]
 
@@ -155,7 +157,7 @@ class Comparing:
             self._note(Kind.REPLACED, mine, bench, owner, "object")
             return
         self._objects[id(mine)], self._of_bench[id(bench)] = bench, mine
-        if isinstance(mine, Made) and isinstance(bench, Made):
+        if isinstance(mine, Made) and isinstance(bench, Made) and word_of(mine.name) not in _CONTAINERS:
             self.events(mine.event, bench.event)
 
     def _sharing(self, mine: Value, bench: Value, owner: Owner) -> None:
@@ -655,7 +657,9 @@ def place_of(value: Value | None, depth: int = 0) -> Place | None:
     if value is None or depth > 20:
         return None
     if isinstance(value, Made):
-        return value.event.place
+        layer = value.event.receiver
+        # A layer of a chain stands where it was built.
+        return layer.event.place if value.event.in_chain and isinstance(layer, Made) else value.event.place
     if isinstance(value, Derived):
         return value.place
     if isinstance(value, Const):

@@ -27,7 +27,7 @@ _SILENT: Final = ("device", "dtype", "inplace", "data_format", "name", "generato
 def in_network(one: Difference, around: Surroundings) -> str | None:
     """Layers, their settings, and what is done between them."""
     event, side = around.event_of(one)
-    if event is None or (not side.is_of_forward(event) and not _is_layer(one)):
+    if event is None or not (event.in_chain or side.is_of_forward(event) or _is_layer(one)):
         return None
     if one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
         return None

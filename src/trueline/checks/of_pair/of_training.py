@@ -279,7 +279,7 @@ def _is_rank(value: Value) -> bool:
     return isinstance(value, Unknown) and "rank" in value.why.lower()
 
 
-def starts(one: Difference, around: Surroundings) -> str | None:
+def starts(one: Difference, _: Surroundings) -> str | None:
     """How weights begin, which of them are one, and what is loaded into them."""
     if one.argument == "unused":
         return "tr.13"
