@@ -109,6 +109,9 @@ def _circling(findings: Sequence[Finding]) -> set[str]:
 
 
 def _fits(rule: Rule, root: Finding, other: Finding) -> bool:
-    if root.code != rule.root or (rule.given is not None and not rule.given(root, other)):
+    # What says itself that it follows from the other is not its root.
+    if root.code != rule.root or root.because == other.code:
+        return False
+    if rule.given is not None and not rule.given(root, other):
         return False
     return rule.when is None or rule.when(root.where, other.where)
