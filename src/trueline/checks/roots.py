@@ -31,7 +31,7 @@ def _is_read(one: Finding) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Findings of ``code`` follow from one of ``root`` where their places, and what they are, allow it (root, other)."""
+    """Findings of ``code`` follow from one of ``root`` where places and what they are allow it (root, other)."""
 
     code: str
     root: str
