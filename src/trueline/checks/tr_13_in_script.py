@@ -17,6 +17,7 @@ from trueline.checks.of_script.layers import (
     values_used,
 )
 from trueline.checks.of_script.networks import networks_given
+from trueline.checks.of_script.unread import unread_in
 from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
@@ -36,7 +37,13 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Layers in plain lists, layers built in forward, parameters that are lost or never used."""
     trace = script.trace
     told: set[Place] = set()
-    for one in (*_in_plain_lists(trace), *_built_in_forward(trace), *_lost(trace), *_unused(trace)):
+    for one in (
+        *_in_plain_lists(trace),
+        *_built_in_forward(trace),
+        *_lost(trace),
+        *_unused(trace),
+        *_never_read(script),
+    ):
         place = Place(one.where.file or "", one.where.line or 0)
         if place not in told:
             told.add(place)
@@ -136,3 +143,12 @@ def _unused(trace: Trace) -> Iterator[Finding]:
         used = values_used(trace) if used is None else used
         if id(value) not in used:
             yield found("tr_13_in_script.unused", event.place.where(), name=name)
+
+
+def _never_read(script: Script) -> Iterator[Finding]:
+    """Layers that an optimizer holds and nothing reads: what follows from a network that is wrongly connected."""
+    given = [one for event in script.trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)]
+    held = {id(part) for one in given for part in registered_in(one)}
+    for one in unread_in(script):
+        if one.has_weights and id(one.owner) in held:
+            yield found("tr_13_in_script.unused", one.event.place.where(), because="cg.03", name=one.name)
