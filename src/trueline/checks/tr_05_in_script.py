@@ -40,6 +40,8 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
                 )
             elif 0 in amounts:
                 kept_out.append(str(one.place))
+            else:
+                open_cases += 1
             continue
         value = decay.value if isinstance(decay, Const) else None
         meant = _is_kept_out_nowhere_else(script) and groups is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeGuard
 
-from trueline.checks.cg_03_in_script import never_read
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import forward_around, is_forward
 from trueline.checks.of_script.gradients import is_without_gradient
@@ -18,7 +17,8 @@ from trueline.checks.of_script.layers import (
     values_used,
 )
 from trueline.checks.of_script.networks import networks_given
-from trueline.model.finding import Conclusion, Finding
+from trueline.checks.of_script.unread import unread_in
+from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
@@ -38,7 +38,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     told: set[Place] = set()
     lost = (*_in_plain_lists(trace), *_built_in_forward(trace), *_lost(trace))
-    for one in (*lost, *_unused(trace), *_layers(script), *_spare(trace)):
+    for one in (*lost, *_unused(trace), *_never_read(script), *_spare(trace)):
         place = Place(one.where.file or "", one.where.line or 0)
         if place not in told:
             told.add(place)
@@ -140,19 +140,13 @@ def _unused(trace: Trace) -> Iterator[Finding]:
             yield found("tr_13_in_script.unused", event.place.where(), name=name)
 
 
-def _layers(script: Script) -> Iterator[Finding]:
-    """Layers that are optimized, and that their network never uses: nodes that lead nowhere, to begin with."""
-    trace = script.trace
-    given = [one for event in trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)]
+def _never_read(script: Script) -> Iterator[Finding]:
+    """Layers that an optimizer holds and nothing reads: what follows from a network that is wrongly connected."""
+    given = [one for event in script.trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)]
     held = {id(part) for one in given for part in registered_in(one)}
-    for place, one in never_read(script):
-        if one.conclusion is not Conclusion.FOUND:
-            continue
-        for event in trace.events:
-            if event.method == "__setattr__" and event.place == place and id(event.receiver) in held:
-                name = str(constant(event.arg(0)))
-                yield found("tr_13_in_script.layer_unused", place.where(), because="cg.03", name=name)
-                break
+    for one in unread_in(script):
+        if one.has_weights and id(one.owner) in held:
+            yield found("tr_13_in_script.layer_unused", one.event.place.where(), because="cg.03", name=one.name)
 
 
 # What is done with a network without going through it.
