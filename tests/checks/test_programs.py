@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from checks.fixtures import all_fixtures
+
 from trueline.checks.checklist import fill_in
 from trueline.checks.listing import all_checks
 from trueline.script.script import read_script
-
-from checks.fixtures import all_fixtures
 
 _TRAINING = """
 import torch
