@@ -64,6 +64,12 @@ RULES: Final[Sequence[Rule]] = (
     Rule("hp.01", "ds.01", _not_later, _happened),
     # So do markers such as 999, which no normalisation was meant for.
     Rule("dp.01", "ds.01", _not_later, _happened),
+    # What is wrong with a dataset makes it another one than the benchmark's.
+    *(
+        Rule("ds.04", root)
+        for root in ("ds.01", "ds.02", "ds.03", "tr.10", "tr.07", "dp.01", "dp.02", "dp.04", "dp.05")
+    ),
+    Rule("ds.02", "tr.10", None, _happened),
     # Weights that are zero, or lost on the way, give gradients that are zero.
     Rule("cg.02", "wi.01"),
     Rule("cg.03", "wi.01"),
