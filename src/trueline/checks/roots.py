@@ -89,6 +89,4 @@ def _circling(findings: Sequence[Finding]) -> set[str]:
 
 
 def _fits(rule: Rule, root: Finding, other: Finding) -> bool:
-    # What says itself that it follows from the other is not its root.
-    own = root.code == rule.root and root.because != other.code
-    return own and (rule.when is None or rule.when(root.where, other.where))
+    return root.code == rule.root and (rule.when is None or rule.when(root.where, other.where))
