@@ -10,6 +10,8 @@ from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.checkpoints import (
     Loading,
     chosen_words,
+    is_reading,
+    is_same_path,
     loadings,
     names_in,
     readings,
@@ -35,7 +37,7 @@ _IDLE: Final = frozenset(
     ("to", "cuda", "cpu", "eval", "train", "set_train", "print", "len", "keys", "requires_grad_", "float", "half",
      "__new__", "__setattr__", "__init__", "load_state_dict", "load_param_into_net", "info", "parameters",
      "trainable_params", "items", "numel", "sum", "exists", "sorted", "list", "get_parameters", "named_parameters",
-     "parameters_and_names", "parameters_dict", "state_dict")
+     "parameters_and_names", "parameters_dict")
 )  # fmt: skip
 
 # What may be done with the names and values of a checkpoint without putting them anywhere.
@@ -79,7 +81,7 @@ def _too_early(trace: Trace) -> _Told:
 def _never_put_in(trace: Trace) -> _Told:
     keys = saved_under(trace)
     for event in readings(trace):
-        if is_uncalled(event):
+        if is_uncalled(event) or _is_read_again(event, trace):
             continue
         if not _is_used(event, trace):
             yield event.place, found("wi_02_in_script.never_put_in", event.place.where())
@@ -91,6 +93,13 @@ def _never_put_in(trace: Trace) -> _Told:
         left = [key for key in keys if key not in read]
         if read and keys and len(left) == len(keys):
             yield event.place, found("wi_02_in_script.only_the_rest", event.place.where(), key=left[0])
+
+
+def _is_read_again(event: Event, trace: Trace) -> bool:
+    """Whether the same file is read somewhere else too: here it may be for the epoch alone."""
+    path = event.arg(0, "f", "ckpt_file_name")
+    others = (one for one in trace.events if one is not event and is_reading(one) and one.place != event.place)
+    return any(is_same_path(path, one.arg(0, "f", "ckpt_file_name")) for one in others)
 
 
 def _is_used(event: Event, trace: Trace) -> bool:

@@ -13,6 +13,8 @@ from trueline.script.trace import Event, Trace, item_of
 from trueline.script.values import Const, Derived, Instance, Made, Seq, Table, Value, constant, options
 
 _READING: Final = ("torch.load", "mindspore.load_checkpoint", "safetensors.torch.load_file", "mindspore.load_param")
+_AS_PATH: Final = ("str", "Path", "PurePath", "fspath", "abspath", "expanduser")
+_DEEPEST: Final = 6
 _NAMED: Final = ("state_dict", "parameters_dict")
 
 
@@ -31,6 +33,38 @@ def readings(trace: Trace) -> Iterator[Event]:
     for event in trace.named(*_READING):
         if event.name != "mindspore.load_checkpoint" or not is_network(event.arg(1, "net")):
             yield event
+
+
+def is_reading(event: Event) -> bool:
+    """Whether a file of weights is read."""
+    return event.name in _READING
+
+
+def is_same_path(one: Value | None, other: Value | None, depth: int = 0) -> bool:
+    """Whether two values are one path: the same value, the same text, or put together alike from the same."""
+    one, other = _path(one), _path(other)
+    if one is None or other is None or depth > _DEEPEST:
+        return False
+    if one is other:
+        return True
+    if isinstance(one, Const) or isinstance(other, Const):
+        return isinstance(one, Const) and isinstance(other, Const) and bool(one.value == other.value)
+    if isinstance(one, Derived) and isinstance(other, Derived):
+        alike = one.op == other.op
+    else:
+        alike = isinstance(one, Made) and isinstance(other, Made) and one.name == other.name
+    mine, theirs = one.parts(), other.parts()
+    together = zip(mine, theirs, strict=False)
+    return (
+        alike and bool(mine) and len(mine) == len(theirs) and all(is_same_path(*pair, depth + 1) for pair in together)
+    )
+
+
+def _path(value: Value | None) -> Value | None:
+    """The path without what only gives it another type."""
+    while isinstance(value, Made) and value.name.rpartition(".")[2] in _AS_PATH and len(value.event.args) == 1:
+        value = value.event.args[0]
+    return value
 
 
 def loadings(trace: Trace) -> Iterator[Loading]:

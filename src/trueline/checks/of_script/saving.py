@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.of_script.checkpoints import loadings
+from trueline.checks.of_script.checkpoints import Loading, is_reading, is_same_path, loadings
 from trueline.checks.of_script.forwards import is_uncalled
 from trueline.checks.of_script.networks import networks_given, parts_of
 from trueline.script.place import Place
@@ -30,7 +30,7 @@ def saved_untrained(trace: Trace) -> Iterator[Place]:
         steps = [one for one in trace.of_role(Role.STEP, Role.SCALER_STEP) if own & _stepped(one)]
         if not own or not steps or any(one.index < save.index for one in steps) or _shares_loop(save, steps[0]):
             continue
-        if any(other.index > steps[0].index for other in saves) or not _is_for_others(own, steps[-1], trace):
+        if any(other.index > steps[0].index for other in saves) or not _is_for_others(save, own, steps[-1], trace):
             continue
         yield save.seen_beside(steps[0])
 
@@ -57,11 +57,20 @@ def _shares_loop(save: Event, step: Event) -> bool:
     return any(step.inside(one) for one in save.loops())
 
 
-def _is_for_others(own: set[int], trained: Event, trace: Trace) -> bool:
-    """Whether weights are read after that training into another network: the same one may go back to its beginning."""
-    later = [one for one in loadings(trace) if one.event.index > trained.index]
+def _is_for_others(save: Event, own: set[int], trained: Event, trace: Trace) -> bool:
+    """Whether another network takes the file's weights after that training: the same one may go back to its start."""
+    later = [one for one in loadings(trace) if one.event.index > trained.index and _reads(one, save)]
     others = [one for one in later if not own & _parts(one.network)]
     return bool(others) and len(others) == len(later)
+
+
+def _reads(loading: Loading, save: Event) -> bool:
+    """Whether the weights that are put in come from the file that was saved."""
+    path = save.arg(1, "f", "ckpt_file_name", "filename")
+    if loading.event.method == "load_checkpoint":
+        return is_same_path(path, loading.event.arg(0, "ckpt_file_name"))
+    read = (one.event for one in ancestry(loading.weights, most=_FEW) if isinstance(one, Made))
+    return any(is_same_path(path, one.arg(0, "f", "ckpt_file_name", "filename")) for one in read if is_reading(one))
 
 
 def _parts(value: Value) -> set[int]:
