@@ -109,6 +109,8 @@ class Trace:
 
     events: list[Event] = field(default_factory=list)
     returned: dict[int, list[Value]] = field(default_factory=dict)
+    # Conditions that were asked, also those of comprehensions and of ``a if b else c``.
+    tests: list[Value] = field(default_factory=list)
     # What each dataset of the project's own gives, by the object's identity.
     samples: dict[int, list[Value]] = field(default_factory=dict)
     # What could not be followed: a place and why. With these the trace is not the whole truth.

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ FRAMEWORKS = ("torch", "mindspore")
 PROJECTS = HERE / "projects"
 # Faults are planted in so many of the projects that a mutation fits, other ones for other mutations.
 EACH = 1
-_DATA = ("ds", "dp")
+# By itself, and with the healthy project as its benchmark.
+MODES = ("alone", "against")
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,9 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """``torch/flat_blobs`` or ``torch/flat_blobs dp.03/shuffle-false``."""
-        fault = f" {self.mutation.code}/{self.mutation.name}" if self.mutation is not None else ""
-        return f"{self.project.framework}/{self.project.name}{fault}"
-
-    @property
-    def needs_bench(self) -> bool:
-        """Whether only a benchmark shows the fault: the healthy project is one."""
-        return self.planted is not None and not {"script", "run"} & set(self.planted.shows_in)
+        """``torch/flat_blobs healthy`` or ``torch/flat_blobs dp.03/shuffle-false``."""
+        fault = f"{self.mutation.code}/{self.mutation.name}" if self.mutation is not None else "healthy"
+        return f"{self.project.framework}/{self.project.name} {fault}"
 
 
 def variants(each: int = EACH) -> Iterator[Variant]:
@@ -60,29 +57,64 @@ def variants(each: int = EACH) -> Iterator[Variant]:
         yield from (fitting[place] for place in places)
 
 
-def examine(variant: Variant, *, record: bool = True) -> dict[str, Any]:
-    """A row: what was found, and what of it is wrong."""
+class Benchmarks:
+    """The healthy projects as benchmarks: each copied and recorded once, when first asked for."""
+
+    def __init__(self, room: Path, *, record: bool) -> None:
+        self._room, self._record = room, record
+        self._lock = threading.Lock()
+        self._there: dict[str, tuple[threading.Lock, Path]] = {}
+
+    def of(self, project: Project) -> Path:
+        """The folder of the healthy project, with its run beside it."""
+        name = f"{project.framework}/{project.name}"
+        with self._lock:
+            lock, folder = self._there.setdefault(name, (threading.Lock(), self._room / name / project.name))
+        with lock:
+            if not folder.is_dir():
+                _copied(project, folder)
+                trouble = _recorded(project, folder) if self._record else None
+                if trouble is not None:
+                    raise RuntimeError(f"{name} does not run: {trouble}")
+        return folder
+
+
+def examine(variant: Variant, benchmarks: Benchmarks | None, *, record: bool = True) -> dict[str, Any]:
+    """A row: what was found by the project itself, what with the healthy one as its benchmark, and what of it is wrong.
+
+    Without benchmarks the second is left out.
+    """
     row: dict[str, Any] = {
         "project": variant.project.name,
         "framework": variant.project.framework,
         "code": variant.mutation.code if variant.mutation else None,
         "mutation": variant.mutation.name if variant.mutation else None,
     }
+    bench = benchmarks.of(variant.project) if benchmarks is not None else None
     with tempfile.TemporaryDirectory(prefix="checked-") as room:
-        folder = Path(room) / variant.project.name
-        source = PROJECTS / variant.project.framework / variant.project.name
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        for name, text in (variant.planted.files if variant.planted else {}).items():
-            (folder / name).write_text(text, encoding="utf-8")
-        bench = Path(room) / "bench" / variant.project.name if variant.needs_bench else None
-        if bench is not None:
-            shutil.copytree(source, bench, ignore=shutil.ignore_patterns("__pycache__"))
-        for place in (folder, bench) if record else ():
-            trouble = _recorded(variant.project, place) if place is not None else None
+        if variant.planted is None and bench is not None:
+            folder = bench
+        else:
+            folder = Path(room) / variant.project.name
+            _copied(variant.project, folder)
+            for name, text in (variant.planted.files if variant.planted else {}).items():
+                (folder / name).write_text(text, encoding="utf-8")
+            trouble = _recorded(variant.project, folder) if record else None
             if trouble is not None:
-                return {**row, "found": [], "wrong": [f"did not run: {trouble}"], "named": False, "placed": False}
-        found = _asked(variant.project, folder, bench, record)
-    return {**row, **judged(variant, found)}
+                return {**row, **{mode: _did_not_run(trouble) for mode in MODES[: 1 if bench is None else 2]}}
+        for mode, against in zip(MODES, (None, bench), strict=True):
+            if mode == "alone" or against is not None:
+                row[mode] = judged(variant, _asked(variant.project, folder, against, record))
+    return row
+
+
+def _did_not_run(trouble: str) -> dict[str, Any]:
+    return {"found": [], "wrong": [f"did not run: {trouble}"], "named": False, "placed": False, "clean": False}
+
+
+def _copied(project: Project, folder: Path) -> None:
+    source = PROJECTS / project.framework / project.name
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _recorded(project: Project, folder: Path) -> str | None:
@@ -96,10 +128,11 @@ def _recorded(project: Project, folder: Path) -> str | None:
 
 
 def _asked(project: Project, folder: Path, bench: Path | None, record: bool) -> list[dict[str, Any]]:
-    """The roots that are found, as JSON, with file names within the project."""
+    """All that is found, roots and what follows from them, as JSON, with file names within the project."""
     from trueline.checks.checklist import fill_in
     from trueline.checks.listing import all_checks
     from trueline.formats.run_folder.reader import open_run
+    from trueline.model.finding import Conclusion
     from trueline.script.script import read_script
 
     entry = project.entry if isinstance(project.entry, str) else None
@@ -110,9 +143,10 @@ def _asked(project: Project, folder: Path, bench: Path | None, record: bool) -> 
             if record:
                 evidence[f"{side}run"] = open_run(place.parent / "run")
     checklist = fill_in(all_checks(), evidence)
-    crashed = [one for one in checklist.findings if one.error is not None]
     found = []
-    for one in (*checklist.problems, *crashed):
+    for one in checklist.findings:
+        if one.conclusion is not Conclusion.FOUND and one.error is None:
+            continue
         shape = one.to_json("en")
         file = one.where.file
         if file is not None and (Path(file).is_absolute() or not (folder / file).is_file()):
@@ -122,11 +156,12 @@ def _asked(project: Project, folder: Path, bench: Path | None, record: bool) -> 
 
 
 def judged(variant: Variant, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Whether the planted fault was named, and placed; and what else was said."""
+    """Whether the planted fault was named, and placed; and what else was said to be a root."""
     told = [
         {
             "code": one["code"],
             "by": one.get("by", ""),
+            "because": one["because"],
             "file": one["where"]["file"],
             "line": one["where"]["line"],
             "sample": one["where"]["sample"],
@@ -135,24 +170,30 @@ def judged(variant: Variant, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
         }
         for one in found
     ]
+    roots = [one for one in told if one["because"] is None]
     planted = variant.planted
     if planted is None:
-        return {"found": told, "wrong": [_said(one) for one in told], "named": None, "placed": None}
+        return {"found": roots, "wrong": [_said(one) for one in roots], "named": None, "placed": None}
+    # One fault may break two items, a layer that is never called cg.03 and tr.13: then one is the root, at the
+    # planted place, and the other follows from it.
+    twins = {one["code"] for one in roots if _is_placed(one, planted)}
     own = [one for one in told if one["code"] == planted.code and one["error"] is None]
-    others = [one for one in told if one["code"] != planted.code and one["code"] not in planted.because]
-    placed = any(_is_placed(one, planted) for one in own)
+    own = [one for one in own if one["because"] is None or one["because"] in twins]
+    followed = {one["because"] for one in own}
+    others = [one for one in roots if one["code"] not in (planted.code, *planted.because, *followed)]
+    placed = any(_is_placed(one, planted) for one in own) or bool(followed & twins)
     wrong = [f"also {_said(one)}" for one in others]
     if not own:
         wrong.insert(0, "not found")
     elif not placed:
         wrong.insert(0, "elsewhere: " + "; ".join(_said(one) for one in own) + f" not {list(planted.places)}")
-    return {"found": told, "wrong": wrong, "named": bool(own), "placed": placed, "clean": not others}
+    return {"found": roots, "wrong": wrong, "named": bool(own), "placed": placed, "clean": not others}
 
 
 def _is_placed(one: dict[str, Any], planted: Planted) -> bool:
     if (one["file"], one["line"]) in planted.places:
         return True
-    if planted.code.startswith(_DATA) and planted.code.startswith("ds"):
+    if one["code"].startswith("ds."):
         # A fault of the data: the field and the sample are its place.
         return not planted.samples or one["sample"] in planted.samples or one["sample"] is None
     return False

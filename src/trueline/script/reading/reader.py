@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from trueline.script.entries import entries_first
 from trueline.script.place import Place
 from trueline.script.project import Project
-from trueline.script.reading.machine import Frame, Machine, TooLongError, is_entry, method_of
+from trueline.script.reading.machine import Frame, Machine, TooLongError, method_of
 from trueline.script.reading.statements import Statements
 from trueline.script.roles import is_network
 from trueline.script.source import SourceFile
@@ -57,7 +57,7 @@ class Reader(Statements):
     def whole(self) -> Trace:
         """All entries, then whatever was not called."""
         try:
-            for source in self._entries():
+            for source in entries_first(self.machine.project.entries):
                 if source.path.resolve() not in self.machine.modules and source.trouble is None:
                     self._read(source, "__main__")
             self._uncalled()
@@ -65,14 +65,6 @@ class Reader(Statements):
         except (TooLongError, RecursionError):
             self.machine.trace.lost.append((Place("", 0), "too long"))
         return self.machine.trace
-
-    def _entries(self) -> Sequence[SourceFile]:
-        """Files that do something when they are run, first; one that another imports is not run by itself."""
-        entries = self.machine.project.entries
-        imported = {name for source in entries for name in _imports(source.tree)}
-        return sorted(
-            entries, key=lambda one: (one.path.stem in imported or not is_entry(one), one.path.stem != "train")
-        )
 
     def _uncalled(self) -> None:
         """Methods of the objects there are, then of classes of which there are none, then functions."""
@@ -157,14 +149,3 @@ def _gives_samples(instance: Instance) -> bool:
 def read_trace(project: Project) -> Trace:
     """What happens when the project's scripts run."""
     return Reader(Machine(project)).whole()
-
-
-def _imports(tree: ast.Module) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found.update(part for one in node.names for part in one.name.split("."))
-        elif isinstance(node, ast.ImportFrom):
-            found.update((node.module or "").split("."))
-            found.update(one.name for one in node.names)
-    return found
