@@ -105,6 +105,10 @@ RULES: Final[Sequence[Rule]] = (
     # Weights that no gradient reaches, or that nobody updates, stay where they are as with a rate that is too low.
     Rule("hp.01", "tr.02", None, _happened),
     Rule("hp.01", "tr.06", None, _happened),
+    # One seed for every worker and every pass draws the same order each time; what is evaluated as it is trained on is
+    # augmented as well.
+    Rule("dp.03", "tr.14"),
+    Rule("dp.02", "tr.07"),
 )
 
 
