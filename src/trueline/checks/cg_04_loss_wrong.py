@@ -18,7 +18,8 @@ of one shape.
 
 When it is wrong
 ----------------
-Where probabilities are meant to be treated as scores. A loss of the script's own is not judged.
+Where probabilities are meant to be treated as scores. Of a loss of the script's own only differences are judged: a
+column against a row, or a mean of what is neither squared nor made positive.
 """
 
 from __future__ import annotations
@@ -74,8 +75,7 @@ def _shapes(event: Mapping[str, Any]) -> dict[str, str]:
 def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) -> Iterator[tuple[str, Any, Any]]:
     """What is wrong with one call: the sentence, what was measured, and the limit."""
     name, made_by = event["function"], event.get("made_by") or ""
-    prediction: Mapping[str, Any] = event.get("of_prediction") or {}
-    target: Mapping[str, Any] = event.get("of_target") or {}
+    prediction, target = _numbers(event.get("of_prediction")), _numbers(event.get("of_target"))
     low, high = float(prediction.get("min", -1.0)), float(prediction.get("max", 2.0))
     if name == "cross_entropy":
         sums = prediction.get("sums_apart")
@@ -99,6 +99,11 @@ def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) ->
         limit = 5e-3 if half else max_apart
         if _apart(event) > limit:
             yield "cg_04.another_value", _apart(event), limit
+
+
+def _numbers(shape: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What was measured, with numbers that are not finite as such."""
+    return {name: decode(one) if one in ("nan", "inf", "-inf") else one for name, one in (shape or {}).items()}
 
 
 def _stretched(prediction: list[int], target: list[int]) -> bool:
