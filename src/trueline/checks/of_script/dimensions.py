@@ -107,7 +107,8 @@ def _of_item(value: Item, depth: int) -> Shape:
 
 def _field(value: Item) -> Value | None:
     """The column that a loop over a loader of columns gives: ``for x, y in DataLoader(TensorDataset(a, b))``."""
-    loop, places = value, []
+    loop = value
+    places: list[int] = []
     while isinstance(loop.of, Item) and isinstance(loop.index, Const) and isinstance(loop.index.value, int):
         places.insert(0, loop.index.value)
         loop = loop.of
