@@ -14,6 +14,16 @@ def _not_later(root: Where, other: Where) -> bool:
     return other.step is None or (root.step or 0) <= other.step
 
 
+def _shows_in_run(root: Where, other: Where) -> bool:
+    """What a run has shown; what reading has found has a line of its own to answer for."""
+    del root
+    return other.step is not None
+
+
+def _same_line(root: Where, other: Where) -> bool:
+    return (root.file, root.line) == (other.file, other.line)
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Findings of ``code`` follow from one of ``root`` where their places (root, other) allow it."""
@@ -36,6 +46,13 @@ RULES: Final[Sequence[Rule]] = (
     Rule("tr.02", "tr.01"),
     Rule("tr.02", "cg.04"),
     Rule("cg.02", "tr.06"),
+    # Of what is cut off from the loss, the layers before it get no gradient, and lead nowhere.
+    Rule("cg.02", "tr.02", _same_line),
+    Rule("cg.02", "tr.02", _shows_in_run),
+    Rule("cg.03", "tr.02", _shows_in_run),
+    # Training data in evaluation comes with its augmentations; a seed that is set anew gives the same order again.
+    Rule("dp.02", "tr.07", _shows_in_run),
+    Rule("dp.03", "tr.14", _shows_in_run),
     # Inputs of thousands put units where they have no slope.
     Rule("cg.02", "dp.01", _not_later),
     Rule("tr.13", "dp.01", _not_later),
