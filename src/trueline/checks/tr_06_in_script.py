@@ -39,7 +39,12 @@ def from_script(script: Script) -> Iterator[Finding]:
             if not any(id(part) in held for one in trained for part in parts_of(one)):
                 told.add(str(built.place))
                 later = next(
-                    (one for one in map(_built_at, map(_unwrapped, trained)) if one is not None and one.index > built.index), None
+                    (
+                        one
+                        for one in map(_built_at, map(_unwrapped, trained))
+                        if one is not None and one.index > built.index
+                    ),
+                    None,
                 )
                 if later is not None:
                     yield found("tr_06_in_script.built_later", later.place.where(), built=built.place.line)

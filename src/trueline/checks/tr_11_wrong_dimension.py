@@ -220,7 +220,17 @@ def _comes_from_loader(value: Value) -> bool:
         if isinstance(value, Made):
             if value.name.startswith(_LOADERS):
                 return True
-            if name_of(value.event) in ("to", "cuda", "float", "astype", "Tensor", "tensor", "enumerate", "tqdm", "iter"):
+            if name_of(value.event) in (
+                "to",
+                "cuda",
+                "float",
+                "astype",
+                "Tensor",
+                "tensor",
+                "enumerate",
+                "tqdm",
+                "iter",
+            ):
                 inner = source_of(value.event)
                 if inner is None:
                     return False

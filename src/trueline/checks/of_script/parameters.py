@@ -10,7 +10,9 @@ from typing import Final
 from trueline.script.trace import Trace, item_of
 from trueline.script.values import Attribute, Const, Derived, Made, Value, ancestry, constant
 
-_ALL: Final = frozenset(("parameters", "named_parameters", "trainable_params", "get_parameters", "parameters_and_names"))
+_ALL: Final = frozenset(
+    ("parameters", "named_parameters", "trainable_params", "get_parameters", "parameters_and_names")
+)
 _COMPARED: Final[dict[str, Callable[[int, int], bool]]] = {
     "Lt": operator.lt,
     "LtE": operator.le,

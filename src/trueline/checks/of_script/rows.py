@@ -18,7 +18,9 @@ from trueline.script.source import SourceFile
 from trueline.script.trace import Trace
 from trueline.script.values import Const, Derived, Item, Unknown, Value, ancestry, constant
 
-_LABELS: Final = re.compile(r"^(y|ys|yb|gold|answers?|nxt|next\w*|\w*(target|label|tgt|output)s?\w*|y_\w+|\w+_y)$", re.I)
+_LABELS: Final = re.compile(
+    r"^(y|ys|yb|gold|answers?|nxt|next\w*|\w*(target|label|tgt|output)s?\w*|y_\w+|\w+_y)$", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
