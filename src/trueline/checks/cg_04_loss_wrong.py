@@ -18,7 +18,8 @@ of one shape.
 
 When it is wrong
 ----------------
-Where probabilities are meant to be treated as scores. A loss of the script's own is not judged.
+Where probabilities are meant to be treated as scores. Of a loss of the script's own only differences are judged: a
+column against a row, or a mean of what is neither squared nor made positive.
 """
 
 from __future__ import annotations

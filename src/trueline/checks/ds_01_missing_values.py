@@ -54,6 +54,9 @@ def from_run(run: Run) -> Iterator[Finding]:
     for rank in run.ranks:
         broken = _first_broken(run, rank)
         for stream in streams(run, rank):
+            if broken is not None and stream.phase == "eval" and stream.loader is None:
+                # What a loss is called with after the training broke is what the network gave.
+                continue
             looked += sum(one.batch.size for one in stream.batches)
             finding = _of_stream(stream, rank if len(run.ranks) > 1 else None, broken)
             for one in (finding, *(_markers(run, stream) if rank == run.ranks[0] else ())):
