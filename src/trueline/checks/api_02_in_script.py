@@ -18,16 +18,17 @@ from trueline.checks.of_script.forwards import (
     values_trained,
 )
 from trueline.checks.of_script.gradients import is_without_gradient
-from trueline.checks.of_script.layers import is_leaf
+from trueline.checks.of_script.layers import is_single
 from trueline.checks.of_script.modes import Found, Mode, Setting, acting_layers, modes_at, settings, starts_in
 from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.model.finding import Finding
+from trueline.script.factories import is_pretrained
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, CALL, Event, Trace
-from trueline.script.values import Derived, Unknown, Value, ancestry
+from trueline.script.values import Derived, Made, Unknown, Value, ancestry
 
 # What is done with a network's answer where it is looked at, and not with samples that a network draws.
 _READING: Final = frozenset(("argmax", "eq", "update", "sigmoid", "softmax", "topk"))
@@ -80,7 +81,8 @@ def _of_training(
     first = wrong[0]
     setting = first.setting if first is not None else None
     if setting is None or first is None:
-        return found("api_02_in_script.never_set", where)
+        is_read = isinstance(event.receiver, Made) and is_pretrained(event.receiver.name)
+        return found(f"api_02_in_script.{'read_and_never_set' if is_read else 'never_set'}", where)
     if setting.parts is not None and not all(id(one) in setting.parts for one in trained):
         # A part of the network that is kept in evaluation mode on purpose.
         return None
@@ -124,7 +126,7 @@ def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
         if not _has_followers(event, trace) or not _is_evaluation(event, trace):
             continue
         first = wrong[0]
-        if first.setting is not None and is_leaf(first.setting.event.receiver):
+        if first.setting is not None and is_single(first.setting.event.receiver):
             # One layer that was set by itself is the matter of tr.09.
             continue
         if not first.certain or is_repeated(event, trace) or not _is_measured(event, trace):
@@ -143,7 +145,7 @@ def _as_a_whole(found_: Sequence[Found | None], layers: Sequence[Value], given: 
     parts = [
         one
         for one in given
-        if one.parts is not None and one.mode is Mode.EVALUATION and not is_leaf(one.event.receiver)
+        if one.parts is not None and one.mode is Mode.EVALUATION and not is_single(one.event.receiver)
     ]
     kept = all(
         any(one.reaches(layer) and not any(one.reaches(other) for other in acting) for one in parts) for layer in rest

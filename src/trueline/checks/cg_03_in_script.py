@@ -28,7 +28,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     told: set[Place] = set()
     networks = sorted({str(one.place) for one in calls_of_networks(trace)})
-    for place, finding in (*_never_read(script), *_to_no_loss(trace), *_without_shortcut(trace)):
+    for place, finding in (*never_read(script), *_to_no_loss(trace), *_without_shortcut(trace)):
         if place not in told:
             told.add(place)
             yield finding
@@ -41,7 +41,8 @@ def from_script(script: Script) -> Iterator[Finding]:
 _Told = Iterator[tuple[Place, Finding]]
 
 
-def _never_read(script: Script) -> _Told:
+def never_read(script: Script) -> _Told:
+    """Layers that a network has and that nothing reads from it."""
     trace = script.trace
     for one in unread_in(script):
         place = one.event.place

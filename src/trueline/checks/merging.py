@@ -11,6 +11,8 @@ from trueline.model.finding import Conclusion, Finding
 BY: Final = "by"
 ALSO: Final = "also"
 _OF_SCRIPT: Final = "script"
+# A script names the line, alone or with what a run has measured.
+_PLACING: Final = (_OF_SCRIPT, "script + run")
 
 
 def once(findings: Sequence[Finding]) -> list[Finding]:
@@ -27,7 +29,7 @@ def once(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _is_not_of_script(one: Finding) -> bool:
-    return one.extra.get(BY) != _OF_SCRIPT
+    return one.extra.get(BY) not in _PLACING
 
 
 def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bool:

@@ -41,7 +41,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     if rank is None:
         yield na("mp_01.no_steps")
         return
-    first = _first_event(rank)
+    first = first_broken(rank)
     tensor = _first_tensor(rank)
     if tensor is not None and (first is None or tensor[0] <= first["step"]):
         step, module, kind, key = tensor
@@ -59,7 +59,7 @@ def from_run(run: Run) -> Iterator[Finding]:
         yield none("mp_01.finite", evidence=[{"losses": losses, "skipped": skipped}], losses=losses, skipped=skipped)
 
 
-def _first_event(rank: RankFolder) -> dict[str, Any] | None:
+def first_broken(rank: RankFolder) -> dict[str, Any] | None:
     """The first loss or norm that is not finite in a step that no scaler has skipped."""
     skipped = {one["step"] for one in rank.events(EventName.OVERFLOW, phase=TRAIN)}
     for event in rank.events(phase=TRAIN):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from trueline.script.factories import is_factory
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Instance, Made, Unknown, Value, options
 
@@ -163,7 +164,7 @@ def is_network(value: Value | None) -> bool:
         if isinstance(one, Instance):
             if any(base in NETWORKS or _looks_like_layer(base) for base in one.cls.library_bases()):
                 return True
-        elif isinstance(one, Made) and one.is_object and _looks_like_layer(one.name):
+        elif isinstance(one, Made) and (is_factory(one.name) or (one.is_object and _looks_like_layer(one.name))):
             return True
     return False
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Final
 
 from trueline.script.entries import entries_first
 from trueline.script.place import Place
 from trueline.script.project import Project
-from trueline.script.reading.machine import Frame, Machine, TooLongError
+from trueline.script.reading.machine import Frame, Machine, TooLongError, method_of
 from trueline.script.reading.statements import Statements
+from trueline.script.roles import is_network
 from trueline.script.source import SourceFile
 from trueline.script.trace import UNCALLED, Scope, Trace
 from trueline.script.values import Class, Const, Function, Instance, ModuleRoom, Names, Value
+
+# How a dataset of the project gives its samples.
+_GIVING: Final = ("__getitem__", "__iter__", "__next__")
+_MOST_DATASETS: Final = 24
 
 
 class Reader(Statements):
@@ -55,6 +61,7 @@ class Reader(Statements):
                 if source.path.resolve() not in self.machine.modules and source.trouble is None:
                     self._read(source, "__main__")
             self._uncalled()
+            self._samples()
         except (TooLongError, RecursionError):
             self.machine.trace.lost.append((Place("", 0), "too long"))
         return self.machine.trace
@@ -73,6 +80,26 @@ class Reader(Statements):
         for function in list(self.machine.functions):
             if id(function.node) not in self.machine.read_functions and function.owner is None:
                 self._alone(function, None)
+
+    def _samples(self) -> None:
+        """What each dataset gives by itself: two of one class, for training and for evaluation, give different things.
+
+        The calls on the way have been taken down before, once for all objects of the class.
+        """
+        trace = self.machine.trace
+        datasets = [one for one in self.machine.instances if _gives_samples(one)]
+        for dataset in datasets[:_MOST_DATASETS]:
+            found = next((one for name in _GIVING if (one := method_of(dataset.cls, name)) is not None), None)
+            if found is None or not isinstance(found[0], Function):
+                continue
+            events, lost = len(trace.events), len(trace.lost)
+            returned = {name: list(values) for name, values in trace.returned.items()}
+            self._alone(found[0], dataset)
+            trace.samples[id(dataset)] = trace.returned.get(id(found[0].node), [])[
+                len(returned.get(id(found[0].node), ())) :
+            ]
+            del trace.events[events:], trace.lost[lost:]
+            trace.returned = returned
 
     def _class_alone(self, cls: Class) -> None:
         methods = [one for one in cls.attributes.values() if isinstance(one, Function)]
@@ -111,6 +138,12 @@ class Reader(Statements):
                 self.call(alone, (), {}, function.node)
         finally:
             self.machine.frames.pop()
+
+
+def _gives_samples(instance: Instance) -> bool:
+    if is_network(instance):
+        return False
+    return any(method_of(instance.cls, name) is not None for name in _GIVING)
 
 
 def read_trace(project: Project) -> Trace:
