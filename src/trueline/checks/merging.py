@@ -19,6 +19,8 @@ def once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, with those that speak of the same place, or of a code's only fault, put together."""
     kept: list[Finding] = []
     for one in sorted(findings, key=_is_not_of_script):
+        if any(_is_repeated(other, one) for other in kept):
+            continue
         at = next((place for place, other in enumerate(kept) if _is_same(other, one, findings)), None)
         if at is None:
             kept.append(one)
@@ -37,6 +39,19 @@ def _is_settled(one: Finding, findings: Sequence[Finding]) -> bool:
     return any(
         other.conclusion is Conclusion.FOUND and (other.code, other.where.file, other.where.line) == place
         for other in findings
+    )
+
+
+def _is_repeated(first: Finding, second: Finding) -> bool:
+    """The same sentence of the same line, as of a loader that several loops go through."""
+    if first.conclusion is not Conclusion.FOUND or first.where.line is None:
+        return False
+    return (first.code, first.where, first.message, first.because, first.extra.get(BY)) == (
+        second.code,
+        second.where,
+        second.message,
+        second.because,
+        second.extra.get(BY),
     )
 
 

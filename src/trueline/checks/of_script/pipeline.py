@@ -12,7 +12,7 @@ from trueline.checks.of_script.columns import batch_index, columns_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import Event, Trace, iterated
+from trueline.script.trace import BRANCH, Event, Trace, iterated
 from trueline.script.values import (
     Attribute,
     Const,
@@ -180,15 +180,36 @@ def _column(loader: Value | None, index: object) -> str | None:
     return None
 
 
-def dataset_place(way: Way, script: Script) -> Place | None:
+def dataset_place(way: Way) -> Place | None:
     """Where the data is put into a dataset: the innermost; of one of the project, the line that gives a sample."""
     for one in reversed(way.datasets):
         if isinstance(one, Made):
             return one.event.place
         if isinstance(one, Instance):
             return _giving(one) or one.place
-    del script
     return None
+
+
+def random_place(way: Way) -> Place | None:
+    """The line that changes an input by chance: by numbers that are drawn, or where a draw decides."""
+    for one in way.values:
+        if isinstance(one, Derived) and one.op in ("Add", "Sub", "Mult", "Div") and one.place is not None:
+            data = way_operand(one)
+            if any(is_random(part) for part in one.of if part is not data):
+                return one.place
+        elif isinstance(one, Made):
+            for scope in reversed(one.event.scopes):
+                if scope.kind == BRANCH and is_random(scope.value):
+                    return scope.place
+            given = (*one.event.args[0 if one.event.receiver is not None else 1 :], *one.event.kwargs.values())
+            if not is_drawing(one) and any(is_random(part) for part in given):
+                return one.event.place
+    return None
+
+
+def way_operand(value: Derived) -> Value | None:
+    """The operand that the data stands on."""
+    return next(iter(_operand(value)), None)
 
 
 def _giving(dataset: Instance) -> Place | None:
@@ -219,19 +240,20 @@ def scale_place(value: Value | None, script: Script) -> Place | None:
             # Before it, the data is made.
             break
         if _makes_large(one):
-            return _place(one)
+            return place_of_step(one)
         if isinstance(one, Made) and one.name.endswith(".Normalize") and not brought_down:
             return one.event.place
         if raw and not brought_down and _casts(one):
-            return _place(one)
-        if _scales(one):
+            return place_of_step(one)
+        if is_scaling(one):
             untouched = False
         if untouched and at and id(one) in idle:
             return idle[id(one)]
-    return dataset_place(way, script)
+    return dataset_place(way)
 
 
-def _place(value: Value) -> Place | None:
+def place_of_step(value: Value) -> Place | None:
+    """Where something is done."""
     if isinstance(value, Made):
         return value.event.place
     if isinstance(value, Function):
@@ -261,7 +283,8 @@ def _is_method(value: Value, *names: str) -> bool:
     return isinstance(value, Made) and value.event.method in names
 
 
-def _scales(value: Value) -> bool:
+def is_scaling(value: Value) -> bool:
+    """Whether something is subtracted or divided by."""
     return (isinstance(value, Derived) and value.op in ("Div", "Sub")) or _is_method(
         value, "div", "div_", "sub", "sub_", "normalize", "transform", "fit_transform", "log1p", "tanh"
     )
