@@ -26,8 +26,20 @@ def once(findings: Sequence[Finding]) -> list[Finding]:
             kept.append(one)
         else:
             kept[at] = _together(kept[at], one)
+    kept = [one for one in kept if not _is_settled(one, kept)]
     order = {one.code: place for place, one in reversed(list(enumerate(findings)))}
     return sorted(kept, key=lambda one: order[one.code])
+
+
+def _is_settled(one: Finding, findings: Sequence[Finding]) -> bool:
+    """What one way only suspects and another has found on the same line."""
+    if one.conclusion is not Conclusion.SUSPECT or one.where.line is None:
+        return False
+    place = (one.code, one.where.file, one.where.line)
+    return any(
+        other.conclusion is Conclusion.FOUND and (other.code, other.where.file, other.where.line) == place
+        for other in findings
+    )
 
 
 def _is_repeated(first: Finding, second: Finding) -> bool:
