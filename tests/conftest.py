@@ -74,6 +74,13 @@ def warm_guests() -> Iterator[None]:
         yield
 
 
+def pytest_runtest_teardown() -> None:
+    """A verb that was called in this process has chosen a language: the next test chooses its own."""
+    from trueline.locale.catalogue import use_language
+
+    use_language(None)
+
+
 def pytest_sessionfinish() -> None:
     """The processes that others are forked from end with the tests."""
     warm.end()

@@ -18,16 +18,17 @@ from trueline.checks.of_script.forwards import (
     values_trained,
 )
 from trueline.checks.of_script.gradients import is_without_gradient
-from trueline.checks.of_script.layers import is_leaf
+from trueline.checks.of_script.layers import is_single
 from trueline.checks.of_script.modes import Found, Mode, Setting, acting_layers, modes_at, settings, starts_in
 from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.model.finding import Finding
+from trueline.script.factories import is_pretrained
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import BRANCH, Event, Trace
-from trueline.script.values import Derived, Unknown, Value, ancestry
+from trueline.script.trace import BRANCH, CALL, Event, Trace
+from trueline.script.values import Derived, Made, Unknown, Value, ancestry
 
 # What is done with a network's answer where it is looked at, and not with samples that a network draws.
 _READING: Final = frozenset(("argmax", "eq", "update", "sigmoid", "softmax", "topk"))
@@ -80,7 +81,8 @@ def _of_training(
     first = wrong[0]
     setting = first.setting if first is not None else None
     if setting is None or first is None:
-        return found("api_02_in_script.never_set", where)
+        is_read = isinstance(event.receiver, Made) and is_pretrained(event.receiver.name)
+        return found(f"api_02_in_script.{'read_and_never_set' if is_read else 'never_set'}", where)
     if setting.parts is not None and not all(id(one) in setting.parts for one in trained):
         # A part of the network that is kept in evaluation mode on purpose.
         return None
@@ -117,23 +119,71 @@ def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
             continue
         loops = loops_without_backward(event, trace)
         place = loops[0].place if loops else event.place
-        wrong = [_wrong(one, event, given, Mode.TRAINING) for one in layers]
-        if not all(wrong):
+        wrong = _as_a_whole([_wrong(one, event, given, Mode.TRAINING) for one in layers], layers, given)
+        if not wrong:
             yield place, None
             continue
         if not _has_followers(event, trace) or not _is_evaluation(event, trace):
             continue
         first = wrong[0]
-        if first is not None and first.setting is not None and is_leaf(first.setting.event.receiver):
+        if first.setting is not None and is_single(first.setting.event.receiver):
             # One layer that was set by itself is the matter of tr.09.
             continue
-        if first is None or not first.certain or is_repeated(event, trace) or not _is_measured(event, trace):
+        if not first.certain or is_repeated(event, trace) or not _is_measured(event, trace):
             yield place, suspect("api_02_in_script.may_be_evaluated_in_training", place.where())
         else:
-            setting = first.setting
-            line = setting.event.place.line if setting is not None else 0
-            said = "evaluated_in_training" if setting is not None else "never_set_to_evaluation"
-            yield place, found(f"api_02_in_script.{said}", place.where(), line=line)
+            yield place, _of_evaluation(place, event, first.setting, given, trace)
+
+
+def _as_a_whole(found_: Sequence[Found | None], layers: Sequence[Value], given: Sequence[Setting]) -> list[Found]:
+    """The layers in training mode, where all are, or all but those of a part that is kept in evaluation mode."""
+    wrong = [one for one in found_ if one is not None]
+    rest = [layer for layer, one in zip(layers, found_, strict=True) if one is None]
+    if not rest or not wrong:
+        return wrong
+    acting = [layer for layer, one in zip(layers, found_, strict=True) if one is not None]
+    parts = [
+        one
+        for one in given
+        if one.parts is not None and one.mode is Mode.EVALUATION and not is_single(one.event.receiver)
+    ]
+    kept = all(
+        any(one.reaches(layer) and not any(one.reaches(other) for other in acting) for one in parts) for layer in rest
+    )
+    whole = all(one.setting is None or all(one.setting.reaches(layer) for layer in layers) for one in wrong)
+    return wrong if kept and whole else []
+
+
+def _of_evaluation(
+    place: Place, event: Event, setting: Setting | None, given: Sequence[Setting], trace: Trace
+) -> Finding:
+    late = next((one for one in given if _comes_too_late(one, event, trace)), None)
+    if late is not None:
+        return found("api_02_in_script.set_too_late", late.event.place.where(), line=place.line)
+    if setting is None:
+        return found("api_02_in_script.never_set_to_evaluation", place.where())
+    at = setting.event
+    if at.place.file == place.file and _is_for(at, event, trace):
+        return found("api_02_in_script.set_to_training", at.place.where(), line=place.line)
+    return found("api_02_in_script.evaluated_in_training", place.where(), line=at.place.line)
+
+
+def _comes_too_late(setting: Setting, event: Event, trace: Trace) -> bool:
+    """Whether the mode is set in the function of an evaluation, and only behind it."""
+    late = setting.event
+    if setting.mode is not Mode.EVALUATION or late.index < event.index or late.implied:
+        return False
+    calls = [one for one in event.scopes if one.kind == CALL]
+    if [one for one in late.scopes if one.kind == CALL] != calls or event.loops()[: len(late.loops())] != late.loops():
+        return False
+    return not any(event.index < one.index < late.index for one in trace.of_role(Role.BACKWARD))
+
+
+def _is_for(setting: Event, event: Event, trace: Trace) -> bool:
+    """Whether a mode is set for this evaluation: after training, and nothing is trained in between."""
+    backward = [one.index for one in trace.of_role(Role.BACKWARD)]
+    between = any(setting.index < one < event.index for one in backward)
+    return not setting.implied and not between and any(one < setting.index for one in backward)
 
 
 def _has_followers(event: Event, trace: Trace) -> bool:

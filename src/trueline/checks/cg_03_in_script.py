@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,18 +9,16 @@ from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
 from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
 from trueline.checks.of_script.networks import networks_given
-from trueline.model.finding import Finding
+from trueline.checks.of_script.shortcuts import lacking
+from trueline.checks.of_script.unread import is_missed, twice_called_twin, unread_in
+from trueline.model.finding import Certainty, Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
-from trueline.script.reading.elements import layers_in
-from trueline.script.roles import Role, is_network
+from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
-from trueline.script.values import Const, Instance, Made, Unknown, Value, ancestry, constant, options
+from trueline.script.values import Made, Unknown, Value, ancestry, constant, options
 
-_ALL_AT_ONCE: Final = frozenset(
-    ("children", "named_children", "modules", "named_modules", "cells", "name_cells", "cells_and_names", "getattr")
-)
 _FAR: Final = 200_000
 
 
@@ -31,7 +28,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     told: set[Place] = set()
     networks = sorted({str(one.place) for one in calls_of_networks(trace)})
-    for place, finding in (*_never_read(script), *_to_no_loss(trace)):
+    for place, finding in (*never_read(script), *_to_no_loss(trace), *_without_shortcut(trace)):
         if place not in told:
             told.add(place)
             yield finding
@@ -44,69 +41,28 @@ def from_script(script: Script) -> Iterator[Finding]:
 _Told = Iterator[tuple[Place, Finding]]
 
 
-def _never_read(script: Script) -> _Told:
+def never_read(script: Script) -> _Told:
+    """Layers that a network has and that nothing reads from it."""
     trace = script.trace
-    by_self, elsewhere = _names_read(script)
-    called = {id(one) for event in trace.of_role(Role.FORWARD) for one in options(event.receiver)}
-    unseen = _gone_through(trace)
-    for event in trace.events:
-        owner, value = event.receiver, event.arg(1)
-        name = constant(event.arg(0))
-        if event.method != "__setattr__" or not isinstance(owner, Instance) or not isinstance(name, str):
-            continue
-        if layers_in(owner) is not None or id(owner) not in called or id(owner) in unseen:
-            # A chain calls all that it has.
-            continue
-        if not all(is_network(one) for one in options(value)):
-            continue
-        own = {read for cls in owner.cls.lineage() for read in by_self.get(id(cls.node), ())}
-        if name in own or name in elsewhere or _is_used(value, trace):
-            continue
-        said = found if has_weights(value) else suspect
-        yield event.place, said("cg_03_in_script.never_read", event.place.where(), name=name)
+    for one in unread_in(script):
+        place = one.event.place
+        if one.has_weights:
+            # Where its twin is called in its place, that is what is wrong.
+            because = "cg.01" if twice_called_twin(one, trace) is not None else None
+            yield place, found("cg_03_in_script.never_read", place.where(), because=because, name=one.name)
+        elif is_missed(one, trace):
+            yield (
+                place,
+                found("cg_03_in_script.never_read", place.where(), certainty=Certainty.LIKELY, name=one.name),
+            )
+        else:
+            yield place, suspect("cg_03_in_script.never_read", place.where(), name=one.name)
 
 
-def _names_read(script: Script) -> tuple[dict[int, set[str]], set[str]]:
-    """The attributes that each class reads from itself, and those that anything reads from anything else."""
-    by_self: dict[int, set[str]] = {}
-    elsewhere: set[str] = set()
-    for source in script.files:
-        inside: dict[int, int] = {}
-        for cls in ast.walk(source.tree):
-            if isinstance(cls, ast.ClassDef):
-                inside.update(dict.fromkeys((id(node) for node in ast.walk(cls)), id(cls)))
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                if isinstance(node.value, ast.Name) and node.value.id == "self" and id(node) in inside:
-                    by_self.setdefault(inside[id(node)], set()).add(node.attr)
-                else:
-                    elsewhere.add(node.attr)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                # Read by its name: getattr(self, "head"), a path of a checkpoint.
-                elsewhere.update(node.value.split("."))
-    return by_self, elsewhere
-
-
-def _gone_through(trace: Trace) -> set[int]:
-    """Networks whose layers are reached without being named."""
-    found_: set[int] = set()
-    for event in trace.events:
-        if event.method == "getattr" and not isinstance(event.arg(1), Const):
-            found_.update(id(one) for one in options(event.arg(0)))
-        elif event.method in _ALL_AT_ONCE and forward_around(event) is not None:
-            found_.update(id(one) for one in options(event.receiver))
-    return found_
-
-
-def _is_used(value: Value | None, trace: Trace) -> bool:
-    """A layer that is called under another name: as an element of a list, as part of a chain."""
-    ids = {id(one) for one in options(value)}
-    return any(
-        id(one) in ids
-        for event in trace.of_role(Role.FORWARD)
-        for called in options(event.receiver)
-        for one in (called, *called.parts())
-    )
+def _without_shortcut(trace: Trace) -> _Told:
+    for event in lacking(trace):
+        where = event.place.where()
+        yield event.place, found("cg_03_in_script.no_shortcut", where, certainty=Certainty.LIKELY)
 
 
 def _to_no_loss(trace: Trace) -> _Told:

@@ -18,14 +18,15 @@ of one shape.
 
 When it is wrong
 ----------------
-Where probabilities are meant to be treated as scores. A loss of the script's own is not judged.
+Where probabilities are meant to be treated as scores. Of a loss of the script's own only differences are judged: a
+column against a row, or a mean of what is neither squared nor made positive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_run.looks import TRAIN, looked, trained_rank, where
@@ -54,7 +55,9 @@ def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) 
                 continue
             told.add(at)
             params = {"function": event["function"], "step": event["step"], **_shapes(event)}
-            yield found(said, where(event), measured=measured, limit=limit, evidence=[event], **params)
+            # Targets out of range are the dataset's fault where only some are.
+            root = "ds.02" if said == "cg_04.target_range" else None
+            yield found(said, where(event), measured=measured, limit=limit, because=root, evidence=[event], **params)
         if event.get("recomputed") is not None:
             checked[event["function"]] = max(checked.get(event["function"], 0.0), _apart(event))
     if told:
@@ -76,22 +79,24 @@ def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) ->
     name, made_by = event["function"], event.get("made_by") or ""
     prediction: Mapping[str, Any] = event.get("of_prediction") or {}
     target: Mapping[str, Any] = event.get("of_target") or {}
-    low, high = float(prediction.get("min", -1.0)), float(prediction.get("max", 2.0))
+    low, high = _number(prediction, "min", -1.0), _number(prediction, "max", 2.0)
     if name == "cross_entropy":
-        sums = prediction.get("sums_apart")
+        sums = _number(prediction, "sums_apart")
         sums_to_one = sums is not None and low >= 0 and sums < max_sum_apart and prediction["rows"] > 2
         if made_by == "Softmax" or sums_to_one:
             yield "cg_04.softmax_twice", sums, max_sum_apart
         elif made_by == "Sigmoid":
             yield "cg_04.sigmoid_before", None, None
     elif name == "nll_loss":
-        logs = prediction.get("logs_apart")
+        logs = _number(prediction, "logs_apart")
         if logs is not None and logs > max(max_sum_apart, 0.05):
             yield "cg_04.not_logarithms", logs, max_sum_apart
     elif name == "binary_cross_entropy_with_logits" and made_by in ("Sigmoid", "Softmax"):
         yield "cg_04.sigmoid_twice", high, 1.0
-    if name.startswith("binary") and target and (target["min"] < 0 or target["max"] > 1):
-        yield "cg_04.target_range", [target["min"], target["max"]], [0, 1]
+    if name.startswith("binary") and target:
+        least, most = _number(target, "min", 0.0), _number(target, "max", 1.0)
+        if least < 0 or most > 1:
+            yield "cg_04.target_range", [least, most], [0, 1]
     if name in _BY_DIFFERENCE and _stretched(event["shapes"]["prediction"], event["shapes"]["target"]):
         yield "cg_04.stretched", event["shapes"]["prediction"], event["shapes"]["target"]
     if event.get("recomputed") is not None and prediction.get("finite"):
@@ -99,6 +104,20 @@ def _faults(event: Mapping[str, Any], max_apart: float, max_sum_apart: float) ->
         limit = 5e-3 if half else max_apart
         if _apart(event) > limit:
             yield "cg_04.another_value", _apart(event), limit
+
+
+@overload
+def _number(held: Mapping[str, Any], name: str) -> float | None: ...
+
+
+@overload
+def _number(held: Mapping[str, Any], name: str, default: float) -> float: ...
+
+
+def _number(held: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
+    """A number of an event, which may be written as a word; NaN is neither above nor below any limit."""
+    value = held.get(name)
+    return default if value is None else decode(value)
 
 
 def _stretched(prediction: list[int], target: list[int]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from trueline.checks.check import Check
 from trueline.checks.listing import all_checks, codes
 from trueline.checks.merging import BY, once
+from trueline.checks.programs import new_in, of_each_program
 from trueline.checks.roots import with_roots
 from trueline.checks.running import Evidence, Limits, Progress, ask_all
 from trueline.checks.sources import Sources
@@ -76,8 +77,12 @@ def fill_in(
 ) -> Checklist:
     """Ask all checks, name roots, and draw the conclusion of every item."""
     sources = Sources(evidence.get("script"), evidence.get("run"))
-    asked = [sources.placed(one) for one in ask_all(checks, evidence, limits, progress)]
-    told = once(with_roots(asked))
+    told: list[Finding] = []
+    for number, part in enumerate(of_each_program(evidence)):
+        # What does not ask the script is asked once.
+        some = [one for one in checks if number == 0 or "script" in one.evidence]
+        asked = [sources.placed(one) for one in ask_all(some, part, limits, progress)]
+        told += new_in(once(with_roots(asked)), told)
     # What follows from a fault that is left out still follows from it: roots are named before.
     ignored = [one for one in told if one.conclusion in _SPEAKING and sources.leaves_out(one)]
     kept = [one for one in told if one not in ignored]

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
+from trueline.checks.dp_01_not_normalised import from_run
 from trueline.checks.of_script.columns import batch_index, columns_of, range_of
+from trueline.checks.of_script.pipeline import scale_place
 from trueline.checks.of_script.transforms import transforms_of
+from trueline.checks.placing import placed
+from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
@@ -79,6 +83,29 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("dp_01_in_script.scaled", evidence=sorted(set(scaled)))
     else:
         yield na("dp_01_in_script.not_told")
+
+
+@check("dp.01")
+def from_script_and_run(
+    script: Script, run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apart: float = 100.0
+) -> Iterator[Finding]:
+    """What a run shows to be too large, at the line of the pipeline that makes it so or leaves it so."""
+    measured = from_run(run, max_mean=max_mean, max_std=max_std, max_apart=max_apart)
+    yield from placed(from_script(script), measured, lambda _: _made_at(script), "dp_01_in_script.nothing_to_place")
+
+
+def _made_at(script: Script) -> Place | None:
+    for loop in training_loops(script.trace):
+        calls = [one for one in loop.of(Role.FORWARD) if one.args]
+        first = next((one for one in calls if _is_weighted(one)), calls[0] if calls else None)
+        place = scale_place(first.args[0], script) if first is not None else None
+        if place is not None:
+            return place
+    return None
+
+
+def _is_weighted(event: Event) -> bool:
+    return event.name.removesuffix(".__call__").rpartition(".")[2].startswith(_FIRST)
 
 
 def _first_layer(loop: TrainingLoop) -> Event | None:

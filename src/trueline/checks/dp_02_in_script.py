@@ -5,10 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.dp_02_inference_differs import from_run
+from trueline.checks.of_script.columns import batch_index, columns_of
 from trueline.checks.of_script.passes import Pass, evaluation_passes, keys_of, shares, training_data
+from trueline.checks.of_script.pipeline import (
+    dataset_place,
+    datasets_of,
+    is_scaling,
+    place_of_step,
+    random_place,
+    way_of,
+)
+from trueline.checks.of_script.pipeline import is_random as is_drawn
 from trueline.checks.of_script.statistics import Normalised, normalised, reached
 from trueline.checks.of_script.transforms import (
     Transforms,
@@ -18,13 +29,16 @@ from trueline.checks.of_script.transforms import (
     numbers_of,
     transforms_of,
 )
+from trueline.checks.placing import placed
+from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.script import Script
-from trueline.script.trace import Event, Trace
+from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, ancestry, options
 
 _FLAG: Final = re.compile(r"(is_?)?(train|training|augment|aug|augmented|with_aug)")
+_STATISTICS: Final = ("mean", "std", "nanmean", "nanstd", "min", "max", "amin", "amax", "median", "var")
 _CHANCE: Final = re.compile(r"rand|jitter|augment|noise|flip|shuffle|drop|crop|corrupt")
 
 
@@ -46,6 +60,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             *(_compared(transforms_of(own[0]), transforms_of(one.data), one, script) if own else ()),
             *_flagged(own, one, trace),
             *_statistics(own, one),
+            *_only_in_training(own, one, trace),
         ):
             key = f"{finding.where.file}:{finding.where.line}"
             if key not in told:
@@ -58,6 +73,72 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("dp_02_in_script.alike", evidence=[str(_built(one)) for one in looked])
     else:
         yield na("dp_02_in_script.no_transforms")
+
+
+@check("dp.02")
+def from_script_and_run(script: Script, run: Run, *, max_changed: float = 0.1) -> Iterator[Finding]:
+    """What a run shows to differ, at the line of the pipeline that makes the difference."""
+    passes = evaluation_passes(script.trace)
+
+    def place(finding: Finding) -> Place | None:
+        by_chance = finding.message.id == "dp_02.augmented"
+        ways = [(one, way_of(_entering(one), script.trace)) for one in passes]
+        random = [at for _, way in ways if (at := random_place(way)) is not None]
+        if by_chance:
+            return random[0] if random else None
+        return next((at for _, way in ways if (at := dataset_place(way)) is not None), None)
+
+    measured = from_run(run, max_changed=max_changed)
+    yield from placed(from_script(script), measured, place, "dp_02_in_script.nothing_to_place")
+
+
+def _entering(one: Pass) -> Value | None:
+    return one.forward.args[0] if one.forward.args else next(iter(one.forward.kwargs.values()), None)
+
+
+def _only_in_training(trained: Sequence[Value], one: Pass, trace: Trace) -> Iterator[Finding]:
+    """Two datasets of one class, of which one standardises what it gives and the other does not."""
+    at = next((found_ for step in way_of(_entering(one), trace).values if (found_ := batch_index(step))), None)
+    if at is None:
+        return
+    mine = _instance(at[0])
+    for data in trained:
+        other = _instance(data)
+        if mine is None or other is None or mine.cls is not other.cls:
+            continue
+        ways = [
+            [step for column in columns_of(loader, at[1], trace) for step in way_of(column, trace).values]
+            for loader in (data, iterated(at[0]))
+        ]
+        first, second = ({str(step.place): step for step in way if _is_standardising(step)} for way in ways)
+        if second or not any(ways[1]) or any(is_scaling(step) and not _is_shared(step, ways[0]) for step in ways[1]):
+            continue
+        for step in first.values():
+            if isinstance(step, Derived) and step.place is not None:
+                yield found("dp_02_in_script.only_in_training", step.place.where())
+                return
+
+
+def _instance(loader: Value | None) -> Instance | None:
+    return next((one for one in datasets_of(iterated(loader)) if isinstance(one, Instance)), None)
+
+
+def _is_standardising(value: Value) -> TypeGuard[Derived]:
+    """``(x - mean) / std`` with nothing in it that is drawn."""
+    if not isinstance(value, Derived) or value.op != "Div" or value.place is None:
+        return False
+    left = value.of[0]
+    if not isinstance(left, Derived) or left.op != "Sub":
+        return False
+    # A statistic of data that was drawn is none of chance.
+    parts = [
+        one for one in (left.of[1], value.of[1]) if not (isinstance(one, Made) and one.event.method in _STATISTICS)
+    ]
+    return not any(is_drawn(one) for one in parts)
+
+
+def _is_shared(step: Value, others: Sequence[Value]) -> bool:
+    return any(str(place_of_step(one)) == str(place_of_step(step)) for one in others)
 
 
 def _may_belong(first: Value, second: Value) -> bool:
@@ -85,7 +166,7 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
     if first is not None and second is None and own.known:
         place = own.steps[-1].event.place if own.steps else _built(one)
         yield found("dp_02_in_script.not_normalised", place.where())
-    elif first is not None and second is not None and first.event.place != second.event.place:
+    elif first is not None and second is not None:
         for at, name in ((0, "mean"), (1, "std")):
             numbers = [numbers_of(each.event.arg(at, name)) for each in (first, second)]
             if None not in numbers and numbers[0] != numbers[1]:
@@ -186,15 +267,42 @@ def _function(node: ast.Call, method: Function) -> Function | None:
 def _statistics(trained: Sequence[Value], one: Pass) -> Iterator[Finding]:
     """Training and evaluation data that are each normalised with their own statistics, or only the one."""
     train = [each for data in trained for each in normalised(_samples(data))]
-    own = list(normalised(_samples(one.data)))
+    samples = _samples(one.data)
+    own = list(normalised(samples))
     if not any(each.own for each in train):
         return
     separate = [each for each in own if each.own and not any(_is_same(each, other) for other in train)]
     if separate and not any(not each.own for each in own):
         place = _apart(separate[0].statistic, [each.statistic for each in train])
         yield found("dp_02_in_script.own_statistics", place.where())
+    elif not own and _is_by_statistics(trained) and (numbers := _written_numbers(samples)) is not None:
+        yield found("dp_02_in_script.written_numbers", numbers[0].where(), numbers=numbers[1])
     elif not own and _has_same_origin(train, one):
-        yield found("dp_02_in_script.not_scaled", _built(one).where())
+        yield found("dp_02_in_script.not_scaled", _put_together(one).where())
+
+
+def _is_by_statistics(trained: Sequence[Value]) -> bool:
+    """Whether the last that is done to the training data is to standardise it, not by numbers that are written down."""
+    last = [_samples(data) for data in trained]
+    return all(_is_standardising(one) and _written_numbers(one) is None for one in last)
+
+
+def _written_numbers(value: Value) -> tuple[Place, str] | None:
+    """``(x - 0.5) / 0.5`` as the last that is done to data, and the numbers."""
+    if not isinstance(value, Derived) or value.op != "Div" or not isinstance(value.of[0], Derived):
+        return None
+    numbers = [numbers_of(one) for one in (value.of[0].of[-1], value.of[1])]
+    if value.of[0].op != "Sub" or value.place is None or None in numbers:
+        return None
+    return value.place, ", ".join(f"{number:g}" for some in numbers for number in some or ())
+
+
+def _put_together(one: Pass) -> Place:
+    """Where what is evaluated is put into a dataset."""
+    at = batch_index(one.data)
+    loader = iterated(at[0]) if at is not None else one.data
+    inner = [each.event.place for each in datasets_of(loader) if isinstance(each, Made)]
+    return inner[-1] if inner else _built(one)
 
 
 def _is_same(one: Normalised, other: Normalised) -> bool:
@@ -212,7 +320,13 @@ def _has_same_origin(train: Sequence[Normalised], one: Pass) -> bool:
 def _samples(value: Value) -> Value:
     """The inputs that a loader is built over, without the loader."""
     for _ in range(20):
-        if isinstance(value, Made) and value.name.startswith(("torch.utils.data.", "mindspore.dataset.")):
+        at = batch_index(value)
+        inner: Value | None
+        if at is not None:
+            inner = at[0]
+        elif iterated(value) is not value:
+            inner = iterated(value)
+        elif isinstance(value, Made) and value.name.startswith(("torch.utils.data.", "mindspore.dataset.")):
             inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0, "dataset", "data")
         elif isinstance(value, Made) and value.event.method in (
             "from_numpy",

@@ -57,7 +57,7 @@ class _Apart:
 
 
 @check("dp.02", "data is preprocessed otherwise at inference")
-def from_run(run: Run, *, max_changed: float = 0.5) -> Iterator[Finding]:
+def from_run(run: Run, *, max_changed: float = 0.1) -> Iterator[Finding]:
     """Training's inputs against evaluation's, and evaluation's against themselves."""
     trained, evaluated = into_network(run, "train"), into_network(run, "eval")
     if not trained or not evaluated:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.dp_03_not_shuffled import from_run
 from trueline.checks.of_script.loaders import Order, order_of
+from trueline.checks.of_script.pipeline import datasets_of
+from trueline.checks.placing import placed
+from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.script import Script
-from trueline.script.trace import Trace
-from trueline.script.values import Instance, Made, Value, constant
+from trueline.script.trace import Trace, iterated
+from trueline.script.values import Function, Instance, Made, Value, constant, options
 
 
 @check("dp.03")
@@ -43,6 +47,36 @@ def from_script(script: Script) -> Iterator[Finding]:
             yield na("dp_03_in_script.order_unknown", where=place.where())
     if shuffled:
         yield none("dp_03_in_script.shuffled", evidence=shuffled)
+
+
+@check("dp.03")
+def from_script_and_run(script: Script, run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
+    """An order that a run shows to be the same, at the line that gives it."""
+    measured = from_run(run, min_repeat=min_repeat)
+    yield from placed(from_script(script), measured, lambda _: _given_at(script), "dp_03_in_script.nothing_to_place")
+
+
+def _given_at(script: Script) -> Place | None:
+    """Where the order of the training samples comes from: a sampler or a stream of the project, or the loader."""
+    for loop in training_loops(script.trace):
+        for loader in options(iterated(loop.loader)):
+            if not isinstance(loader, Made):
+                continue
+            held = [loader.event.arg(None, name) for name in ("batch_sampler", "sampler")]
+            held += [one for one in datasets_of(loader) if isinstance(one, Instance)]
+            for one in held:
+                method = _iterating(one) if isinstance(one, Instance) else None
+                if method is not None:
+                    return Place.of(method.module.file, method.node)
+            source = [one for one in datasets_of(loader) if isinstance(one, Made)]
+            if source:
+                return source[-1 if source[0].name.startswith("mindspore.") else 0].event.place
+    return None
+
+
+def _iterating(value: Instance) -> Function | None:
+    found_ = next((cls.attributes["__iter__"] for cls in value.cls.lineage() if "__iter__" in cls.attributes), None)
+    return found_ if isinstance(found_, Function) else None
 
 
 def _seed(trace: Trace) -> Place | None:

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.columns import batch_index, columns_of, passed, plain
+from trueline.checks.of_script.columns import batch_index, columns_of, plain
+from trueline.checks.of_script.filling import on_different_sides, read_from_the_front
+from trueline.checks.of_script.mask_faults import (
+    ATTENTION,
+    masks_of_one_value,
+    masks_wrong,
+    only_shapes,
+    padded_inputs,
+    unmasked_scores,
+    unused_masks,
+)
 from trueline.checks.of_script.padding import Padding, column_name, paddings, pipeline_paddings
+from trueline.checks.of_script.target_values import never_compared_right
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Trace, iterated
-from trueline.script.values import Derived, Function, Instance, Item, Made, Value, ancestry, constant, options
+from trueline.script.values import Derived, Item, Made, Value, constant
 
 _IGNORING: Final = {"CrossEntropyLoss": -100, "cross_entropy": -100, "NLLLoss": -100, "nll_loss": -100,
                     "SoftmaxCrossEntropyWithLogits": None}  # fmt: skip
-_ATTENTION: Final = ("TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention", "Transformer")
 _MASKS: Final = ("src_key_padding_mask", "key_padding_mask", "mask", "src_mask", "attn_mask", "is_causal")
-_COVERING: Final = re.compile(r"mask|lengths?$|lens$|seq_len|valid_len")
 
 
 @check("dp.04")
@@ -31,16 +38,29 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     told: set[str] = set()
     covered: list[str] = []
-    for said, place, value in (*_losses(trace, covered), *_attention(trace, covered), *_unused(trace)):
+    for said, place, params in _problems(trace, covered):
         if str(place) not in told:
             told.add(str(place))
-            yield found(f"dp_04_in_script.{said}", place.where(), value=value)
+            yield found(f"dp_04_in_script.{said}", place.where(), **params)
     if told:
         return
     if covered:
         yield none("dp_04_in_script.ignored", evidence=covered)
     else:
         yield na("dp_04_in_script.no_padding")
+
+
+def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, dict[str, Any]]]:
+    for said, place, value in (*_losses(trace, covered), *_attention(trace, covered)):
+        yield said, place, {"value": value}
+    for said, place, name in (*unused_masks(trace), *only_shapes(trace), *unmasked_scores(trace)):
+        yield said, place, {"name": name}
+    for said, place, value in (*masks_wrong(trace), *masks_of_one_value(trace), *never_compared_right(trace)):
+        yield said, place, {"value": value}
+    for place in on_different_sides(trace):
+        yield "sides", place, {}
+    for place in read_from_the_front(trace):
+        yield "left_by_lengths", place, {}
 
 
 def _losses(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, object]]:
@@ -98,69 +118,14 @@ def _attention(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, o
     """Attention over inputs that are padded, without a mask."""
     for event in trace.events:
         name = event.name.removesuffix(".__call__")
-        if event.method != "__call__" or name.rpartition(".")[2] not in _ATTENTION:
+        if event.method != "__call__" or name.rpartition(".")[2] not in ATTENTION:
             continue
         if any(one.kind == UNCALLED for one in event.scopes) or event.open or not event.args:
             continue
-        padded = next((one for one in _inputs(event.args[0], trace)), None)
+        padded = next((one for one in padded_inputs(event.args[0], trace)), None)
         if padded is None:
             continue
         if any(one in event.kwargs for one in _MASKS) or len(event.args) > (3 if "Multihead" in name else 1):
             covered.append(str(event.place))
         else:
             yield "no_mask", event.place, padded.value
-
-
-def _inputs(value: Value, trace: Trace) -> Iterator[Padding]:
-    for one in ancestry(value, most=300):
-        at = batch_index(one)
-        if at is not None:
-            loader = iterated(at[0])
-            for column in columns_of(loader, at[1], trace):
-                yield from paddings(column, trace)
-            yield from pipeline_paddings(loader, column_name(loader, at[1]))
-
-
-def _unused(trace: Trace) -> Iterator[tuple[str, Place, object]]:
-    """A network that is given a mask or lengths and does nothing with them."""
-    for event in trace.of_role(Role.FORWARD):
-        network = event.receiver
-        if not isinstance(network, Instance) or any(one.kind == UNCALLED for one in event.scopes):
-            continue
-        function = _forward(network)
-        if function is None:
-            continue
-        for name, value in passed(event, function).items():
-            if _COVERING.search(name) and _is_of_batch(value) and not _is_read(function.node, name):
-                yield "unused_mask", _pooling(function), name
-
-
-def _forward(network: Instance) -> Function | None:
-    for name in ("forward", "construct"):
-        for cls in network.cls.lineage():
-            found_ = cls.attributes.get(name)
-            if isinstance(found_, Function):
-                return found_
-    return None
-
-
-def _is_of_batch(value: Value) -> bool:
-    return any(batch_index(one) is not None for each in options(value) for one in ancestry(each, most=10))
-
-
-def _is_read(node: ast.AST, name: str) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in ast.walk(node))
-
-
-def _pooling(function: Function) -> Place:
-    """The line that takes all of a sequence, or its last state, for the whole; the function where there is none."""
-    for node in ast.walk(function.node):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("mean", "max", "sum")
-        ):
-            return Place.of(function.module.file, node)
-        if isinstance(node, ast.Subscript) and ast.unparse(node.slice).replace(" ", "") in ("(:,-1)", ":,-1", "-1"):
-            return Place.of(function.module.file, node)
-    return Place.of(function.module.file, function.node)

@@ -9,6 +9,7 @@ from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.passes import training_data
 from trueline.checks.of_script.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
 from trueline.checks.of_script.reachable import all_values
+from trueline.checks.of_script.shares import overlapping_parts, unshared_workers
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
@@ -26,10 +27,18 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Samplers and shards of the training data of several processes, and lists of files that they divide."""
     trace = script.trace
     told: set[str] = set()
-    for said, place in (*_unsorted(trace), *_undivided(trace)):
+    for said, place in (*_unsorted(trace), *_undivided(trace), *_one_shard(trace)):
         if str(place) not in told:
             told.add(str(place))
             yield found(f"dp_05_in_script.{said}", place.where())
+    for place, count in overlapping_parts(trace):
+        if str(place) not in told:
+            told.add(str(place))
+            yield found("dp_05_in_script.overlap", place.where(), count=count)
+    for place in unshared_workers(trace):
+        if str(place) not in told:
+            told.add(str(place))
+            yield found("dp_05_in_script.same_in_workers", place.where())
     if told:
         return
     if not is_distributed(trace):
@@ -66,15 +75,20 @@ def _of_torch(loader: Made, has_epochs: bool, trace: Trace) -> Iterator[tuple[st
     if dividing:
         sampler = dividing[0]
         if isinstance(sampler, Made):
-            rank = sampler.event.arg(2, "rank")
-            if isinstance(rank, Const) and rank.value is not None and _is_open(sampler.event.arg(1, "num_replicas")):
-                yield "same_rank", sampler.event.place
+            if all(_has_fixed_rank(one) for one in dividing):
+                alone = not _is_open(sampler.event.arg(1, "num_replicas"))
+                yield "sampler_of_one" if alone else "same_rank", sampler.event.place
             elif has_epochs and _shuffles(sampler) and not _is_told_epoch(sampler, trace):
                 yield "no_set_epoch", sampler.event.place
         return
     if given or event.open or _divides_itself(event.arg(0, "dataset")) or depends_on_rank(loader):
         return
     yield "no_sampler", event.place
+
+
+def _has_fixed_rank(sampler: Value) -> bool:
+    rank = sampler.event.arg(2, "rank") if isinstance(sampler, Made) else None
+    return isinstance(rank, Const) and rank.value is not None
 
 
 def _shuffles(sampler: Made) -> bool:
@@ -124,6 +138,23 @@ def _of_pipeline(loader: Made) -> Iterator[tuple[str, Place]]:
         return
     if not depends_on_rank(loader):
         yield "no_shards", source.place
+
+
+def _one_shard(trace: Trace) -> Iterator[tuple[str, Place]]:
+    """Training data of which only one part is ever read, in however many processes."""
+    sources = [one for one in trace.events if one.name.startswith("mindspore.dataset.")]
+    fixed = [one for one in sources if isinstance(one.arg(None, "shard_id"), Const)]
+    for loop in training_loops(trace):
+        loader = loop.loader
+        source = _source(loader) if isinstance(loader, Made) else None
+        if source is None or source not in fixed:
+            continue
+        number, own = constant(source.arg(None, "num_shards")), constant(source.arg(None, "shard_id"))
+        if not isinstance(number, int) or number < 2 or own is None:
+            continue
+        # Where other parts are read elsewhere, it is a way to split.
+        if all(constant(one.arg(None, "shard_id")) == own for one in fixed):
+            yield "one_shard", source.place
 
 
 def _source(loader: Made) -> Event | None:

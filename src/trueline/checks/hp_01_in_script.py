@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none, suspect
@@ -12,7 +13,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Const, Made, Seq, Table, Value, ancestry, constant, options
+from trueline.script.values import Const, Instance, Made, Seq, Table, Value, ancestry, constant, options
 
 # Steps that are normalised by the gradients' size go as far as the rate says: from here on it is no rate.
 _ADAPTIVE: Final = dict.fromkeys(
@@ -27,17 +28,22 @@ _DECAYED: Final = {
     "WarmUpLR": 0, "cosine_decay_lr": 1, "exponential_decay_lr": 0, "polynomial_decay_lr": 0, "warmup_lr": 0,
     "natural_exp_decay_lr": 0, "inverse_decay_lr": 0, "piecewise_constant_lr": 1,
 }  # fmt: skip
+_OF_A_RATE: Final = re.compile(r"(^|_)(lr|lrs|rate|peak|base|max|highest|initial|init|start)(_|$)")
 _NAMES: Final = ("max_lr", "learning_rate", "learning_rates")
 
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """A learning rate that is written down, and where; ``scheduled`` where something changes it."""
+    """A learning rate that is written down, and where; ``scheduled`` where something changes it.
+
+    It is a ``part`` of a schedule of the project's own: nothing says what it is multiplied by.
+    """
 
     value: float
     place: Place
     kind: str
     scheduled: bool
+    part: bool = False
 
 
 @check("hp.01")
@@ -88,6 +94,8 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
 
 
 def _limit(rate: _Rate, *, clipped: bool) -> float | None:
+    if rate.part:
+        return None
     if rate.kind in _ADAPTIVE:
         return _ADAPTIVE[rate.kind]
     if rate.kind in _ALONE and not rate.scheduled and not clipped:
@@ -115,10 +123,27 @@ def _rates(event: Event, trace: Trace) -> Iterator[_Rate]:
             if at is not None:
                 yield from _numbers(value.event.arg(at, *_NAMES), kind, value.event.place, True)
             continue
+        if isinstance(value, Instance):
+            yield from _of_schedule(value, kind)
+            continue
         yield from _numbers(value, kind, event.place, scheduled)
     for table in ancestry(event.arg(0, "params"), most=60):
         if isinstance(table, Table) and "lr" in table.items:
             yield from _numbers(table.items["lr"], kind, event.place, scheduled)
+
+
+def _of_schedule(value: Instance, kind: str) -> Iterator[_Rate]:
+    """The highest of the rates that a schedule of the project's own keeps, by their names."""
+    if not any(base.endswith("LearningRateSchedule") for base in value.cls.library_bases()):
+        return
+    held = [
+        rate
+        for name, one in value.attributes.items()
+        if _OF_A_RATE.search(name)
+        for rate in _numbers(one, kind, value.place, True)
+    ]
+    if held:
+        yield replace(max(held, key=lambda one: one.value), part=True)
 
 
 def _is_of(value: Value | None, event: Event) -> bool:

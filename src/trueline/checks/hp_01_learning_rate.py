@@ -31,10 +31,11 @@ from statistics import fmean, median
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.feeding import training
-from trueline.checks.of_run.rates import Optimized, optimized
+from trueline.checks.of_run.feeding import Stream, training
+from trueline.checks.of_run.looks import optimizer_where
+from trueline.checks.of_run.rates import Optimized, in_turn
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Certainty, Finding, Where
+from trueline.model.finding import Certainty, Finding
 from trueline.tune.lr.divergence import Divergence
 
 _FEWEST: Final = 4
@@ -43,23 +44,38 @@ _ENOUGH: Final = 5
 # The rate has been raised by so much: a warm-up.
 _WARMED: Final = 1.5
 _FLAT: Final = 0.01
+# An update of so many times the largest that is sound leaves nothing of the weights.
+_MANY: Final = 10
 
 
 @check("hp.01", "the learning rate is too high or too low")
 def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> Iterator[Finding]:
     """The course of the loss, and how far updates go."""
-    steps = optimized(run)
-    if steps is None:
+    turns = in_turn(run)
+    if not turns:
         yield na("hp_01.no_updates")
         return
     losses = run.rank(run.ranks[0]).curve("loss")
-    values = list(losses.values)
-    if len(values) < _FEWEST:
-        yield na("hp_01.too_short", count=len(values))
-        return
-    high = _too_high(steps, list(losses.steps), values, max_update)
-    low = _too_low(run, steps, values, min_moved) if high is None else None
-    yield high or low or none("hp_01.fine", **_seen(steps, values))
+    curve = list(zip(losses.steps, losses.values, strict=True))
+    told: set[tuple[str | None, int | None]] = set()
+    fine: Finding | None = None
+    for place, steps in enumerate(turns):
+        # The losses of an optimizer's own turn: the last one's go on to the end of the run.
+        end = turns[place + 1].updates[0].step if place + 1 < len(turns) else math.inf
+        own = [(at, value) for at, value in curve if steps.updates[0].step <= at < end or len(turns) == 1]
+        if len(own) < _FEWEST:
+            continue
+        at, values = [one for one, _ in own], [one for _, one in own]
+        high = _too_high(run, steps, at, values, max_update)
+        low = _too_low(run, steps, at, values, min_moved) if high is None else None
+        problem = high or low
+        if problem is None:
+            fine = fine or none("hp_01.fine", **_seen(steps, values))
+        elif (problem.where.file, problem.where.line) not in told:
+            told.add((problem.where.file, problem.where.line))
+            yield problem
+    if not told:
+        yield fine or na("hp_01.too_short", count=len(curve))
 
 
 def _seen(steps: Optimized, values: Sequence[float]) -> dict[str, Any]:
@@ -78,31 +94,36 @@ def _ratio(steps: Optimized) -> float | None:
     return median(known) if known else None
 
 
-def _too_high(steps: Optimized, at: Sequence[int], values: Sequence[float], max_update: float) -> Finding | None:
-    start = median(values[: min(3, len(values))])
-    if not math.isfinite(start):
-        return None
+def _too_high(
+    run: Run, steps: Optimized, at: Sequence[int], values: Sequence[float], max_update: float
+) -> Finding | None:
     broken = next((place for place, one in enumerate(values) if not math.isfinite(one)), None)
     finite = values[:broken]
+    if not finite:
+        return None
+    start = median(finite[:3])
     tail = median(finite[-max(len(finite) // 5, 1) :])
     ratio = _ratio(steps)
     params: dict[str, Any] = {"lr": max(steps.rates), "first": start, "last": tail}
     evidence: list[Any] = [{"first": start, "last": tail, "lr": max(steps.rates), "update": ratio}]
     if broken is not None:
-        # A number that is not finite has many causes: the rate is one where the loss has run away before.
-        if max(finite) > 10 * max(abs(start), 1e-12) and finite[-1] > start:
-            where = Where(step=at[broken])
+        # A number that is not finite has many causes: the rate is one where the loss has run away before, or where by
+        # the rate alone, whatever the gradients were, the first update was many times the weights.
+        ran_away = max(finite) > 10 * max(abs(start), 1e-12) and finite[-1] > start
+        if ran_away or (steps.adaptive and ratio is not None and ratio > _MANY * max_update):
+            where = optimizer_where(run, steps.number, at[broken])
             return found("hp_01.to_infinity", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
         return None
     if _diverges(values) and tail > start:
-        where = Where(step=at[max(range(len(values)), key=values.__getitem__)])
+        where = optimizer_where(run, steps.number, at[max(range(len(values)), key=values.__getitem__)])
         return found("hp_01.diverges", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
     half = len(values) // 2
     # The first loss is before any update; those that follow may have jumped already.
     stays = half >= _ENOUGH and fmean(values[half:]) > min(0.9 * start, 2 * values[0]) > 0
     if ratio is not None and ratio > max_update and stays:
         params |= {"update": f"{ratio:.3g}", "measured": ratio, "limit": max_update}
-        return found("hp_01.large_updates", Where(step=at[0]), certainty=Certainty.LIKELY, evidence=evidence, **params)
+        where = optimizer_where(run, steps.number, at[0])
+        return found("hp_01.large_updates", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
     return None
 
 
@@ -115,16 +136,19 @@ def _diverges(values: Sequence[float]) -> bool:
     return len(values) >= _FEWEST and min(values[2:]) > 10 * max(abs(values[0]), 1e-12)
 
 
-def _too_low(run: Run, steps: Optimized, values: Sequence[float], min_moved: float) -> Finding | None:
+def _too_low(
+    run: Run, steps: Optimized, at: Sequence[int], values: Sequence[float], min_moved: float
+) -> Finding | None:
     moved = steps.moved
     rates = steps.rates
     # No way at all is no matter of the rate: the gradients are zero.
     if moved is None or not 0 < moved < min_moved or not all(math.isfinite(one) for one in values):
         return None
-    if max(rates) > _WARMED * rates[0]:
+    # One that is still being raised may have been meant to get where it moves something.
+    if max(rates) > _WARMED * rates[0] and max(rates) == rates[-1]:
         return None
     # The same samples in the first pass and in the last: what one batch differs from another does not count.
-    passes = max((len(one.iterations()) for one in training(run)), default=0)
+    passes = max((_passes(one, at[0], at[-1]) for one in training(run)), default=0)
     part = max(len(values) // max(passes, 2), 1)
     first, last = fmean(values[:part]), fmean(values[-part:])
     params: dict[str, Any] = {"lr": max(rates), "moved": f"{moved:.2g}", "first": first, "last": last}
@@ -133,6 +157,12 @@ def _too_low(run: Run, steps: Optimized, values: Sequence[float], min_moved: flo
         "limit": min_moved,
         "evidence": [{"first": first, "last": last, "updates": len(rates)}],
     }
+    where = optimizer_where(run, steps.number)
     if passes >= 2 and abs(first - last) < _FLAT * max(abs(first), 1e-12):
-        return found("hp_01.too_low", Where(), certainty=Certainty.LIKELY, **seen, **params)
-    return suspect("hp_01.too_low", Where(), **seen, **params)
+        return found("hp_01.too_low", where, certainty=Certainty.LIKELY, **seen, **params)
+    return suspect("hp_01.too_low", where, **seen, **params)
+
+
+def _passes(stream: Stream, first: int, last: int) -> int:
+    """How many passes over a loader began in these steps."""
+    return sum(first <= batches[0].step <= last for batches in stream.iterations())

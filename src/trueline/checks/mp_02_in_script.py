@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.gradients import is_divided, scaled_by, touches_gradients
-from trueline.model.finding import Finding
+from trueline.checks.of_script.operators import PRODUCTS, operands, operator_name
+from trueline.model.finding import Certainty, Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Const, Made, Symbol, ancestry, constant, options
+from trueline.script.values import Const, Made, Symbol, Value, ancestry, constant, options
 
 _HALF: Final = (
     "torch.float16",
@@ -57,6 +59,12 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not places:
         yield na("mp_02_in_script.no_half")
         return
+    low = _too_low(trace)
+    if low is not None:
+        yield found(
+            "mp_02_in_script.low", low[1].where(), certainty=Certainty.LIKELY, measured=low[0], limit=_LOW, scale=low[0]
+        )
+        return
     scaled, unused = _scaled(trace)
     if scaled is None:
         yield found("mp_02_in_script.no_scale", _place(trace, places[0], unused=unused).where())
@@ -68,6 +76,11 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 _BY_HAND: Final = Place("", 0)
 _HIGHEST: Final = 2.0**32
+# A scale below the lowest of those in use gives the gradients of float16 next to no room.
+_LOW: Final = 8.0
+_USUAL: Final = 128.0
+# A scale that grows gets to the usual ones in so many updates without harm.
+_SOON: Final = 200
 
 
 def _half(trace: Trace) -> Iterator[Place]:
@@ -85,7 +98,15 @@ def _casts(event: Event) -> bool:
         return event.name.endswith("Module.half")
     if event.method in ("to_float", "auto_mixed_precision"):
         return _asks_for_half(event)
-    return event.name == "mindspore.train.Model" and constant(event.arg(None, "amp_level")) == "O3"
+    return event.name == "mindspore.train.Model" and _is_half_model(event)
+
+
+def _is_half_model(event: Event) -> bool:
+    """O2 brings a scale of its own, unless it is told to do without."""
+    level = constant(event.arg(None, "amp_level"))
+    if level == "O2":
+        return constant(event.arg(None, "loss_scale_manager"), 0) is None
+    return level in ("O1", "O3", "auto")
 
 
 def _is_half_autocast(event: Event) -> bool:
@@ -142,13 +163,40 @@ def _scaled(trace: Trace) -> tuple[Place | None, bool]:
             return event.place, False
         unused = True
     for event in trace.of_role(Role.BACKWARD):
-        if is_divided(event.receiver):
+        if _is_multiplied(event.receiver):
             return _BY_HAND, False
     for event in trace.of_role(Role.BUILD_OPTIMIZER):
         scale = constant(event.arg(None, "loss_scale"), 1.0)
         if isinstance(scale, int | float) and scale > 1:
             return _BY_HAND, False
     return None, unused
+
+
+def _is_multiplied(loss: Value | None) -> bool:
+    """Whether a loss is multiplied, before backward, by what may be a scale: a weight or a share is none."""
+    waiting = list(options(loss))
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or (isinstance(one, Made) and one.event.role in (Role.LOSS, Role.FORWARD)):
+            continue
+        seen.add(id(one))
+        if operator_name(one) in PRODUCTS and any(_may_be_scale(side) for side in operands(one)[:2]):
+            return True
+        waiting.extend(side for side in one.parts() if _has_loss(side))
+    return False
+
+
+def _may_be_scale(value: Value) -> bool:
+    """A number above those of weights, or one of which nothing is known but that no loss is in it."""
+    known = constant(value)
+    if isinstance(known, int | float):
+        return known >= _LOW
+    return not _has_loss(value)
+
+
+def _has_loss(value: Value) -> bool:
+    return any(isinstance(one, Made) and one.event.role in (Role.LOSS, Role.FORWARD) for one in ancestry(value))
 
 
 def _is_used(built: Event, trace: Trace) -> bool:
@@ -190,13 +238,41 @@ def _absurd(trace: Trace) -> tuple[float, Place] | None:
     for event in trace.events:
         if event.name.rpartition(".")[2] not in _SCALING or any(one.kind == UNCALLED for one in event.scopes):
             continue
-        given = event.arg(0, "init_scale", "scale_value", "init_loss_scale", "loss_scale", "loss_scale_value")
-        if event.name.endswith("GradScaler"):
-            given = event.arg(1, "init_scale")
+        given = _first_scale(event)
         scale = constant(given, 1.0)
         if isinstance(scale, int | float) and isinstance(given, Const) and not 1 <= scale <= _HIGHEST:
             return float(scale), given.origin or event.place
     return None
+
+
+def _too_low(trace: Trace) -> tuple[float, Place] | None:
+    """A scale that is close to none, and does not grow soon."""
+    for event in trace.events:
+        kind = event.name.rpartition(".")[2]
+        if kind not in _SCALING or any(one.kind == UNCALLED for one in event.scopes) or not _is_used(event, trace):
+            continue
+        given = _first_scale(event)
+        scale = constant(given)
+        if isinstance(scale, int | float) and 1 < scale < _LOW and not _grows_soon(event, kind, scale):
+            return float(scale), (given.origin if isinstance(given, Const) else None) or event.place
+    return None
+
+
+def _grows_soon(event: Event, kind: str, scale: float) -> bool:
+    if kind.startswith(("Static", "Fixed")):
+        return False
+    window = constant(event.arg(2 if kind != "GradScaler" else None, "growth_interval", "scale_window"), 2000)
+    factor = constant(event.arg(1 if kind != "GradScaler" else None, "growth_factor", "scale_factor"), 2.0)
+    if not isinstance(window, int | float) or not isinstance(factor, int | float) or factor <= 1:
+        # Nothing is known of how it grows.
+        return not isinstance(factor, int | float) or not isinstance(window, int | float)
+    return window * math.log(_USUAL / scale, factor) < _SOON
+
+
+def _first_scale(event: Event) -> Value | None:
+    if event.name.endswith("GradScaler"):
+        return event.arg(1, "init_scale")
+    return event.arg(0, "init_scale", "scale_value", "init_loss_scale", "loss_scale", "loss_scale_value")
 
 
 def _fixed_and_unequal(trace: Trace) -> Place | None:
@@ -207,7 +283,9 @@ def _fixed_and_unequal(trace: Trace) -> Place | None:
             for built in trace.of_role(Role.BUILD_OPTIMIZER):
                 own = constant(built.arg(None, "loss_scale"), 1.0)
                 if isinstance(own, int | float) and isinstance(scale, int | float) and own != scale:
-                    return built.place
+                    # Where the optimizer was told a scale, it is the manager that was not.
+                    told = built.arg(None, "loss_scale") is not None and event.arg(0, "loss_scale") is None
+                    return event.place if told else built.place
     return None
 
 

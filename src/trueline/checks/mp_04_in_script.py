@@ -8,6 +8,7 @@ from typing import Final
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.gradients import gives_gradient, scaled_by
 from trueline.model.finding import Finding
+from trueline.script.place import Place
 from trueline.script.roles import Role, is_scaler
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -26,13 +27,16 @@ def from_script(script: Script) -> Iterator[Finding]:
     asked = [*script.trace.named("torch.autograd.grad"), *_within_gradients(script.trace)]
     for event in asked:
         of = event.receiver if event.implied else event.arg(0, "outputs")
-        if scaled_by(of) is None and not _is_scaled_by_hand(of):
+        by_hand = _scaled_by_hand(of)
+        if scaled_by(of) is None and by_hand is None:
             plain.append(str(event.place))
         elif _is_divided(event, script.trace):
             divided.append(str(event.place))
         elif str(event.place) not in told:
             told.add(str(event.place))
-            yield found("mp_04_in_script.penalty_of_scaled", event.place.where())
+            # A scale that is written out stands where it is multiplied with; else where the gradients are asked for.
+            place = by_hand or event.place
+            yield found("mp_04_in_script.penalty_of_scaled", place.where())
     if divided or plain:
         yield none("mp_04_in_script.unscaled", evidence=[*divided, *plain])
     elif not told:
@@ -44,11 +48,10 @@ def _within_gradients(trace: Trace) -> Iterator[Event]:
     return (one for one in trace.of_role(Role.BACKWARD) if one.implied and gives_gradient(one))
 
 
-def _is_scaled_by_hand(value: Value | None) -> bool:
-    return any(
-        isinstance(one, Derived) and one.op == "Mult" and any(_is_factor(side) for side in one.of)
-        for one in options(value)
-    )
+def _scaled_by_hand(value: Value | None) -> Place | None:
+    """Where a loss is multiplied by a large number."""
+    products = [one for one in options(value) if isinstance(one, Derived) and one.op == "Mult"]
+    return next((one.place for one in products if any(_is_factor(side) for side in one.of)), None)
 
 
 def _is_factor(value: Value) -> bool:

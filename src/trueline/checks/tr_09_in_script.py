@@ -16,7 +16,7 @@ from trueline.checks.of_script.forwards import (
     values_trained,
 )
 from trueline.checks.of_script.gradients import is_without_gradient
-from trueline.checks.of_script.layers import is_leaf
+from trueline.checks.of_script.layers import is_single
 from trueline.checks.of_script.modes import Found, Mode, acting_layers, modes_at, settings, starts_in
 from trueline.model.finding import Finding
 from trueline.script.place import Place
@@ -168,6 +168,6 @@ def _set_alone(layers: Sequence[Value], modes: Sequence[Found], event: Event) ->
         setting = mode.setting
         if mode.mode is Mode.TRAINING and mode.certain and setting is not None:
             receiver = setting.event.receiver
-            alone = is_leaf(receiver) and not any(one is receiver for one in options(event.receiver))
+            alone = is_single(receiver) and not any(one is receiver for one in options(event.receiver))
             if alone and len(layers) >= 1 and not setting.event.implied:
                 yield setting.event.place

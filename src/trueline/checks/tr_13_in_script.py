@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import forward_around, is_forward
@@ -17,11 +17,12 @@ from trueline.checks.of_script.layers import (
     values_used,
 )
 from trueline.checks.of_script.networks import networks_given
+from trueline.checks.of_script.unread import unread_in
 from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
-from trueline.script.trace import BRANCH, CALL, HANDLER, Event, Trace
+from trueline.script.trace import BRANCH, CALL, HANDLER, UNCALLED, Event, Trace
 from trueline.script.values import Derived, Function, Instance, Made, Seq, Table, Value, constant, options
 
 # Methods that give a tensor made from a parameter, which is no parameter any more.
@@ -36,7 +37,8 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Layers in plain lists, layers built in forward, parameters that are lost or never used."""
     trace = script.trace
     told: set[Place] = set()
-    for one in (*_in_plain_lists(trace), *_built_in_forward(trace), *_lost(trace), *_unused(trace)):
+    lost = (*_in_plain_lists(trace), *_built_in_forward(trace), *_lost(trace))
+    for one in (*lost, *_unused(trace), *_never_read(script), *_spare(trace)):
         place = Place(one.where.file or "", one.where.line or 0)
         if place not in told:
             told.add(place)
@@ -136,3 +138,62 @@ def _unused(trace: Trace) -> Iterator[Finding]:
         used = values_used(trace) if used is None else used
         if id(value) not in used:
             yield found("tr_13_in_script.unused", event.place.where(), name=name)
+
+
+def _never_read(script: Script) -> Iterator[Finding]:
+    """Layers that an optimizer holds and nothing reads: what follows from a network that is wrongly connected."""
+    given = [one for event in script.trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)]
+    held = {id(part) for one in given for part in registered_in(one)}
+    for one in unread_in(script):
+        if one.has_weights and id(one.owner) in held:
+            yield found("tr_13_in_script.layer_unused", one.event.place.where(), because="cg.03", name=one.name)
+
+
+# What is done with a network without going through it.
+_AROUND: Final = frozenset(
+    ("parameters", "named_parameters", "trainable_params", "get_parameters", "parameters_and_names", "train", "eval",
+     "set_train", "to", "cuda", "cpu", "float", "zero_grad", "state_dict", "__setattr__", "__new__", "__init__",
+     "requires_grad_", "set_grad", "print", "update_parameters_name")
+)  # fmt: skip
+
+
+def _spare(trace: Trace) -> Iterator[Finding]:
+    """Networks whose weights an optimizer holds beside those of the trained one, and that nothing goes through."""
+    called = [one for event in trace.of_role(Role.FORWARD) for one in options(event.receiver)]
+    for event in trace.of_role(Role.BUILD_OPTIMIZER):
+        if any(one.kind in (BRANCH, HANDLER, UNCALLED) for one in event.scopes):
+            continue
+        networks = list({id(one): one for one in networks_given(event)}.values())
+        through = {id(part) for one in called for part in registered_in(one)}
+        spare = [one for one in networks if id(one) not in through and _is_left(one, trace)]
+        # Where none of them is gone through, the way to the network is not known.
+        for one in spare if len(spare) < len(networks) else ():
+            kind = one.cls.name if isinstance(one, Instance) else one.name.rpartition(".")[2]
+            yield found("tr_13_in_script.spare", event.place.where(), kind=kind)
+
+
+def _is_left(network: Value, trace: Trace) -> TypeGuard[Instance | Made]:
+    """Whether all that happens to a network, and to what is in it, is that it is built and optimized."""
+    if not isinstance(network, Instance | Made) or not has_weights(network):
+        return False
+    inside = {id(one) for one in registered_in(network)}
+    for event in trace.events:
+        if event.method in _AROUND or id(event.result) in inside:
+            continue
+        given = (event.receiver, *event.args, *event.kwargs.values())
+        if any(_touches(value, inside) for value in given if value is not None):
+            return False
+    return True
+
+
+def _touches(value: Value, networks: set[int]) -> bool:
+    """Whether a value is one of these networks or has one in it; their weights as a list are not meant."""
+    waiting, seen = [value], 0
+    while waiting and seen < 60:
+        one = waiting.pop()
+        seen += 1
+        if id(one) in networks:
+            return True
+        if not (isinstance(one, Made) and one.event.method in _AROUND):
+            waiting.extend(one.parts())
+    return False

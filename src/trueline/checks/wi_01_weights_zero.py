@@ -70,7 +70,7 @@ def _alike(rank: RankFolder, weights: list[ParamInfo], max_share: float) -> Iter
         assert one.initial is not None
         if one.initial.zeros == one.initial.count:
             zero.append(one)
-        elif one.initial.minimum == one.initial.maximum:
+        elif one.initial.minimum == one.initial.maximum and one.initial.non_finite == 0:
             constant.append(one)
         elif one.equal_rows and one.shape[0] > 1:
             rows.append(one)

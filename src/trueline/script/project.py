@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,21 +24,30 @@ class Project:
     def __init__(self, roots: Sequence[Path], entries: Sequence[Path]) -> None:
         self._roots = [root.resolve() for root in roots]
         self._base = Path.cwd()
-        self._files: dict[Path, SourceFile] = {}
+        # What all parts of the project know of its files, and those that this one has opened.
+        self._known: dict[Path, SourceFile] = {}
+        self._opened: dict[Path, SourceFile] = {}
         self._found: dict[tuple[str, str], Path | None] = {}
         self.entries = [self.source(path) for path in entries]
 
     @property
     def files(self) -> Sequence[SourceFile]:
         """All files that were read so far."""
-        return list(self._files.values())
+        return list(self._opened.values())
 
     def source(self, path: Path) -> SourceFile:
         """A file, read once."""
         path = path.resolve()
-        if path not in self._files:
-            self._files[path] = read_source(path, self._shown(path))
-        return self._files[path]
+        if path not in self._known:
+            self._known[path] = read_source(path, self._shown(path))
+        return self._opened.setdefault(path, self._known[path])
+
+    def part(self, entries: Sequence[SourceFile]) -> Project:
+        """The same project, begun from some of its files only."""
+        other = copy.copy(self)
+        other._opened = {one.path.resolve(): one for one in entries}
+        other.entries = list(entries)
+        return other
 
     def _shown(self, path: Path) -> str:
         try:

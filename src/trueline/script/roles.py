@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from trueline.script.factories import is_factory
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Instance, Made, Unknown, Value, options
 
@@ -163,7 +164,7 @@ def is_network(value: Value | None) -> bool:
         if isinstance(one, Instance):
             if any(base in NETWORKS or _looks_like_layer(base) for base in one.cls.library_bases()):
                 return True
-        elif isinstance(one, Made) and one.is_object and _looks_like_layer(one.name):
+        elif isinstance(one, Made) and (is_factory(one.name) or (one.is_object and _looks_like_layer(one.name))):
             return True
     return False
 
@@ -272,6 +273,18 @@ def _by_method(method: str, receiver: Value) -> Role | None:
     if method in ("clip_grad_norm_", "clip_gradients", "clip_grad_value_"):
         return Role.CLIP
     return None
+
+
+_ENGINES: Final = ("accelerate.", "lightning.", "deepspeed.", "torch.autograd.backward")
+_ENGINE_NAMES: Final = ("accelerator", "fabric", "engine", "strategy")
+
+
+def loss_given(event: Event) -> Value | None:
+    """The loss of a backward that is called on something else and given it: ``accelerator.backward(loss)``."""
+    given = event.arg(0, "loss", "tensor", "tensors")
+    by_name = event.receiver is not None and hint(event.receiver).lower().endswith(_ENGINE_NAMES)
+    known = event.name.startswith(_ENGINES) or isinstance(event.receiver, Instance) or by_name
+    return given if known and given is not None else event.receiver
 
 
 def _by_hint(receiver: Value) -> Role | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from trueline.script.programs import programs_of
 from trueline.script.project import Project, open_project
 from trueline.script.reading.reader import read_trace
 from trueline.script.source import SourceFile
@@ -15,8 +16,10 @@ from trueline.script.trace import Trace
 class Script:
     """The noun: files, and what happens when they run, as far as reading can tell."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, trace: Trace | None = None) -> None:
         self._project = project
+        if trace is not None:
+            self.trace = trace
 
     @property
     def files(self) -> Sequence[SourceFile]:
@@ -27,6 +30,16 @@ class Script:
     def trace(self) -> Trace:
         """What happens, in order."""
         return read_trace(self._project)
+
+    @cached_property
+    def programs(self) -> Sequence[Script]:
+        """The script itself; or, where several of its files train when they are run, each of these, and the rest."""
+        return [Script(part, trace) for part, trace in programs_of(self._project)] or [self]
+
+    @property
+    def entries(self) -> Sequence[SourceFile]:
+        """The files that were asked for."""
+        return self._project.entries
 
     @cached_property
     def frameworks(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ _IGNORE: Final = re.compile(r"#\s*trueline:\s*ignore(?:\[([^\]]*)\])?\s*(.*)")
 _MAX_BYTES: Final = 8 << 20
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SourceFile:
     """One file; where it could not be read or is no Python, ``trouble`` says why and the tree is empty."""
 

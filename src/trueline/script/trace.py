@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from trueline.script.place import Place
-from trueline.script.values import Attribute, Function, Item, Made, Value
+from trueline.script.values import Attribute, Function, Instance, Item, Made, Value
 
 if TYPE_CHECKING:
     from trueline.script.roles import Role
@@ -109,6 +109,10 @@ class Trace:
 
     events: list[Event] = field(default_factory=list)
     returned: dict[int, list[Value]] = field(default_factory=dict)
+    # Conditions that were asked, also those of comprehensions and of ``a if b else c``.
+    tests: list[Value] = field(default_factory=list)
+    # What each dataset of the project's own gives, by the object's identity.
+    samples: dict[int, list[Value]] = field(default_factory=dict)
     # What could not be followed: a place and why. With these the trace is not the whole truth.
     lost: list[tuple[Place, str]] = field(default_factory=list)
 
@@ -131,6 +135,10 @@ class Trace:
     def returns_of(self, function: Function) -> Sequence[Value]:
         """What a function of the project returned, each time it was read."""
         return self.returned.get(id(function.node), ())
+
+    def samples_of(self, dataset: Instance) -> Sequence[Value]:
+        """What a dataset of the project gives for an index, or as it is gone through."""
+        return self.samples.get(id(dataset), ())
 
 
 def iterated(value: Value | None) -> Value | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.script.factories import is_factory
 from trueline.script.place import Place
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ class Made(Value):
 
     @property
     def is_object(self) -> bool:
-        """Whether a class was called: its last word, without leading underscores, begins with a capital."""
-        return is_class_name(self.event.name)
+        """Whether a class was called, or what builds a network: see ``is_class_name`` and ``is_factory``."""
+        return is_class_name(self.event.name) or is_factory(self.event.name)
 
     def parts(self) -> Sequence[Value]:
         event = self.event
@@ -266,7 +267,7 @@ class ModuleRoom(Value):
 
 
 def is_class_name(name: str) -> bool:
-    """Whether a library's thing is a class by the look of its name."""
+    """Whether a library's thing is a class: its last word, without leading underscores, begins with a capital."""
     last = name.rpartition(".")[2].lstrip("_")
     return last[:1].isupper()
 

@@ -16,7 +16,8 @@ draw = np.random.default_rng(0)
 x = draw.standard_normal((64, 8)).astype(np.float32)
 y = ((x[:, 0] > 0).astype(np.int32) + (x[:, 1] > 0)).astype(np.int32)
 start = rank * 8
-train = ds.NumpySlicesDataset((x[start : start + 32], y[start : start + 32]), ["x", "y"], shuffle=True).batch(16)
+own = (x[start : start + 32], y[start : start + 32])  # expect: dp.05
+train = ds.NumpySlicesDataset(own, ["x", "y"], shuffle=True).batch(16)
 net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 3))
 optimizer = nn.SGD(net.trainable_params(), learning_rate=0.05)
 reduce = nn.DistributedGradReducer(optimizer.parameters, mean=True, degree=world)

@@ -19,7 +19,7 @@ class Net(nn.Cell):
         super().__init__()
         self.body = nn.Dense(6, 16)
         self.head = nn.Dense(16, 2)
-        self.scale = ms.Parameter(ops.ones((16,)), name="scale")  # expect: tr.13
+        self.scale = ms.Parameter(ops.ones((16,)), name="scale")  # expect: cg.03
         self.shift = ms.Parameter(ops.zeros((16,)), name="shift")
 
     def construct(self, inputs):

@@ -17,7 +17,7 @@ class Net(nn.Module):
         super().__init__()
         self.body = nn.Linear(6, 16)
         self.head = nn.Linear(16, 2)
-        self.scale = nn.Parameter(torch.ones(16))  # expect: tr.13
+        self.scale = nn.Parameter(torch.ones(16))  # expect: cg.03
         self.shift = nn.Parameter(torch.zeros(16))
 
     def forward(self, inputs):

@@ -26,10 +26,11 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Optimized:
-    """All steps of the one optimizer of a run."""
+    """All steps of one optimizer, the only one of a run or one of several that took turns."""
 
     kind: str
     updates: Sequence[Update]
+    number: int = 0
 
     @property
     def adaptive(self) -> bool:
@@ -50,15 +51,35 @@ class Optimized:
 
 def optimized(run: Run) -> Optimized | None:
     """The optimizer's steps, where there is one optimizer that has made any."""
+    found = in_turn(run)
+    return found[0] if len(found) == 1 else None
+
+
+def in_turn(run: Run) -> list[Optimized]:
+    """The steps of each optimizer, where one was done before the next began; none where they work at the same time."""
     if not run.ranks:
-        return None
+        return []
     folder = run.rank(run.ranks[0])
-    events = [one for one in folder.events(EventName.STEP, phase="train") if not one.get("skipped")]
-    if not events or len({one.get("optimizer") for one in events}) != 1:
-        return None
+    turns: dict[int, list[dict[str, Any]]] = {}
+    before: int | None = None
+    for event in folder.events(EventName.STEP, phase="train"):
+        if event.get("skipped"):
+            continue
+        number = int(event.get("optimizer") or 0)
+        if number != before and number in turns:
+            return []
+        before = number
+        turns.setdefault(number, []).append(event)
+    found = [_of_events(run, folder, number, events, alone=len(turns) == 1) for number, events in turns.items()]
+    return [one for one in found if one is not None]
+
+
+def _of_events(
+    run: Run, folder: RankFolder, number: int, events: Sequence[dict[str, Any]], *, alone: bool
+) -> Optimized | None:
     kind = str(events[0].get("kind"))
-    norm, count = _weights(folder)
-    momentum = _momentum(run)
+    norm, count = _weights(folder, None if alone else number)
+    momentum = _momentum(run, number)
     empty = Optimized(kind, [])
     updates = []
     for event in events:
@@ -73,20 +94,24 @@ def optimized(run: Run) -> Optimized | None:
         elif norm > 0 and gradient is not None:
             ratio = rate * decode(gradient) / (1 - momentum) / norm
         updates.append(Update(int(event["step"]), rate, ratio))
-    return Optimized(kind, updates)
+    return Optimized(kind, updates, number)
 
 
-def _weights(folder: RankFolder) -> tuple[float, int]:
-    """The norm of all weights that the optimizer holds, at the beginning, and how many they are."""
-    held = [one for one in folder.params if one.optimizer is not None and one.initial is not None and not one.buffer]
-    known = [one.initial for one in held if one.initial is not None]
+def _weights(folder: RankFolder, optimizer: int | None) -> tuple[float, int]:
+    """The norm of all weights that an optimizer (or any) holds, at the beginning, and how many they are."""
+    held = [
+        one.initial
+        for one in folder.params
+        if not one.buffer and one.optimizer is not None and optimizer in (None, one.optimizer)
+    ]
+    known = [one for one in held if one is not None]
     return math.sqrt(sum(one.l2**2 for one in known)), sum(one.count for one in known)
 
 
-def _momentum(run: Run) -> float:
+def _momentum(run: Run, number: int) -> float:
     optimizers: Any = run.info.hyper.get("optimizers")
     try:
-        found = optimizers[0]["groups"][0].get("momentum", 0)
+        found = optimizers[number]["groups"][0].get("momentum", 0)
     except (KeyError, IndexError, TypeError, AttributeError):
         return 0.0
     return min(float(found), 0.99) if isinstance(found, int | float) else 0.0

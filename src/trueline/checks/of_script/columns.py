@@ -79,6 +79,11 @@ def _columns(value: Value, index: object, trace: Trace, depth: int) -> Iterator[
             if inner is not None:
                 yield from _columns(inner, index, trace, depth + 1)
     elif isinstance(value, Instance):
+        own = trace.samples_of(value)
+        for one in own:
+            yield from _at(one.items[0] if isinstance(one, Seq) and one.kind == "generator" else one, index)
+        if own:
+            return
         for name in ("__getitem__", "__iter__", "__next__"):
             method = next((cls.attributes[name] for cls in value.cls.lineage() if name in cls.attributes), None)
             if isinstance(method, Function):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.of_script.networks import parts_of
+from trueline.script.factories import is_factory
 from trueline.script.reading.elements import layers_in, registered_in
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import Event, Trace
@@ -47,6 +48,11 @@ def has_weights(layer: Value | None) -> bool:
 def is_leaf(layer: Value | None) -> bool:
     """Whether it is a library's layer, and no container."""
     return isinstance(layer, Made) and is_network(layer) and layers_in(layer) is None
+
+
+def is_single(layer: Value | None) -> bool:
+    """Whether it is one layer, and no whole network that a library has built."""
+    return is_leaf(layer) and isinstance(layer, Made) and not is_factory(layer.name)
 
 
 def layers_within(value: Value | None) -> Iterator[Value]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,12 +11,27 @@ from typing import Final
 
 from trueline.script.place import Place
 from trueline.script.trace import LOOP, Event
-from trueline.script.values import Const, Derived, Instance, Item, Made, Seq, Symbol, Table, Unknown, Value, options
+from trueline.script.values import (
+    Const,
+    Derived,
+    Function,
+    Instance,
+    Item,
+    Made,
+    Seq,
+    Symbol,
+    Table,
+    Unknown,
+    Value,
+    options,
+)
 
 _PIPELINE: Final = "mindspore.dataset."
 # Sources of MindSpore that shuffle unless they are told not to, where a sampler can do it.
 _SHUFFLED_SAMPLERS: Final = ("RandomSampler", "WeightedRandomSampler", "SubsetRandomSampler", "PKSampler")
 _SEQUENTIAL_SAMPLERS: Final = ("SequentialSampler", "SubsetSampler")
+# Names in a sampler of the project's own that may have to do with another order.
+_CHANCE: Final = re.compile(r"rand|shuffl|perm|sampl|choice|rng|gen|seed|draw|epoch|multinomial|hash", re.IGNORECASE)
 
 
 class Order(StrEnum):
@@ -62,7 +79,10 @@ def _of_torch(loader: Made) -> LoaderOrder:
     shuffle = event.arg(2, "shuffle")
     given = [one for one in (sampler, batches) if one is not None and not _is_none(one)]
     if given:
-        return LoaderOrder(_of_sampler(given[0]), loader, event.place, name)
+        own = given[0]
+        if isinstance(own, Instance) and (place := own_order(own)) is not None:
+            return LoaderOrder(Order.SEQUENTIAL, loader, place, own.cls.name)
+        return LoaderOrder(_of_sampler(own), loader, event.place, name)
     if event.open:
         return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
     if shuffle is not None and not isinstance(shuffle, Const):
@@ -126,6 +146,45 @@ def _of_sampler(sampler: Value) -> Order:
                 inner = one.event.arg(0, "sampler")
                 return _of_sampler(inner) if inner is not None else Order.UNKNOWN
     return Order.UNKNOWN
+
+
+def own_order(sampler: Instance) -> Place | None:
+    """Where a sampler of the project gives its indexes, if nothing in it could ever give them in another order."""
+    method = next((cls.attributes["__iter__"] for cls in sampler.cls.lineage() if "__iter__" in cls.attributes), None)
+    if not isinstance(method, Function):
+        return None
+    waiting: list[ast.AST] = [method.node]
+    read: set[str] = set()
+    while waiting:
+        node = waiting.pop()
+        for one in ast.walk(node):
+            name = one.attr if isinstance(one, ast.Attribute) else one.id if isinstance(one, ast.Name) else ""
+            if _CHANCE.search(name):
+                return None
+            if name and name not in read:
+                read.add(name)
+                called = _named(name, sampler, method)
+                if called is not None:
+                    waiting.append(called.node)
+    held = [value for name, value in sampler.attributes.items() if name in read]
+    if any(_may_be_shuffled(one) for value in held for one in options(value)):
+        return None
+    return Place.of(method.module.file, method.node)
+
+
+def _named(name: str, owner: Instance, method: Function) -> Function | None:
+    """A method of the object, or a function that the method sees."""
+    own = next((cls.attributes[name] for cls in owner.cls.lineage() if name in cls.attributes), None)
+    if own is None and method.around is not None:
+        own = method.around.get(name)
+    return own if isinstance(own, Function) else None
+
+
+def _may_be_shuffled(value: Value) -> bool:
+    """What a sampler keeps: other samplers, orders that were drawn, and what is not known."""
+    if isinstance(value, Made):
+        return value.name.startswith("torch.utils.data.") or bool(_CHANCE.search(value.event.method))
+    return isinstance(value, Unknown | Instance | Function)
 
 
 def _is_in_order(indexes: Value | None) -> bool:

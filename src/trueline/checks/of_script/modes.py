@@ -9,6 +9,7 @@ from typing import Final
 
 from trueline.checks.of_script.forwards import forward_around
 from trueline.checks.of_script.networks import DROPOUTS, parts_of
+from trueline.script.factories import acts_by_mode, is_factory, is_pretrained
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import BRANCH, HANDLER, Event, Trace
 from trueline.script.values import Attribute, Const, Instance, Made, Value, constant
@@ -115,6 +116,9 @@ def acting_layers(network: Value | None, trace: Trace) -> list[Value]:
 
 def _acts(layer: Made) -> bool:
     name, event = layer.name.rpartition(".")[2], layer.event
+    if is_factory(layer.name):
+        # What a script puts in the place of a part of it is not followed: it may take the layers that act away.
+        return acts_by_mode(layer.name, constant(event.arg(0, "model_name", "name"), None))
     if name.startswith(DROPOUTS):
         return not _is_off(event.arg(0, "p"), 0.0) and not _is_off(event.arg(None, "keep_prob"), 1.0)
     if name.startswith(("BatchNorm", "SyncBatchNorm")):
@@ -145,9 +149,18 @@ def _asking_layers(trace: Trace) -> set[int]:
 
 
 def starts_in(event: Event) -> Mode:
-    """The mode of a network that nobody has set: torch builds them for training, MindSpore for evaluation."""
+    """The mode of a network that nobody has set: torch builds them for training, MindSpore for evaluation.
+
+    Networks that transformers has read from a file are in evaluation mode too.
+    """
     receiver = event.receiver
     name = receiver.name if isinstance(receiver, Made) else ""
     if isinstance(receiver, Instance):
         name = next(receiver.cls.library_bases(), "")
-    return Mode.EVALUATION if (name or event.name).startswith("mindspore.") else Mode.TRAINING
+    if is_pretrained(name):
+        return Mode.EVALUATION
+    return (
+        Mode.EVALUATION
+        if (name or event.name).startswith(("mindspore.", "mindcv.", "mindspore_hub."))
+        else Mode.TRAINING
+    )

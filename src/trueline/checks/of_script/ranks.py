@@ -52,7 +52,7 @@ def reads_rank(trace: Trace) -> bool:
         for value in (*event.args, *event.kwargs.values()):
             for one in ancestry(value, most=30):
                 rank = rank or is_rank(one)
-                world = world or _is_count(one)
+                world = world or is_world(one)
     return rank and world
 
 
@@ -114,7 +114,7 @@ def depends_on_rank(value: Value | None) -> bool:
     return False
 
 
-def _is_count(value: Value) -> bool:
+def is_world(value: Value) -> bool:
     """Whether a value is the number of processes."""
     if isinstance(value, Made):
         return value.event.method in ("get_world_size", "get_group_size")

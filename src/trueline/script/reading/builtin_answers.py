@@ -14,6 +14,7 @@ from trueline.script.values import (
     Const,
     Function,
     Instance,
+    Item,
     Made,
     Partial,
     Seq,
@@ -53,11 +54,17 @@ def _sequence(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 
 def _dict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
     first = event.arg(0)
     held = dict(first.items) if isinstance(first, Table) else {}
+    if isinstance(first, Made):
+        # Pairs of something, as dict(net.named_parameters()): the values under names that are not known.
+        held = {"*": Item(Item(first), Const(1))}
     is_open = first is not None and (not isinstance(first, Table) or first.open)
-    return Table({**held, **event.kwargs}, is_open or event.open)
+    if isinstance(first, Made):
+        # Pairs, as of named_parameters(): what is there under any name is the second of each.
+        pair = element_of(reader, first, node)
+        held["*"] = pair.items[1] if isinstance(pair, Seq) and len(pair.items) == 2 else Item(pair, Const(1))
+    return Table({**held, **event.kwargs}, is_open or event.open, place=event.place)
 
 
 def _length(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -209,9 +216,11 @@ def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> V
         return twin
     if isinstance(value, Made) and value.is_object:
         own = value.event
+        # What is in the copy is as it was built; the copy itself is made here.
+        at = own.place if done else event.place
         args = tuple(_twin(one, event, place, done) for one in own.args)
         kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
-        copied = Event(own.name, event.place, args, kwargs, own.receiver, event.scopes, event.index, own.role)
+        copied = Event(own.name, at, args, kwargs, own.receiver, event.scopes, event.index, own.role)
         done[id(value)] = copied.result = Made(copied)
         return copied.result
     if isinstance(value, Seq):

@@ -283,7 +283,9 @@ class Expressions(LookingUp):
         return None
 
     def _if_else(self, node: ast.IfExp) -> Value:
-        decided = self.truth(self.evaluate(node.test))
+        test = self.evaluate(node.test)
+        self.machine.trace.tests.append(test)
+        decided = self.truth(test)
         if decided is not None:
             return self.evaluate(node.body if decided else node.orelse)
         return either(self.evaluate(node.body), self.evaluate(node.orelse))
@@ -342,6 +344,7 @@ class Expressions(LookingUp):
                     tests.extend(self.evaluate(test) for test in generator.ifs)
                 value = self.evaluate(what)
                 self.tests = tuple(tests)
+                self.machine.trace.tests.extend(tests)
                 self.machine.take_down_repeated(value, self.machine.place(node))
                 return value
         finally:

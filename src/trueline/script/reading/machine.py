@@ -11,8 +11,7 @@ from typing import Final
 
 from trueline.script.place import Place
 from trueline.script.project import Project
-from trueline.script.roles import is_network, role_of
-from trueline.script.source import SourceFile
+from trueline.script.roles import Role, is_network, loss_given, role_of
 from trueline.script.trace import BRANCH, CALL, LOOP, REPEATED, Event, Scope, Trace, iterated
 from trueline.script.values import Class, Function, Instance, Made, ModuleRoom, Names, Unknown, Value
 
@@ -99,6 +98,9 @@ class Machine:
             open=open,
         )
         event.role = role_of(event)
+        if event.role is Role.BACKWARD:
+            # Whoever is asked for it, its receiver is the loss.
+            event.receiver = loss_given(event)
         event.result = Made(event)
         self.trace.events.append(event)
         return event
@@ -158,15 +160,3 @@ def method_of(cls: Class, name: str) -> tuple[Value, Class] | None:
         if name in one.attributes:
             return one.attributes[name], one
     return None
-
-
-def is_entry(source: SourceFile) -> bool:
-    """Whether a file does something when it is run: ``if __name__ == "__main__"``, or more than definitions."""
-    for node in source.tree.body:
-        if isinstance(node, ast.If) and "__main__" in ast.dump(node.test):
-            return True
-        if isinstance(node, ast.For | ast.While | ast.With):
-            return True
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            return True
-    return False

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
+from trueline.script.entries import entries_first
 from trueline.script.place import Place
 from trueline.script.project import Project
-from trueline.script.reading.machine import Frame, Machine, TooLongError, is_entry
+from trueline.script.reading.machine import Frame, Machine, TooLongError, method_of
 from trueline.script.reading.statements import Statements
+from trueline.script.roles import is_network
 from trueline.script.source import SourceFile
 from trueline.script.trace import UNCALLED, Scope, Trace
 from trueline.script.values import Class, Const, Function, Instance, ModuleRoom, Names, Value
+
+# How a dataset of the project gives its samples.
+_GIVING: Final = ("__getitem__", "__iter__", "__next__")
+_MOST_DATASETS: Final = 24
 
 
 class Reader(Statements):
@@ -51,21 +57,14 @@ class Reader(Statements):
     def whole(self) -> Trace:
         """All entries, then whatever was not called."""
         try:
-            for source in self._entries():
+            for source in entries_first(self.machine.project.entries):
                 if source.path.resolve() not in self.machine.modules and source.trouble is None:
                     self._read(source, "__main__")
             self._uncalled()
+            self._samples()
         except (TooLongError, RecursionError):
             self.machine.trace.lost.append((Place("", 0), "too long"))
         return self.machine.trace
-
-    def _entries(self) -> Sequence[SourceFile]:
-        """Files that do something when they are run, first; one that another imports is not run by itself."""
-        entries = self.machine.project.entries
-        imported = {name for source in entries for name in _imports(source.tree)}
-        return sorted(
-            entries, key=lambda one: (one.path.stem in imported or not is_entry(one), one.path.stem != "train")
-        )
 
     def _uncalled(self) -> None:
         """Methods of the objects there are, then of classes of which there are none, then functions."""
@@ -81,6 +80,26 @@ class Reader(Statements):
         for function in list(self.machine.functions):
             if id(function.node) not in self.machine.read_functions and function.owner is None:
                 self._alone(function, None)
+
+    def _samples(self) -> None:
+        """What each dataset gives by itself: two of one class, for training and for evaluation, give different things.
+
+        The calls on the way have been taken down before, once for all objects of the class.
+        """
+        trace = self.machine.trace
+        datasets = [one for one in self.machine.instances if _gives_samples(one)]
+        for dataset in datasets[:_MOST_DATASETS]:
+            found = next((one for name in _GIVING if (one := method_of(dataset.cls, name)) is not None), None)
+            if found is None or not isinstance(found[0], Function):
+                continue
+            events, lost = len(trace.events), len(trace.lost)
+            returned = {name: list(values) for name, values in trace.returned.items()}
+            self._alone(found[0], dataset)
+            trace.samples[id(dataset)] = trace.returned.get(id(found[0].node), [])[
+                len(returned.get(id(found[0].node), ())) :
+            ]
+            del trace.events[events:], trace.lost[lost:]
+            trace.returned = returned
 
     def _class_alone(self, cls: Class) -> None:
         methods = [one for one in cls.attributes.values() if isinstance(one, Function)]
@@ -121,17 +140,12 @@ class Reader(Statements):
             self.machine.frames.pop()
 
 
+def _gives_samples(instance: Instance) -> bool:
+    if is_network(instance):
+        return False
+    return any(method_of(instance.cls, name) is not None for name in _GIVING)
+
+
 def read_trace(project: Project) -> Trace:
     """What happens when the project's scripts run."""
     return Reader(Machine(project)).whole()
-
-
-def _imports(tree: ast.Module) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found.update(part for one in node.names for part in one.name.split("."))
-        elif isinstance(node, ast.ImportFrom):
-            found.update((node.module or "").split("."))
-            found.update(one.name for one in node.names)
-    return found

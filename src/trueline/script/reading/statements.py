@@ -202,6 +202,7 @@ class Statements(Calling):
 
     def _if(self, node: ast.If) -> End:
         test = self.evaluate(node.test)
+        self.machine.trace.tests.append(test)
         decided = self.truth(test)
         if decided is not None:
             return self.block(node.body if decided else node.orelse)

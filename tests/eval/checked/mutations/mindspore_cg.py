@@ -184,6 +184,15 @@ def residual_dropped(project: Project) -> Iterator[Planted]:
                 yield finish(edit, "cg.03", shows_in=("script",))
 
 
+def _mark_built(edit: Edit, source: Source, construct: ast.FunctionDef, name: str) -> Edit:
+    """Where the layer that is left out is built: naming it there is right too, as it is for torch."""
+    for node in source.walk(ast.Assign, within=source.parents[construct]):
+        assert isinstance(node, ast.Assign)
+        if f"self.{name}" in re.findall(r"self\.\w+", source.text_of(node.targets[0])):
+            edit.mark(source, node)
+    return edit
+
+
 def _unlinked(project: Project, pattern: str) -> Iterator[tuple[Source, ast.FunctionDef, str]]:
     for source, _, init, construct in cells(project):
         for name, layer in layers(source, init).items():
@@ -201,6 +210,7 @@ def never_called(project: Project) -> Iterator[Planted]:
         edit = Edit(project)
         for call in called:
             edit.replace(source, call, source.text_of(call.args[0]))
+        _mark_built(edit, source, construct, name)
         because = ("tr.13",) if "orm" in name or "bn" in name else ()
         yield finish(edit, "cg.03", shows_in=RUN, because=because)
 
@@ -219,6 +229,7 @@ def layer_jumped_over(project: Project) -> Iterator[Planted]:
                         edit = Edit(project).delete(source, stmt).mark(source, construct)
                         behind = construct.body[construct.body.index(stmt) + 1 :] if stmt in construct.body else []
                         edit.mark(source, behind[0]) if behind else None
+                        _mark_built(edit, source, construct, name)
                         yield finish(edit, "cg.03", shows_in=RUN, because=("tr.13",))
 
 
@@ -234,6 +245,7 @@ def term_not_added(project: Project) -> Iterator[Planted]:
                 and last_name(node.right) in made
             ):
                 edit = Edit(project).replace(source, node, source.text_of(node.left))
+                _mark_built(edit, source, construct, last_name(node.right))
                 yield finish(edit, "cg.03", shows_in=RUN, because=("tr.13",))
 
 

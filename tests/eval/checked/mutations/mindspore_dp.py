@@ -264,6 +264,9 @@ def shuffle_step_dropped(project: Project) -> Iterator[Planted]:
                 edit.mark(where, made)
         else:
             edit.replace(source, call, held).mark(source, stmt)
+            # What says that it does not shuffle may be named as well as what no longer does.
+            for where, made in training_datasets(project):
+                edit.mark(where, made)
         yield finish(edit, "dp.03", shows_in=RUN)
 
 

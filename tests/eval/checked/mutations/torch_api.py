@@ -91,6 +91,8 @@ def eval_dropped(project: Project) -> Iterator[Planted]:
         if later is None:
             continue
         edit = Edit(project).delete(source, stmt).mark(source, later)
+        for loop in [s for s in later.body if isinstance(s, ast.For)][:1] if isinstance(later, ast.With) else []:
+            edit.mark(source, loop)
         for node in ast.walk(later):
             if isinstance(node, ast.Call) and last_name(node.func) in (
                 "model",
@@ -143,6 +145,9 @@ def train_once(project: Project) -> Iterator[Planted]:
             others = [other for _, other in _mode_calls(project, "train") if other is not stmt]
             if not others and list(_mode_calls(project, "eval")):
                 edit = Edit(project).move(source, stmt, before=loop)  # type: ignore[arg-type]
+                # The loop that trains in the wrong mode is named as well, as it is for MindSpore.
+                for inner in [s for s in loop.body if isinstance(s, ast.For)][:1]:
+                    edit.mark(source, inner)
                 yield edit.mark(source, loop).planted("api.02", shows_in=RUN)
 
 

@@ -148,7 +148,8 @@ def first_part_frozen(project: Project) -> Iterator[Planted]:
             lines = (f"for p in {part}.parameters():", "    p.requires_grad = False")
             yield (
                 Edit(project)
-                .before(source, stmt, *lines)
+                .before(source, stmt, lines[0])
+                .before(source, stmt, lines[1])
                 .mark(source, stmt)
                 .planted("cg.02", shows_in=RUN, because=("tr.13",))
             )

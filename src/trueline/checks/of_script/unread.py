@@ -1,0 +1,244 @@
+"""Layers and weights that a network is built with and that nothing ever reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from trueline.checks.of_script.forwards import forward_around
+from trueline.checks.of_script.layers import has_weights, is_parameter
+from trueline.checks.of_script.networks import DROPOUTS
+from trueline.script.reading.elements import layers_in
+from trueline.script.roles import Role, is_network
+from trueline.script.script import Script
+from trueline.script.trace import CALL, Event, Scope, Trace
+from trueline.script.values import Const, Instance, Made, Seq, Value, constant, options
+
+_ALL_AT_ONCE: Final = frozenset(
+    ("children", "named_children", "modules", "named_modules", "cells", "name_cells", "cells_and_names", "getattr")
+)
+_ACTIVATIONS: Final = frozenset(
+    ("ReLU", "ReLU6", "LeakyReLU", "PReLU", "ELU", "SELU", "CELU", "GELU", "SiLU", "Mish", "Tanh", "Hardswish",
+     "HSwish", "Softplus", "Softsign", "FastGelu")
+)  # fmt: skip
+_LINEAR: Final = ("Linear", "LazyLinear", "Dense", "Conv", "LazyConv", "linear", "conv")
+# What leaves a linear map a linear map.
+_BETWEEN: Final = frozenset(
+    ("flatten", "view", "reshape", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "to", "float", "half",
+     "astype", "mean", "Flatten", "Identity", "Dropout", "dropout", "AvgPool1d", "AvgPool2d", "AdaptiveAvgPool2d",
+     "avg_pool2d", "adaptive_avg_pool2d", "swapaxes", "to_float")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A layer or weight under a name that nothing reads, and the call that put it there."""
+
+    event: Event
+    owner: Instance
+    name: str
+    value: Value
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether something to learn is lost with it."""
+        return has_weights(self.value) or is_parameter(self.value)
+
+
+@lru_cache(maxsize=1)
+def unread_in(script: Script) -> Sequence[Unread]:
+    """The layers and weights of networks that are called, which nothing in the project reads."""
+    trace = script.trace
+    _, elsewhere = _names_read(script)
+    called = {id(one) for event in trace.of_role(Role.FORWARD) for one in options(event.receiver)}
+    unseen = _gone_through(trace)
+    found: list[Unread] = []
+    for event in trace.events:
+        owner, value = event.receiver, event.arg(1)
+        name = constant(event.arg(0))
+        if event.method != "__setattr__" or not isinstance(owner, Instance) or not isinstance(name, str):
+            continue
+        if layers_in(owner) is not None or id(owner) not in called or id(owner) in unseen or value is None:
+            # A chain calls all that it has.
+            continue
+        if not is_parameter(value) and not all(is_network(one) for one in options(value)):
+            continue
+        if name not in _names_read_by(owner, script) and name not in elsewhere and not _is_used(value, trace):
+            found.append(Unread(event, owner, name, value))
+    return found
+
+
+def _names_read_by(owner: Instance, script: Script) -> set[str]:
+    """The attributes that an object's class reads from itself."""
+    by_self, _ = _names_read(script)
+    return {read for cls in owner.cls.lineage() for read in by_self.get(id(cls.node), ())}
+
+
+def names_called_by(owner: Instance) -> set[str]:
+    """The attributes that an object's class calls: ``self.norm(x)``."""
+    return {
+        node.func.attr
+        for cls in owner.cls.lineage()
+        for node in ast.walk(cls.node)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "self"
+    }
+
+
+@lru_cache(maxsize=1)
+def _names_read(script: Script) -> tuple[Mapping[int, set[str]], set[str]]:
+    """The attributes that each class reads from itself, and those that anything reads from anything else."""
+    by_self: dict[int, set[str]] = {}
+    elsewhere: set[str] = set()
+    for source in script.files:
+        inside: dict[int, int] = {}
+        for cls in ast.walk(source.tree):
+            if isinstance(cls, ast.ClassDef):
+                inside.update(dict.fromkeys((id(node) for node in ast.walk(cls)), id(cls)))
+        titles = {id(one) for one in _titles(source.tree)}
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                if isinstance(node.value, ast.Name) and node.value.id == "self" and id(node) in inside:
+                    by_self.setdefault(inside[id(node)], set()).add(node.attr)
+                else:
+                    elsewhere.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in titles:
+                # Read by its name: getattr(self, "head"), a path of a checkpoint.
+                elsewhere.update(node.value.split("."))
+    return by_self, elsewhere
+
+
+def _titles(tree: ast.AST) -> Iterator[ast.AST]:
+    """What a parameter is called where it is built, and what its name is compared with: neither reads it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "name":
+            yield node.value
+        elif isinstance(node, ast.Compare):
+            yield from (node.left, *node.comparators)
+
+
+def _gone_through(trace: Trace) -> set[int]:
+    """Networks whose layers are reached without being named."""
+    found: set[int] = set()
+    for event in trace.events:
+        if event.method == "getattr" and not isinstance(event.arg(1), Const):
+            found.update(id(one) for one in options(event.arg(0)))
+        elif event.method in _ALL_AT_ONCE and forward_around(event) is not None:
+            found.update(id(one) for one in options(event.receiver))
+    return found
+
+
+def _is_used(value: Value | None, trace: Trace) -> bool:
+    """A layer that is called under another name: as an element of a list, as part of a chain."""
+    ids = {id(one) for one in options(value)}
+    return any(
+        id(one) in ids
+        for event in trace.of_role(Role.FORWARD)
+        for called in options(event.receiver)
+        for one in (called, *called.parts())
+    )
+
+
+def is_missed(one: Unread, trace: Trace) -> bool:
+    """Whether a layer without weights is plainly missing: nothing else does in its network what it is built for."""
+    kind = one.value.name.rpartition(".")[2] if isinstance(one.value, Made) else ""
+    calls = list(_calls_within(one.owner, trace))
+    if kind.startswith(DROPOUTS):
+        share = constant(one.value.event.arg(0, "p")) if isinstance(one.value, Made) else None
+        return share != 0 and not any("dropout" in event.name.lower() for event in calls)
+    if kind in _ACTIVATIONS:
+        return any(_follows_linear(event) for event in calls)
+    return False
+
+
+def _calls_within(owner: Instance, trace: Trace) -> Iterator[Event]:
+    """What a network does when it is called."""
+    for event in trace.events:
+        around = forward_around(event)
+        if around is not None and around.bound is owner:
+            yield event
+
+
+def _follows_linear(event: Event) -> bool:
+    """Whether a linear layer takes what another one gives, with nothing between them that bends."""
+    if not _is_linear(event):
+        return False
+    waiting = list(event.args[:1])
+    for _ in range(40):
+        if not waiting:
+            return False
+        one = waiting.pop()
+        if not isinstance(one, Made):
+            continue
+        if _is_linear(one.event):
+            return True
+        if _kind(one.event) in _BETWEEN:
+            waiting.extend(one.event.args[:1])
+            if one.event.role is not Role.FORWARD and one.event.receiver is not None:
+                waiting.append(one.event.receiver)
+    return False
+
+
+def _is_linear(event: Event) -> bool:
+    return _kind(event).startswith(_LINEAR) and (event.role is Role.FORWARD or _kind(event)[:1].islower())
+
+
+def _kind(event: Event) -> str:
+    return event.name.removesuffix(".__call__").rpartition(".")[2]
+
+
+def twice_called_twin(one: Unread, trace: Trace) -> Event | None:
+    """The second call of a layer that is built just as an unread one, and stands in both places."""
+    for name, other in one.owner.attributes.items():
+        if name == one.name or other is one.value or not is_built_alike(one.value, other):
+            continue
+        calls: dict[int, Event] = {}
+        for event in trace.of_role(Role.FORWARD):
+            if not any(option is other for option in options(event.receiver)):
+                continue
+            around = _own_call(event, one.owner)
+            if around is None:
+                continue
+            if id(around) in calls:
+                return event
+            calls[id(around)] = event
+    return None
+
+
+def _own_call(event: Event, owner: Instance) -> Scope | None:
+    """The call of a network's forward in which it calls one of its layers."""
+    around = forward_around(event)
+    if around is None or around.bound is not owner:
+        return None
+    return next((one for one in reversed(event.scopes) if one.kind == CALL and one.value is around), None)
+
+
+def is_built_alike(one: Value, other: Value) -> bool:
+    """Whether two layers are of one class and were given the same."""
+    if isinstance(one, Made) and isinstance(other, Made):
+        return one.name == other.name and _is_given_alike(one.event, other.event)
+    if isinstance(one, Instance) and isinstance(other, Instance) and one.event and other.event:
+        return one.cls is other.cls and _is_given_alike(one.event, other.event)
+    return False
+
+
+def _is_given_alike(one: Event, other: Event) -> bool:
+    if len(one.args) != len(other.args) or set(one.kwargs) != set(other.kwargs):
+        return False
+    pairs = [*zip(one.args, other.args, strict=True), *((one.kwargs[key], other.kwargs[key]) for key in one.kwargs)]
+    return all(_is_same(first, second) for first, second in pairs)
+
+
+def _is_same(one: Value, other: Value) -> bool:
+    if one is other:
+        return True
+    if isinstance(one, Const) and isinstance(other, Const):
+        return bool(one.value == other.value)
+    if isinstance(one, Seq) and isinstance(other, Seq) and len(one.items) == len(other.items):
+        return all(_is_same(first, second) for first, second in zip(one.items, other.items, strict=True))
+    return False

@@ -1,0 +1,60 @@
+"""A folder with several trainings: each is asked about by itself, and the one that a run is of where there is a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from trueline.checks.running import Evidence
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.script.script import Script
+
+
+def of_each_program(evidence: Evidence) -> Sequence[Evidence]:
+    """The evidence once for every program of the script; of a benchmark the one that belongs to it."""
+    script = evidence.get("script")
+    if not isinstance(script, Script):
+        return [evidence]
+    bench = evidence.get("bench_script")
+    spread = []
+    for one in _of_run(script, evidence.get("run")):
+        own = {**evidence, "script": one}
+        if isinstance(bench, Script):
+            own["bench_script"] = _counterpart(one, bench, evidence.get("bench_run"))
+        spread.append(own)
+    return spread
+
+
+def _of_run(script: Script, run: Run | None) -> Sequence[Script]:
+    """The programs; only the one that was recorded, where that can be told."""
+    programs = script.programs
+    if run is None or len(programs) < 2:
+        return programs
+    ran = [PurePath(name).as_posix() for name in run.info.sources]
+    recorded = [one for one in programs if any(_is_called(one, name) for name in ran)]
+    return recorded if len(recorded) == 1 else programs
+
+
+def _is_called(program: Script, name: str) -> bool:
+    return len(program.entries) == 1 and program.entries[0].path.as_posix().endswith(f"/{name.lstrip('/')}")
+
+
+def _counterpart(script: Script, bench: Script, run: Run | None) -> Script:
+    """Of several programs of a benchmark the one with the same name of file, else the benchmark as a whole."""
+    programs = _of_run(bench, run)
+    if len(programs) == 1:
+        return programs[0]
+    names = {one.path.name for one in script.entries}
+    alike = [one for one in programs if {other.path.name for other in one.entries} == names]
+    return alike[0] if len(alike) == 1 else bench
+
+
+def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:
+    """What was not told of an earlier program: another item, conclusion, place, or in other words."""
+    known = {_said(one) for one in told}
+    return [one for one in findings if _said(one) not in known]
+
+
+def _said(one: Finding) -> tuple[object, ...]:
+    return one.code, one.conclusion, one.message.text(), one.where, one.because, one.error
