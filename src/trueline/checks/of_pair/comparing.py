@@ -153,7 +153,7 @@ class Comparing:
                 self._counted.add((id(mine), id(bench)))
                 self._sharing(mine, bench, owner)
             return
-        if isinstance(mine, Made) and isinstance(bench, Made) and key_of(mine.event) != key_of(bench.event):
+        if _kind_of(mine) != _kind_of(bench):
             self._note(Kind.REPLACED, mine, bench, owner, "object")
             return
         self._objects[id(mine)], self._of_bench[id(bench)] = bench, mine
@@ -564,6 +564,10 @@ def _is_text(value: Value) -> bool:
 def _given(event: Event) -> list[Value]:
     owner = [event.receiver] if event.receiver is not None else []
     return [*owner, *event.args, *event.kwargs.values()]
+
+
+def _kind_of(value: Value) -> str:
+    return key_of(value.event) if isinstance(value, Made) else "of the project"
 
 
 def _unused_layers(script: Script) -> list[Event]:

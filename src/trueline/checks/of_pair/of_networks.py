@@ -35,6 +35,8 @@ def in_network(one: Difference, around: Surroundings) -> str | None:
         if one.argument == "activation" and any(around.has_activation(str(each.constant)) for each in one.things):
             return None
         return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _setting(one)
+    if one.argument in _STATISTICS:
+        return "tr.09"
     if _MASKS.search(one.argument) or _is_mask(one):
         return "dp.04"
     words = {thing.name for thing in _changed(one)}

@@ -38,14 +38,13 @@ _RANDOM: Final = re.compile(r"^random|jitter|mixup|cutout|autoaugment")
 
 def samples(one: Difference, around: Surroundings) -> str | None:
     """Everything that samples are made with."""
-    event, _ = around.event_of(one)
-    if one.kind in (Kind.SHARED, Kind.APART) or event is None:
+    if one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
         return None
     if one.mine is not None and one.mine.event is not None and one.mine.event.method == "__setitem__":
         return _written(one.mine.event, around.mine) if one.kind is Kind.EXTRA else None
     if not _is_of_data(one, around):
         return None
-    if one.kind is not Kind.MISSING and around.is_of_training(one) and _only_evaluated(one, around):
+    if one.kind in (Kind.SETTING, Kind.REPLACED) and around.is_of_training(one) and _goes_into_evaluation(one, around):
         return "tr.07"
     word = _word(one)
     owner = word_of(one.owner[0].name) if one.owner is not None else ""
@@ -60,7 +59,7 @@ def samples(one: Difference, around: Surroundings) -> str | None:
         return "ds.04"
     if owner == "__setitem__":
         return _written_otherwise(one)
-    if word == "index" or "index" in one.path:
+    if (word == "index" and one.kind is not Kind.REPLACED) or "index" in one.path:
         return _picked(one, around)
     if owner in _SEEDS and one.kind is Kind.SETTING:
         return _another(one, around)
@@ -93,6 +92,18 @@ def _scaled(one: Difference, around: Surroundings) -> str | None:
         return "dp.01"
     # What is done to all samples is one fault, not two.
     return "dp.01" if "dp.01" in around.codes else "dp.02"
+
+
+def _goes_into_evaluation(one: Difference, around: Surroundings) -> bool:
+    """Whether what differs is handed to what is evaluated, and not to what is trained."""
+    owner = one.owner[0] if one.owner is not None else None
+    if owner is None:
+        return False
+    if one.mine is not None and id(one.mine.value) in around.mine.train_values:
+        return True
+    if id(owner.result) in around.mine.of_training or id(owner) in around.mine.train_loaders:
+        return False
+    return id(owner.result) in around.mine.of_evaluation or not around.mine.is_in_training(owner)
 
 
 def _only_evaluated(one: Difference, around: Surroundings) -> bool:
@@ -325,11 +336,15 @@ def _is_label(one: Difference, around: Surroundings) -> bool:
 
 def _is_label_value(value: Value | None, side: Contexts) -> bool:
     found = _chain(value)
+    if any(id(one) in side.label_parts for one in found[:2]):
+        return True
     return any(id(one) in side.labels for one in found) and not any(id(one) in side.inputs for one in found[:1])
 
 
 def _is_input_value(value: Value | None, side: Contexts) -> bool:
-    return any(id(one) in side.inputs for one in _chain(value))
+    found = _chain(value)
+    held = value.items if isinstance(value, Seq) else []
+    return any(id(one) in side.inputs for one in (*found, *held))
 
 
 def _chain(value: Value | None) -> list[Value]:

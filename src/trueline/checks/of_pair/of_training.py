@@ -85,6 +85,8 @@ def groups(one: Difference, around: Surroundings) -> str | None:
         return "tr.05" if _has_groups(owner, one.owner[1] if one.owner else owner) else None
     if one.argument != "params":
         return None
+    if "test" in one.path:
+        return "tr.05" if _has_groups(owner) else None
     bench = one.bench.value if one.bench is not None else None
     mine = one.mine.value if one.mine is not None else None
     if one.kind is Kind.MISSING and isinstance(bench, Table):
@@ -245,6 +247,9 @@ def steps(one: Difference, around: Surroundings) -> str | None:
     """What a step of training does that nothing takes a result from."""
     if one.kind is Kind.CONDITION:
         return _condition(one)
+    owner = _owner(one)
+    if owner is not None and word_of(owner.name) in ("settrain", "train") and is_network(owner.receiver):
+        return "api.02" if one.kind is Kind.SETTING and one.argument in ("1", "mode") else None
     if one.argument != "event":
         return None
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
