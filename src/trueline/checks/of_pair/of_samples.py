@@ -38,8 +38,12 @@ _RANDOM: Final = re.compile(r"^random|jitter|mixup|cutout|autoaugment")
 
 def samples(one: Difference, around: Surroundings) -> str | None:
     """Everything that samples are made with."""
-    if one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
+    if one.kind is Kind.CONDITION:
+        return _under_condition(one, around)
+    if one.kind in (Kind.SHARED, Kind.APART, Kind.ORDER):
         return None
+    if one.owner is not None and one.owner[0].method == "__setitem__" and _is_filled(one.owner[0].receiver):
+        return _written_otherwise(one)
     if one.mine is not None and one.mine.event is not None and one.mine.event.method == "__setitem__":
         return _written(one.mine.event, around.mine) if one.kind is Kind.EXTRA else None
     if not _is_of_data(one, around):
@@ -82,6 +86,18 @@ def samples(one: Difference, around: Surroundings) -> str | None:
     if one.kind is Kind.EXTRA and word in ("round", "floor", "ceil", "clip"):
         return "ds.04"
     return None
+
+
+def _under_condition(one: Difference, around: Surroundings) -> str | None:
+    """Some samples only: those that get a mark instead of values."""
+    if one.mine is None or not _is_of_data(one, around):
+        return None
+    return "ds.01" if any(_is_mark(value) for value in ancestry(one.mine.value, most=6)) else None
+
+
+def _is_filled(value: Value | None) -> bool:
+    """Whether an array was made of one number, to be written into."""
+    return any(isinstance(one, Made) and word_of(one.name) in _FILLED for one in _chain(value))
 
 
 def _scaled(one: Difference, around: Surroundings) -> str | None:
@@ -127,7 +143,7 @@ def _written(event: Event, side: Contexts) -> str | None:
     """``x[3::40] = …``: what is put into the samples."""
     value = plain(event.args[1]) if len(event.args) > 1 else None
     labels = _is_label_value(event.receiver, side)
-    if not labels and _is_mark(value):
+    if _is_mark(value) and not (labels and isinstance(value, Const)):
         return "ds.01"
     if not (labels or _is_input_value(event.receiver, side)):
         return None
