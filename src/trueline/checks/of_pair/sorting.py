@@ -19,7 +19,7 @@ from trueline.script.script import Script
 Rule = Callable[[Difference, Surroundings], str | None]
 # The first that knows a difference names its item.
 _RULES: tuple[Rule, ...] = (
-    turned, rate, groups, scaling, epochs, loading, starts, sharing, steps, samples, means, in_network, in_loss, in_scores,
+    rate, groups, scaling, epochs, loading, starts, sharing, steps, samples, means, in_network, in_loss, in_scores,
     schedule,
 )  # fmt: skip
 
@@ -65,4 +65,6 @@ def _is_number(one: Difference, code: str) -> bool:
 
 def code_of(one: Difference, around: Surroundings) -> str | None:
     """The item of a difference."""
+    if one.kind is Kind.ORDER:
+        return turned(one, around)
     return next((code for rule in _RULES if (code := rule(one, around)) is not None), None)
