@@ -5,6 +5,7 @@
 - ``# expect: dp.03`` at the end of a line: reading the script finds it on exactly that line.
 - ``# run: dp.03 --tensors --steps 0:3`` in the first lines: a run that is recorded with these options shows it, and
   nothing else; ``# run:`` alone shows nothing.
+- ``# together: mp.01`` at the end of a line: script and run together name this line, where neither does alone.
 - ``# ranks: 2`` in the first lines: so many processes record one run at once, each with its rank and what it needs to
   meet the others in its environment (torch: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; MindSpore: RANK_ID, RANK_SIZE,
   and a scheduler for scripts that call ``init()``).
@@ -28,6 +29,7 @@ _ONE_IN: Final = 8
 _HEAD: Final = 12
 _NAME: Final = re.compile(r"(good|bad)_(torch|mindspore)_\w+\.py")
 _EXPECTED: Final = re.compile(r"#\s*expect:\s*([a-z]+\.\d\d(?:[,\s]+[a-z]+\.\d\d)*)\s*$")
+_TOGETHER: Final = re.compile(_EXPECTED.pattern.replace("expect", "together"))
 _CODE: Final = re.compile(r"[a-z]+\.\d\d")
 
 
@@ -52,6 +54,8 @@ class Fixture:
     expected: tuple[tuple[str, int], ...]
     run: RunMark | None
     port_of: Path | None = None
+    # What script and run together are to show: (code, line).
+    together: tuple[tuple[str, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -74,16 +78,21 @@ def chosen(fixtures: list[Fixture]) -> list[Fixture]:
 
 def _read(path: Path, kind: str, framework: str) -> Fixture:
     lines = path.read_text("utf-8").splitlines()
-    expected = [
-        (code, number)
-        for number, line in enumerate(lines, 1)
-        if (found := _EXPECTED.search(line))
-        for code in _CODE.findall(found[1])
-    ]
+    expected, together = _marked(lines, _EXPECTED), _marked(lines, _TOGETHER)
     said = _said(lines)
     bench = path.with_name(said["port-of"]) if "port-of" in said else None
     code = path.parent.name.replace("_", ".")
-    return Fixture(path, code, kind == "good", framework, tuple(expected), _run_mark(path, said), bench)
+    return Fixture(path, code, kind == "good", framework, expected, _run_mark(path, said), bench, together)
+
+
+def _marked(lines: list[str], mark: re.Pattern[str]) -> tuple[tuple[str, int], ...]:
+    """(code, line) of every mark."""
+    return tuple(
+        (code, number)
+        for number, line in enumerate(lines, 1)
+        if (found := mark.search(line))
+        for code in _CODE.findall(found[1])
+    )
 
 
 def _said(lines: list[str]) -> dict[str, str]:

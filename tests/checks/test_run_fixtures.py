@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import warm
@@ -17,11 +18,13 @@ from checks.beginnings import told_early
 from checks.fixtures import Fixture, RunMark, all_fixtures, chosen
 from launching import IN_ORDER, trueline
 
+from trueline.checks.checklist import fill_in
 from trueline.checks.listing import all_checks
 from trueline.checks.roots import with_roots
 from trueline.checks.running import ask_all
 from trueline.formats.run_folder.reader import open_run
 from trueline.model.finding import Finding, roots
+from trueline.script.script import read_script
 
 MARKED = [one for one in all_fixtures() if one.run is not None]
 _RANK = {"torch": "RANK", "mindspore": "MS_NODE_ID"}
@@ -81,7 +84,7 @@ def told(findings: list[Finding]) -> str:
 def test_a_recorded_run_shows_what_it_is_marked_with(tmp_path: Path, fixture: Fixture) -> None:
     mark = fixture.run
     assert mark is not None
-    evidence = {"run": open_run(record(fixture.path, fixture.framework, mark, tmp_path / "own"))}
+    evidence: dict[str, Any] = {"run": open_run(record(fixture.path, fixture.framework, mark, tmp_path / "own"))}
     if mark.bench is not None:
         evidence["bench_run"] = open_run(record(mark.bench, fixture.framework, mark, tmp_path / "bench"))
     findings = with_roots(ask_all(all_checks(), evidence))
@@ -89,6 +92,10 @@ def test_a_recorded_run_shows_what_it_is_marked_with(tmp_path: Path, fixture: Fi
     assert not crashed
     problems = roots(findings)
     assert {one.code for one in problems} == mark.codes, told(problems) + "\n---\n" + told(findings)
+    if fixture.together:
+        whole = fill_in(all_checks(), {**evidence, "script": read_script([fixture.path])}).problems
+        own = {code for code, _ in fixture.together}
+        assert {(one.code, one.where.line) for one in whole if one.code in own} == set(fixture.together), told(whole)
     early = roots(told_early(evidence["run"].path, tmp_path / "early", steps=5))
     assert {one.code for one in early} <= {one.code for one in findings if one.conclusion == "found"}, told(early)
 

@@ -9,6 +9,9 @@ convolutions, strides of pools, eps of LayerNorm, momentum of BatchNorm, slopes,
 drops, reductions of losses, defaults of optimizers. The facts are those of torch 2.13 and MindSpore 2.10. In MindSpore
 the release matters: since 2.0 Dropout takes p (its first argument still is the share that is kept), and since 2.1
 Conv2d and Dense are initialised as torch's are; with older releases give them their initialisers.
+Without a benchmark: settings that make sense by the other framework's convention only. A momentum of BatchNorm that
+replaces nearly all of the statistics at every step, a Dropout that drops nearly everything, a divergence that is not
+told its reduction, a recurrent layer without batch_first that gets batches, a loss of MindSpore that is not reduced.
 
 Why it hurts
 ------------

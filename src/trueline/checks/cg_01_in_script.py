@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.layers import has_weights
+from trueline.checks.of_script.networks import networks_given, optimizers_of
 from trueline.checks.of_script.unread import names_called_by, twice_called_twin, unread_in
 from trueline.model.finding import Finding
+from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import REPEATED, Event, Trace
-from trueline.script.values import Attribute, Instance, Made, Value, constant, options
+from trueline.script.values import Attribute, Instance, Made, Value, ancestry, constant, options
 
 
 @check("cg.01")
@@ -27,6 +30,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         *_two_names(trace),
         *_tied(trace),
         *_in_place_of(script),
+        *_searched_on(script),
     ):
         if place not in told:
             told.add(place)
@@ -132,3 +136,70 @@ def _taken_from(event: Event) -> Made | None:
 
 def _kind(layer: Made) -> str:
     return layer.name.rpartition(".")[2]
+
+
+def _searched_on(script: Script) -> _Told:
+    """A rate is looked for by training a network, which is then trained on from where the search has left it."""
+    trace = script.trace
+    loops = [one for one in training_loops(trace) if one.is_certain]
+    for built in trace.of_role(Role.BUILD_OPTIMIZER):
+        rate = {id(one) for one in ancestry(built.arg(1, "lr", "learning_rate"), most=300)}
+        own = {id(one) for one in networks_given(built)}
+        for loop in loops:
+            scopes = [one for one in (loop.scope, *loop.around) if not built.inside(one)]
+            last = loop.events[-1].index
+            if last > built.index or not any(id(one) in rate for scope in scopes for one in _counted(scope.value)):
+                continue
+            before = [one for one in optimizers_of(loop) if own & {id(given) for given in networks_given(one)}]
+            if before and not _is_put_back(own, last, built.index, trace):
+                place = _alias(before[0], script) or before[0].place
+                yield place, found("cg_01_in_script.searched_on", place.where(), line=built.place.line)
+
+
+def _counted(value: Value | None) -> Iterator[Value]:
+    """What a loop goes through; of several side by side, each."""
+    if value is not None:
+        yield value
+    if isinstance(value, Made) and value.event.method in ("zip", "enumerate"):
+        yield from (one for one in value.event.args if isinstance(one, Made) and one.event.method == "range")
+
+
+def _is_put_back(networks: set[int], first: int, last: int, trace: Trace) -> bool:
+    """Whether the weights are loaded again, or reset, before the training."""
+    for event in trace.events[first:last]:
+        if event.method in ("load_state_dict", "load_param_into_net", "reset_parameters", "apply", "copy_", "init"):
+            if event.receiver is None or event.method == "copy_":
+                return True
+            if any(id(one) in networks for one in options(event.receiver)):
+                return True
+    return False
+
+
+def _alias(built: Event, script: Script) -> Place | None:
+    """``probe = model`` in the function that builds an optimizer for what it calls probe."""
+    for source in script.files:
+        if source.shown != built.place.file:
+            continue
+        for function in ast.walk(source.tree):
+            if not isinstance(function, ast.FunctionDef) or not function.lineno <= built.place.line <= (
+                function.end_lineno or 0
+            ):
+                continue
+            given = {one.arg for one in function.args.args}
+            for node in ast.walk(function):
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in given:
+                    target = node.targets[0]
+                    if isinstance(target, ast.Name) and _takes_parameters(function, target.id):
+                        return Place.of(built.place.file, node)
+    return None
+
+
+def _takes_parameters(function: ast.AST, name: str) -> bool:
+    """Whether a function hands the weights of what it calls so to something."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("parameters", "trainable_params")
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        for node in ast.walk(function)
+    )

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import forward_around
 from trueline.checks.of_script.layers import has_weights, is_parameter, registered_in
-from trueline.checks.of_script.networks import networks_given, optimizers_of
+from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.checks.of_script.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of
-from trueline.model.finding import Finding
+from trueline.model.finding import Certainty, Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
-from trueline.script.trace import BRANCH, Event, Trace
-from trueline.script.values import Made, Value, options
+from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
+from trueline.script.values import Derived, Item, Made, Value, constant, options
 
 
 @check("cg.02")
@@ -29,7 +29,12 @@ def from_script(script: Script) -> Iterator[Finding]:
         reaches = [reach_of(one) for one in loop.of(Role.BACKWARD)]
         if any(one.reached for one in reaches):
             learning.append(str(loop.scope.place))
-    for place, finding in (*_cut_off(trace), *_frozen_and_held(trace, loops), *_left_out(trace, loops)):
+    for place, finding in (
+        *_cut_off(trace),
+        *_frozen_and_held(trace, loops),
+        *_left_out(trace, loops),
+        *_sliced(trace),
+    ):
         if place not in told:
             told.add(place)
             yield finding
@@ -131,6 +136,49 @@ def _left_out(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
         if lost:
             place = built[0].place
             yield place, found("cg_02_in_script.left_out", place.where(), layer=_line(lost[0]))
+
+
+def _sliced(trace: Trace) -> _Told:
+    """``net.parameters()[2:]``: some of a network's weights, and nothing has the others."""
+    built = list(trace.of_role(Role.BUILD_OPTIMIZER))
+    aside = parts_of_all(network for _, network in frozen_parts(trace)) | loaded_parts(trace)
+    for event in built:
+        given = _slice_of(event.arg(0, "params"))
+        if given is None or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        networks = list(options(given.event.receiver))
+        others = [one for other in built if other is not event for one in networks_given(other)]
+        whole = {id(part) for one in networks for part in registered_in(one)}
+        if whole & {id(part) for one in others for part in registered_in(one)} or not all(map(is_network, networks)):
+            continue
+        if whole & aside or any(_is_foreign(one) for one in networks):
+            yield event.place, suspect("cg_02_in_script.may_be_sliced", event.place.where())
+        else:
+            yield event.place, found("cg_02_in_script.sliced", event.place.where(), certainty=Certainty.LIKELY)
+
+
+def _slice_of(given: Value | None) -> Made | None:
+    """The call that gives a network's weights, where a part of the list is taken."""
+    if not isinstance(given, Item) or not isinstance(given.index, Derived) or given.index.op != "Slice":
+        return None
+    if all(constant(one, 0) in (None, 0) for one in given.index.of[:2]):
+        return None
+    inner = given.of
+    while isinstance(inner, Made) and inner.event.method in ("list", "tuple") and inner.event.args:
+        inner = inner.event.args[0]
+    if isinstance(inner, Made) and inner.event.method in ("parameters", "trainable_params", "get_parameters"):
+        return inner
+    return None
+
+
+def _is_foreign(network: Value) -> bool:
+    """Whether it has something in it that comes with weights: a model of a library."""
+    return any(
+        isinstance(one, Made) and not one.name.startswith(("torch.nn.", "mindspore.nn.", "mindspore.mint.nn."))
+        for part in parts_of(network)
+        for one in (*getattr(part, "attributes", {}).values(), part)
+        if isinstance(one, Made) and ("models" in one.name or "pretrained" in one.name or "hub" in one.name)
+    )
 
 
 def _reaches(loop: TrainingLoop) -> Iterator[Reach]:

@@ -9,6 +9,7 @@ from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
 from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
 from trueline.checks.of_script.networks import networks_given
+from trueline.checks.of_script.shortcuts import lacking
 from trueline.checks.of_script.unread import is_missed, twice_called_twin, unread_in
 from trueline.model.finding import Certainty, Finding
 from trueline.script.loops import training_loops
@@ -27,7 +28,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     told: set[Place] = set()
     networks = sorted({str(one.place) for one in calls_of_networks(trace)})
-    for place, finding in (*never_read(script), *_to_no_loss(trace)):
+    for place, finding in (*never_read(script), *_to_no_loss(trace), *_without_shortcut(trace)):
         if place not in told:
             told.add(place)
             yield finding
@@ -56,6 +57,12 @@ def never_read(script: Script) -> _Told:
             )
         else:
             yield place, suspect("cg_03_in_script.never_read", place.where(), name=one.name)
+
+
+def _without_shortcut(trace: Trace) -> _Told:
+    for event in lacking(trace):
+        where = event.place.where()
+        yield event.place, found("cg_03_in_script.no_shortcut", where, certainty=Certainty.LIKELY)
 
 
 def _to_no_loss(trace: Trace) -> _Told:

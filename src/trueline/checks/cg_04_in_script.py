@@ -9,12 +9,13 @@ from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import forward_around
 from trueline.checks.of_script.gradients import is_without_gradient
 from trueline.checks.of_script.scores import Kind, Score, scores_of
+from trueline.checks.of_script.shapes import shape_of
 from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import Event
-from trueline.script.values import Made, Value, ancestry, constant
+from trueline.script.trace import Event, Trace
+from trueline.script.values import Derived, Item, Made, Value, ancestry, constant, options
 
 _LOGITS: Final = "logits"
 _LOGARITHMS: Final = "logarithms"
@@ -38,6 +39,11 @@ _TAKES: Final = {
     "binary_cross_entropy": _PROBABILITIES,
     "BinaryCrossEntropy": _PROBABILITIES,
 }
+_BY_DIFFERENCE: Final = (
+    "MSELoss", "mse_loss", "L1Loss", "l1_loss", "SmoothL1Loss", "smooth_l1_loss", "HuberLoss", "huber_loss", "MAELoss",
+    "RMSELoss",
+)  # fmt: skip
+_SHAPING: Final = ("squeeze", "view", "reshape", "flatten", "unsqueeze", "float", "to", "contiguous")
 _ALREADY: Final = (Kind.PROBABILITIES, Kind.SIGMOID, Kind.LOG_SIGMOID)
 _BINARY: Final = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits", "SigmoidCrossEntropyWithLogits")
 
@@ -47,21 +53,107 @@ def from_script(script: Script) -> Iterator[Finding]:
     """What goes into each loss, shapes aside, and what the loss takes."""
     fitting: list[str] = []
     told: set[Place] = set()
-    for event in script.trace.of_role(Role.LOSS):
-        name = event.name.removesuffix(".__call__").rpartition(".")[2]
-        for place, finding in _judged(event, name):
-            if finding is None:
-                fitting.append(str(place))
-            elif place not in told:
-                told.add(place)
-                yield finding
+    for place, finding in (*_losses(script.trace), *_by_hand(script.trace)):
+        if finding is None:
+            fitting.append(str(place))
+        elif place not in told:
+            told.add(place)
+            yield finding
     if fitting and not told:
         yield none("cg_04_in_script.fits", evidence=sorted(set(fitting)))
     elif not told:
         yield na("cg_04_in_script.not_known")
 
 
-def _judged(event: Event, name: str) -> Iterator[tuple[Place, Finding | None]]:
+_Told = Iterator[tuple[Place, Finding | None]]
+
+
+def _losses(trace: Trace) -> _Told:
+    for event in trace.of_role(Role.LOSS):
+        name = event.name.removesuffix(".__call__").rpartition(".")[2]
+        yield from _judged(event, name)
+        if name in _BY_DIFFERENCE:
+            first, second = event.arg(0, "input", "logits"), event.arg(1, "target", "labels")
+            yield from _stretched(event, event.place, name, first, second)
+
+
+def _stretched(event: Event | None, place: Place, name: str, first: Value | None, second: Value | None) -> _Told:
+    """A column of answers beside a row of targets: each is compared with every other."""
+    for answer, target in ((first, second), (second, first)):
+        column, row = shape_of(answer), shape_of(target)
+        if column.by is None or column.last != 1 or row.rank is None or _comes_from_network(target):
+            continue
+        if column.rank == row.rank + 1 if column.rank is not None else row.rank == 1:
+            at = column.by.place
+            if event is not None and is_without_gradient(event):
+                yield at, suspect("cg_04_in_script.only_measured", at.where(), loss=name, line=place.line)
+            else:
+                said = "stretched" if name else "stretched_by_hand"
+                yield at, found(f"cg_04_in_script.{said}", at.where(), loss=name, line=place.line)
+
+
+def _by_hand(trace: Trace) -> _Told:
+    """Losses that are written down as arithmetic: differences of answers and targets."""
+    for backward in trace.of_role(Role.BACKWARD):
+        for one in ancestry(backward.receiver, most=2000):
+            if isinstance(one, Derived) and one.op == "Sub" and one.place is not None:
+                yield from _stretched(None, one.place, "", *one.of)
+        for term in _terms(backward.receiver):
+            inner = _averaged(term)
+            if isinstance(inner, Derived) and inner.op == "Sub" and _is_answer_and_data(*inner.of):
+                assert isinstance(term, Made)
+                place = term.event.place
+                yield place, found("cg_04_in_script.not_bounded", place.where())
+
+
+def _terms(loss: Value | None) -> Iterator[Value]:
+    """What a loss is the sum of, numbers that it is multiplied by aside."""
+    waiting = list(options(loss))
+    for _ in range(200):
+        if not waiting:
+            return
+        one = waiting.pop()
+        if isinstance(one, Derived) and one.op in ("Add", "Mult", "Div", "Sub"):
+            waiting.extend(option for side in one.of for option in options(side))
+        elif isinstance(one, Made) and one.event.method in ("scale", "to", "float"):
+            waiting.extend(option for part in one.parts() for option in options(part))
+        else:
+            yield one
+
+
+def _averaged(value: Value) -> Value | None:
+    """What the mean or sum is taken of."""
+    if not isinstance(value, Made) or value.event.method not in ("mean", "sum"):
+        return None
+    event = value.event
+    if not (event.name.startswith(("torch.", "mindspore.", "?.")) or event.receiver is not None):
+        return None
+    return event.receiver if event.receiver is not None else event.arg(0, "input")
+
+
+def _is_answer_and_data(one: Value, other: Value) -> bool:
+    """One is what a network gives, the other has nothing of a network and nothing that learns in it."""
+    network = [_comes_from_network(side) for side in (one, other)]
+    if sum(network) != 1:
+        return False
+    data = other if network[0] else one
+    answer = one if network[0] else other
+    return _is_direct(answer) and any(isinstance(part, Item) for part in ancestry(data, most=100))
+
+
+def _is_direct(value: Value) -> bool:
+    """Whether a network gives it, shape aside: what is squared or made positive after it is not."""
+    for one in options(value):
+        while isinstance(one, Made) and one.event.role is not Role.FORWARD:
+            if one.event.method not in _SHAPING or one.event.receiver is None:
+                return False
+            one = one.event.receiver
+        if not isinstance(one, Made):
+            return False
+    return True
+
+
+def _judged(event: Event, name: str) -> _Told:
     given = event.arg(0, "input", "logits", "inputs", "preds")
     scores = scores_of(given)
     choice = _all(scores, (Kind.CHOICE,))
@@ -79,6 +171,9 @@ def _judged(event: Event, name: str) -> Iterator[tuple[Place, Finding | None]]:
         said, score = wrong
         # Where the loss is the wrong one, it is the line that builds it; else that of the operation too many.
         at = _built(event) if said.startswith("raw") or takes is _PROBABILITIES else score.place
+        if said == "raw_logarithms" and score.event is not None and forward_around(score.event) is not None:
+            # What the network gives last; the loss may as well be the wrong one, and is named.
+            at = score.place
         yield _told(said, at or event.place, event, name, by=_called(score))
     elif name in ("KLDivLoss", "kl_div") and (target := _wrong_target(event)) is not None:
         yield _told("target", target.place or event.place, event, name, by=_called(target))

@@ -3,7 +3,8 @@
 What it looks at
 ----------------
 In a dataset every field: NaN, +Inf, -Inf, null, empty texts, and values that stand for nothing (those you name, and
-guesses such as -1, 999 or "?"). In a recorded run every batch that was fed: samples with numbers that are not finite.
+guesses such as -1, 999 or "?"). In a recorded run every batch that was fed: samples with numbers that are not finite,
+and with 999 and its like far away from all other numbers, where the network is given them.
 
 Why it hurts
 ------------
@@ -30,9 +31,10 @@ from typing import Any
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_data.described import answers
 from trueline.checks.of_run.feeding import Fed, Stream, streams
+from trueline.checks.of_run.markers import marked
 from trueline.data.described import Described
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding
+from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
 from trueline.model.sample import SampleField
@@ -52,11 +54,15 @@ def from_run(run: Run) -> Iterator[Finding]:
     for rank in run.ranks:
         broken = _first_broken(run, rank)
         for stream in streams(run, rank):
+            if broken is not None and stream.phase == "eval" and stream.loader is None:
+                # What a loss is called with after the training broke is what the network gave.
+                continue
             looked += sum(one.batch.size for one in stream.batches)
             finding = _of_stream(stream, rank if len(run.ranks) > 1 else None, broken)
-            if finding is not None:
-                told = True
-                yield finding
+            for one in (finding, *(_markers(run, stream) if rank == run.ranks[0] else ())):
+                if one is not None:
+                    told = True
+                    yield one
     if told:
         return
     if not looked:
@@ -93,6 +99,25 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None) -> Finding 
     if stream.phase == "eval" and hurts:
         return found("ds_01.not_finite_eval", where, measured=count, limit=0, evidence=evidence, **params)
     return suspect("ds_01.harmless", where, measured=count, limit=0, evidence=evidence, **params)
+
+
+def _markers(run: Run, stream: Stream) -> Iterator[Finding]:
+    """Markers that the network is given; those that it is not given have been taken out."""
+    for one in marked(run, stream):
+        if one.enters is False or stream.phase != "train":
+            continue
+        fed, place = min(one.samples, key=lambda pair: -1 if (index := _sample(*pair)) is None else index)
+        params: dict[str, Any] = {"field": one.field, "value": f"{one.value:g}", "count": len(one.samples)}
+        seen: dict[str, Any] = {
+            "measured": len(one.samples),
+            "limit": 0,
+            "evidence": [{"field": one.field, "samples": [_sample(*pair) for pair in one.samples[:20]]}],
+        }
+        where = stream.where(step=fed.step, sample=_sample(fed, place))
+        if one.enters:
+            yield found("ds_01.marker", where, certainty=Certainty.LIKELY, **seen, **params)
+        else:
+            yield suspect("ds_01.marker", where, **seen, **params)
 
 
 _WORDS = {"nan": "NaN", "+inf": "+Inf", "-inf": "-Inf"}

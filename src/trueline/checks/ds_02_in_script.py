@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from trueline.checks.check import check, found, na
 from trueline.checks.of_script.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
+from trueline.checks.of_script.overwritten import labels_overwritten, samples_overwritten
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
@@ -28,7 +29,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     told: set[str] = set()
     for loop in training_loops(trace):
         for event in loop.of(Role.LOSS):
-            for said, place, params in (*_outside(event, trace), *_mixed(event, trace)):
+            for said, place, params in (*_outside(event, trace), *_mixed(event, trace), *_overwritten(event, trace)):
                 if str(place) not in told:
                     told.add(str(place))
                     yield found(f"ds_02_in_script.{said}", place.where(), **params)
@@ -78,6 +79,17 @@ def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, A
         chosen = _order(value)
         if chosen is not None and inputs and id(chosen) not in known:
             yield "mixed", chosen.event.place, {}
+
+
+def _overwritten(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, Any]]]:
+    """Labels of other samples, or samples of other labels, written over what was there."""
+    at = batch_index(_target(event))
+    if at is None or at[1] in (0, "data"):
+        return
+    for one in labels_overwritten(at[0], at[1], trace):
+        yield "mixed_in_part" if one.mixed else "of_others", one.place, {}
+    for one in samples_overwritten(at[0], at[1], trace):
+        yield "copied_over", one.place, {}
 
 
 def _order(value: Value | None) -> Made | None:

@@ -4,7 +4,8 @@ What it looks at
 ----------------
 In a dataset the label's type and range, labels that no class has, one-hot rows that do not sum to 1, and samples of
 the same content with different labels. In a recorded run the labels of every batch: held against the number of scores
-that the loss is given, against each other for samples of equal content, and one-hot rows against their sum.
+that the loss is given, against each other for samples of equal content, and one-hot rows against their sum. Against a
+benchmark: the labels of samples that its run was fed as well.
 
 Why it hurts
 ------------
@@ -24,13 +25,14 @@ ignore_index) is none. Wrong labels that look like right ones are found by looki
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_data.described import answers
 from trueline.checks.of_run.criteria import judged_otherwise, judging
 from trueline.checks.of_run.feeding import Fed, Stream, training
-from trueline.checks.of_run.labels import Labelled, content_of, label_name, labels_of
+from trueline.checks.of_run.labels import Labelled, contents_of, first_of, is_number, label_name, labels_of
+from trueline.checks.of_run.same_samples import pairs
 from trueline.data.described import Described
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -50,7 +52,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     told = False
     for stream in training(run):
         name = label_name(stream)
-        problems = [*_one_hot(stream, looked)]
+        problems = [*_one_hot(stream, looked), *_outside_binary(run, stream)]
         if name is not None and not judged_otherwise(run):
             looked[name] = sum(one.batch.size for one in stream.batches)
             problems += [*_outside(run, stream, name), *_conflicting(stream, name)]
@@ -66,16 +68,90 @@ def from_run(run: Run) -> Iterator[Finding]:
         yield none("ds_02.fine", evidence=[{"labels": looked}], fields=fields, samples=samples)
 
 
+@check("ds.02")
+def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
+    """Samples that the benchmark was fed as well, with another label."""
+    looked = 0
+    told = False
+    for own, bench in pairs(training(run), training(bench_run)):
+        name = label_name(own)
+        if name is None or name != label_name(bench):
+            continue
+        here, there = _by_content(own, name), _by_content(bench, name)
+        common = [content for content in here if content in there]
+        looked += len(common)
+        other = [content for content in common if here[content].value != there[content].value]
+        if not other or _is_shifted(here, there):
+            continue
+        first = first_of([here[one] for one in other])
+        expected = next(there[one] for one in other if here[one] is first)
+        told = True
+        yield found(
+            "ds_02.not_the_benchmark_s",
+            own.where(step=first.fed.step, sample=first.sample),
+            measured=len(other),
+            limit=0,
+            evidence=[{"samples": [here[one].sample for one in other[:20]], "compared": len(common)}],
+            field=name,
+            count=len(other),
+            samples=len(common),
+            label=f"{first.value:g}",
+            bench=f"{expected.value:g}",
+        )
+    if told:
+        return
+    if looked:
+        yield none("ds_02.as_bench", evidence=[{"samples": looked}], samples=looked)
+    else:
+        yield na("ds_02.no_common_samples")
+
+
+def _by_content(stream: Stream, name: str) -> dict[tuple[int, ...], Labelled]:
+    """The samples with one label each."""
+    known: dict[tuple[int, ...], Labelled] = {}
+    doubtful = set()
+    for one, content in contents_of(stream.batches, name):
+        if known.setdefault(content, one).value != one.value:
+            doubtful.add(content)
+    return {content: one for content, one in known.items() if content not in doubtful}
+
+
+def _is_shifted(here: Mapping[tuple[int, ...], Labelled], there: Mapping[tuple[int, ...], Labelled]) -> bool:
+    """Whether each has the label of the sample before or after it: another item."""
+    own = {one.sample: one.value for one in here.values()}
+    bench = {one.sample: one.value for one in there.values()}
+    for by in (-2, -1, 1, 2):
+        both = [
+            (value, bench[sample + by]) for sample, value in own.items() if sample is not None and sample + by in bench
+        ]
+        if len(both) > 0.5 * len(own) and all(one == other for one, other in both):
+            return True
+    return False
+
+
 def _outside(run: Run, stream: Stream, name: str) -> Iterator[Finding]:
     loss = judging(run, stream, name)
     if loss is None or loss.classes is None:
         return
     classes = loss.classes
+    ignored = [one for one in labels_of(stream.batches, name) if one.value == loss.ignored and _out(one.value, classes)]
+    if ignored:
+        least = first_of(ignored)
+        yield suspect(
+            "ds_02.left_out",
+            stream.where(step=least.fed.step, sample=least.sample),
+            measured=len(ignored),
+            limit=0,
+            evidence=[{"samples": [one.sample for one in ignored[:20]]}],
+            count=len(ignored),
+            label=int(loss.ignored),
+            loss=loss.kind,
+        )
     bad = [one for one in labels_of(stream.batches, name) if one.value != loss.ignored and _out(one.value, classes)]
     # Scores that are not those of the labels fit none of them.
     if not bad or len(bad) > 0.5 * sum(one.batch.size for one in stream.batches):
         return
-    first = bad[0]
+    first = first_of(bad)
     yield found(
         "ds_02.outside",
         stream.where(step=first.fed.step, sample=first.sample),
@@ -92,6 +168,31 @@ def _outside(run: Run, stream: Stream, name: str) -> Iterator[Finding]:
     )
 
 
+def _outside_binary(run: Run, stream: Stream) -> Iterator[Finding]:
+    """Targets of a binary cross-entropy that are neither 0 nor 1 nor between them, among many that are."""
+    for field in stream.batches[0].batch.fields if stream.batches else ():
+        loss = judging(run, stream, field.name) if is_number(field) else None
+        if loss is None or not loss.kind.lower().startswith(("bce", "binary")):
+            continue
+        labels = list(labels_of(stream.batches, field.name))
+        bad = [one for one in labels if not 0 <= one.value <= 1]
+        if not bad or len(bad) > 0.5 * len(labels):
+            continue
+        first = first_of(bad)
+        yield found(
+            "ds_02.outside_binary",
+            stream.where(step=first.fed.step, sample=first.sample),
+            measured=first.value,
+            limit=[0, 1],
+            evidence=[{"field": field.name, "labels": sorted({one.value for one in bad})[:10], "count": len(bad)}],
+            field=field.name,
+            label=f"{first.value:g}",
+            count=len(bad),
+            step=first.fed.step,
+            loss=loss.kind,
+        )
+
+
 def _out(value: float, classes: int) -> bool:
     return not 0 <= value < classes
 
@@ -100,16 +201,14 @@ def _conflicting(stream: Stream, name: str) -> Iterator[Finding]:
     """Samples of equal content with different labels."""
     known: dict[tuple[int, ...], Labelled] = {}
     conflicts: dict[tuple[int, ...], tuple[Labelled, Labelled]] = {}
-    for one in labels_of(stream.batches, name):
-        content = content_of(one.fed, one.place, name)
-        if content is None:
-            continue
+    for one, content in contents_of(stream.batches, name):
         before = known.setdefault(content, one)
         if before.value != one.value:
             conflicts.setdefault(content, (before, one))
     if not conflicts:
         return
-    before, one = next(iter(conflicts.values()))
+    one = first_of([one for _, one in conflicts.values()])
+    before = next(before for before, other in conflicts.values() if other is one)
     yield found(
         "ds_02.conflicting",
         stream.where(step=one.fed.step, sample=one.sample),

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
+from trueline.checks.ds_03_unbalanced import from_run
 from trueline.checks.of_script.columns import batch_index, columns_of, plain
-from trueline.model.finding import Certainty, Finding
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
@@ -18,6 +20,10 @@ from trueline.script.values import Attribute, Const, Derived, Instance, Item, Ma
 _BALANCING: Final = frozenset(
     ("WeightedRandomSampler", "compute_class_weight", "RandomOverSampler", "SMOTE", "PKSampler")
 )
+_LOSSES: Final = (
+    "CrossEntropyLoss", "NLLLoss", "BCEWithLogitsLoss", "BCELoss", "cross_entropy", "nll_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+)  # fmt: skip
 _WEIGHTS: Final = ("weight", "pos_weight", "alpha", "class_weight")
 
 
@@ -50,6 +56,32 @@ def from_script(script: Script, *, max_ratio: float = 10.0) -> Iterator[Finding]
     yield na("ds_03_in_script.only_the_data")
 
 
+@check("ds.03")
+def from_script_and_run(script: Script, run: Run, *, max_ratio: float = 10.0) -> Iterator[Finding]:
+    """Classes that a run has counted, where only the script shows that its loss makes nothing up for them."""
+    trace = script.trace
+    counted = [one for one in from_run(run, max_ratio=max_ratio) if one.conclusion is Conclusion.SUSPECT]
+    losses = [(loop, event) for loop in training_loops(trace) for event in loop.of(Role.LOSS) if _knows_classes(event)]
+    if not counted or not losses or any(True for _ in _handled(trace)):
+        yield na("ds_03_in_script.only_the_data")
+        return
+    loop, _ = losses[0]
+    place = loop.loader.event.place if isinstance(loop.loader, Made) else loop.scope.place
+    yield found(
+        "ds_03_in_script.uneven",
+        place.where(),
+        measured=counted[0].measured,
+        limit=max_ratio,
+        evidence=counted[0].evidence,
+        ratio=f"{counted[0].measured:.3g}",
+    )
+
+
+def _knows_classes(event: Event) -> bool:
+    last = event.name.removesuffix(".__call__").rpartition(".")[2]
+    return last in ("SoftmaxCrossEntropyWithLogits", *_LOSSES)
+
+
 def _handled(trace: Trace) -> Iterator[Place]:
     """Samplers that balance, and losses with weights."""
     for event in trace.events:
@@ -67,9 +99,7 @@ def _is_weighted(event: Event) -> bool:
 
 
 def _is_loss(event: Event) -> bool:
-    last = event.name.rpartition(".")[2]
-    return last in ("CrossEntropyLoss", "NLLLoss", "BCEWithLogitsLoss", "BCELoss", "cross_entropy", "nll_loss",
-                    "binary_cross_entropy", "binary_cross_entropy_with_logits")  # fmt: skip
+    return event.name.rpartition(".")[2] in _LOSSES
 
 
 def _is_some(value: Value | None) -> bool:

@@ -4,8 +4,8 @@ What it looks at
 ----------------
 The files that a recorded run has opened, with their hashes (`trueline run` with `--manifest`), against those of the
 benchmark's run; how many samples the training sets have; and, where both runs were fed samples that can be told
-apart, which of the benchmark's samples are missing. Of two datasets: their samples, fields and classes, and their
-files where they lie here.
+apart, which of the benchmark's samples are missing, whether they have fewer digits, or are others altogether. Of two
+datasets: their samples, fields and classes, and their files where they lie here.
 
 Why it hurts
 ------------
@@ -31,16 +31,14 @@ from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_run.feeding import Stream, training
+from trueline.checks.of_run.same_samples import Likeness, compared, pairs, size_of
 from trueline.data.described import Described
 from trueline.data.manifest.diff_report import Differences, diff_result
 from trueline.data.manifest.of_run import opened_by
 from trueline.data.manifest.sides import Side, hash_sides, open_sides
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Certainty, Finding, Where
 from trueline.model.trouble import BadUsage, Trouble
-
-# The same set, by its samples, has at least this share of them in common.
-_ALIKE: Final = 0.5
 
 
 @check("ds.04", "the dataset differs from the benchmark's")
@@ -114,44 +112,36 @@ def _files(run: Run, bench_run: Run) -> Iterator[Finding]:
 
 def _samples(run: Run, bench_run: Run) -> Iterator[Finding]:
     """How many samples the sets have, and which of the benchmark's are missing."""
-    own, bench = _longest(run), _longest(bench_run)
-    if own is None or bench is None:
-        return
-    here, there = own.facts.get("samples"), bench.facts.get("samples")
-    if isinstance(here, int) and isinstance(there, int) and here != there:
-        seen: dict[str, Any] = {"measured": here, "limit": there, "evidence": [{"own": here, "benchmark": there}]}
-        yield found("ds_04.other_samples", own.where(), own=str(here), bench=str(there), **seen)
-        return
-    marks, wanted = _marks(own), _marks(bench)
-    whole = isinstance(here, int) and len(marks) >= here and isinstance(there, int) and len(wanted) >= there
-    common = len(marks & wanted) / max(len(wanted), 1)
-    if not whole or common < _ALIKE:
-        return
-    missing = len(wanted - marks)
-    evidence = [{"samples": len(wanted), "missing": missing}]
-    if missing:
+    for own, bench in pairs(training(run), training(bench_run)):
+        here, there = size_of(own), size_of(bench)
+        if here is not None and there is not None and here != there:
+            seen: dict[str, Any] = {"measured": here, "limit": there, "evidence": [{"own": here, "benchmark": there}]}
+            yield found("ds_04.other_samples", own.where(), own=str(here), bench=str(there), **seen)
+        else:
+            yield from _one_by_one(own, bench)
+
+
+def _one_by_one(own: Stream, bench: Stream) -> Iterator[Finding]:
+    told = compared(own, bench)
+    evidence = [{"samples": told.samples, "missing": told.missing}]
+    if told.likeness is Likeness.SAME:
+        yield none("ds_04.same_samples", evidence=evidence, samples=told.samples)
+    elif told.likeness in _SAID:
+        said, certainty = _SAID[told.likeness]
         yield found(
-            "ds_04.missing",
+            said,
             own.where(),
-            measured=missing,
+            certainty=certainty,
+            measured=told.missing,
             limit=0,
             evidence=evidence,
-            count=missing,
-            samples=len(wanted),
+            count=told.missing,
+            samples=told.samples,
         )
-    else:
-        yield none("ds_04.same_samples", evidence=evidence, samples=len(wanted))
 
 
-def _longest(run: Run) -> Stream | None:
-    streams = [one for one in training(run) if one.loader is not None and one.batches]
-    return max(streams, key=lambda one: len(one.batches)) if streams else None
-
-
-def _marks(stream: Stream) -> set[tuple[int, ...]]:
-    """The samples of the first pass."""
-    return {
-        tuple(field.fingerprints[place] for field in fed.batch.fields)
-        for fed in stream.iterations()[0]
-        for place in range(fed.batch.size)
-    }
+_SAID: Final = {
+    Likeness.MISSING: ("ds_04.missing", Certainty.CERTAIN),
+    Likeness.ROUNDED: ("ds_04.rounded", Certainty.CERTAIN),
+    Likeness.OTHER: ("ds_04.other_values", Certainty.LIKELY),
+}

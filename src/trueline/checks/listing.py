@@ -19,7 +19,7 @@ from trueline.locale.of_checks import page_of
 
 HEADINGS: Final = ("What it looks at", "Why it hurts", "What to do", "When it is wrong")
 SECTIONS: Final = ("looks_at", "why", "todo", "wrong_when")
-_BESIDE: Final = "_in_script"
+_BESIDE: Final = ("_in_script", "_against_bench")
 _ITEM: Final = re.compile(r"([a-z]{2,3})_(\d\d)_\w+")
 
 
@@ -66,7 +66,7 @@ def page(code: str, lang: str | None = None) -> Page:
 
 
 def _module(code: str) -> ModuleType:
-    """The item's own module; what reads scripts for it may stand in a module of its own beside it."""
+    """The item's own module; what reads scripts for it, alone or against a benchmark's, may stand beside it."""
     names = [one.module for one in all_checks() if one.code == code]
     return importlib.import_module(next((one for one in names if not one.endswith(_BESIDE)), names[0]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.forwards import forward_around
@@ -12,7 +13,12 @@ from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Instance, Made, Value, options
+from trueline.script.values import Instance, Made, Value, ancestry, options
+
+_WRAPPING: Final = frozenset(
+    ("TrainOneStepCell", "TrainOneStepWithLossScaleCell", "WithLossCell", "WithGradCell", "DistributedDataParallel",
+     "DataParallel")
+)  # fmt: skip
 
 
 @check("tr.06")
@@ -30,10 +36,15 @@ def from_script(script: Script) -> Iterator[Finding]:
             if not given or not trained or str(built.place) in told:
                 continue
             held = {id(part) for one in given for part in parts_of(one)}
-            if not any(id(part) in held for one in trained for part in parts_of(one)):
+            if not any(id(part) in held for one in trained for part in (*parts_of(one), *_built_of(one))):
                 told.add(str(built.place))
                 later = next(
-                    (one for one in map(_built_at, trained) if one is not None and one.index > built.index), None
+                    (
+                        one
+                        for one in map(_built_at, map(_unwrapped, trained))
+                        if one is not None and one.index > built.index
+                    ),
+                    None,
                 )
                 if later is not None:
                     yield found("tr_06_in_script.built_later", later.place.where(), built=built.place.line)
@@ -77,6 +88,23 @@ def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace
 def _is_new(value: Value, built: Event) -> bool:
     event = _built_at(value)
     return event is not None and event.index > built.index
+
+
+def _unwrapped(value: Value) -> Value:
+    """The network itself, where it was given to something that trains it or computes its loss."""
+    for _ in range(5):
+        inner = value.event.arg(0, "network", "backbone", "module") if isinstance(value, Made) else None
+        if not isinstance(value, Made) or value.name.rpartition(".")[2] not in _WRAPPING or not is_network(inner):
+            break
+        value = next(one for one in options(inner) if is_network(one))
+    return value
+
+
+def _built_of(network: Value) -> Iterator[Value]:
+    """What a network was built with: one that is wrapped is in there, whatever the wrapper keeps it as."""
+    event = _built_at(network)
+    if event is not None:
+        yield from ancestry(*event.args, *event.kwargs.values(), most=200)
 
 
 def _built_at(value: Value) -> Event | None:

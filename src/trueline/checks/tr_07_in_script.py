@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.handed import handed_at, said_at
+from trueline.checks.of_script.columns import batch_index, with_indexes
+from trueline.checks.of_script.handed import handed_at, handed_through, said_at
 from trueline.checks.of_script.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
-from trueline.script.roles import LOADERS
+from trueline.script.roles import LOADERS, Role
 from trueline.script.script import Script
-from trueline.script.trace import CALL, UNCALLED, Trace
-from trueline.script.values import Either, Made, Unknown, Value
+from trueline.script.trace import CALL, UNCALLED, Trace, iterated
+from trueline.script.values import Derived, Either, Item, Made, Unknown, Value, constant
 
 _ITERATORS: Final = ("create_tuple_iterator", "create_dict_iterator")
 _HELD_OUT: Final = re.compile(
@@ -29,7 +31,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     trained = [one for one in training_data(trace) if not isinstance(one, Either | Unknown)]
     known = frozenset().union(*(keys_of(one) for one in trained)) if trained else frozenset()
-    passes = evaluation_passes(trace)
+    passes = [_of_loader(one) for one in evaluation_passes(trace)]
     if not known or not passes:
         yield na("tr_07_in_script.no_evaluation" if known else "tr_07_in_script.no_training_loop")
         return
@@ -42,9 +44,8 @@ def from_script(script: Script) -> Iterator[Finding]:
         if str(place) in told:
             continue
         told.add(str(place))
-        if _is_named_so(one, place, script, alone=not apart) or (
-            not apart and _has_unused_loader(trace, trained, passes)
-        ):
+        meant = _is_named_so(one, place, script, alone=not apart) or _is_handed_so(one, trace)
+        if meant or (not apart and _has_unused_loader(trace, trained, passes)):
             yield found("tr_07_in_script.training_data", place.where())
         elif not apart:
             yield suspect("tr_07_in_script.only_training_data", place.where())
@@ -54,17 +55,64 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("tr_07_in_script.held_out", evidence=[str(one.forward.place) for one in apart or same])
 
 
+def _of_loader(one: Pass) -> Pass:
+    """One batch, ``next(iter(loader))``, is the loader's."""
+    at = batch_index(one.data) if one.scope is None else None
+    return replace(one, data=iterated(at[0]) or one.data) if at is not None else one
+
+
 def _place(one: Pass, trained: list[Value], iterators: list[Value | None]) -> Place:
-    """Where the loader is handed in; where it was built over the training data if it is a loader of its own."""
+    """Where the loader is handed in; where it was built, or its data cut, if it is a loader of its own."""
     data = one.data
-    if one.scope is None:
-        return data.event.place if isinstance(data, Made) else one.forward.place
     if isinstance(data, Made) and not any(data is other for other in trained):
+        cut = _cut_like(data, trained)
+        if cut is not None:
+            return cut
+        for other in trained:
+            if isinstance(other, Made) and other.event.place == data.event.place:
+                # Both are built by one function: it is the call that chose the data.
+                return data.event.seen_beside(other.event)
         return data.event.place
+    if one.scope is None:
+        return one.forward.place
     gone = one.scope.value
     if isinstance(gone, Made) and gone.event.method in _ITERATORS and not any(gone is other for other in iterators):
         return gone.event.place
     return handed_at(one.scope, one.forward.scopes)
+
+
+def _cut_like(data: Value, trained: list[Value]) -> Place | None:
+    """The slice that takes for evaluation the very rows that another one takes for training."""
+    cuts = {(_text(one), id(one.of)): one for other in trained for one in _slices(other)}
+    for one in _slices(data):
+        other = cuts.get((_text(one), id(one.of)))
+        if other is not None and isinstance(one.index, Derived) and other.index is not one.index:
+            return one.index.place
+    return None
+
+
+def _slices(value: Value) -> Iterator[Item]:
+    for one in with_indexes(value):
+        if isinstance(one, Item) and isinstance(one.index, Derived) and one.index.op == "Slice":
+            yield one
+
+
+def _text(item: Item) -> tuple[object, ...]:
+    return tuple(constant(one, id(one)) for one in item.index.parts()) if item.index is not None else ()
+
+
+def _is_handed_so(one: Pass, trace: Trace) -> bool:
+    """Whether it is handed to something that trains, as what is to be held out."""
+    if one.scope is None:
+        return False
+    if any(event.name == "mindspore.train.Model.fit" for event in trace.events if event.place == one.scope.place):
+        return True
+    for call, name in handed_through(one.scope, one.forward.scopes):
+        if _HELD_OUT.search(name.lower().replace("_", " ")) and any(
+            event.inside(call) for event in trace.of_role(Role.BACKWARD)
+        ):
+            return True
+    return False
 
 
 def _is_named_so(one: Pass, place: Place, script: Script, *, alone: bool) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
@@ -24,7 +25,7 @@ from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
-from trueline.script.values import Derived, Made, Value, constant, options
+from trueline.script.values import Derived, Made, Value, ancestry, constant, options
 
 # What gives all ranks the same weights before they train.
 _SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
@@ -44,7 +45,8 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield na("tr_08_in_script.looked_after")
         return
     told: set[str] = set()
-    for said, place in (*_seeds(trace, loops), *_rates(trace), *_alone(trace, loops), *_by_rank(trace)):
+    apart = (*_seeds(trace, loops), *_rates(trace), *_alone(trace, loops))
+    for said, place in (*apart, *_by_rank(trace), *_leaves(script, loops)):
         if str(place) not in told:
             told.add(str(place))
             yield found(f"tr_08_in_script.{said}", place.where())
@@ -121,11 +123,8 @@ def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place
             continue
         if not grouped and not _divides(trace):
             continue
-        built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if one.index < loop.events[0].index]
-        if any(one.name.endswith("DistributedGradReducer") for one in trace.events):
-            yield "not_reduced", steps[-1].place
-        else:
-            yield "not_wrapped", built[-1].place if built else steps[-1].place
+        reducing = any(one.name.endswith("DistributedGradReducer") for one in trace.events)
+        yield "not_reduced" if reducing else "not_wrapped", steps[-1].place
 
 
 def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
@@ -137,5 +136,37 @@ def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
             continue
         if any(one.kind == UNCALLED for one in event.scopes) or event.implied:
             continue
-        if any(one.kind == BRANCH and depends_on_rank(one.value) for one in event.scopes):
-            yield "only_some", event.place
+        # The condition is what keeps the others away, wherever it leads to.
+        for one in event.scopes:
+            if one.kind == BRANCH and depends_on_rank(one.value):
+                yield "only_some", one.place
+                break
+
+
+def _leaves(script: Script, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+    """Loops in which ranks meet and that some of them leave, or cut short, by a condition on the rank."""
+    asked = {
+        (one.place.file, one.place.line)
+        for test in script.trace.tests
+        if _is_made_from_rank(test)
+        for one in ancestry(test, most=20)
+        if isinstance(one, Derived) and one.place is not None
+    }
+    around = {(scope.place.file, scope.place.line) for one in loops for scope in (one.scope, *one.around)}
+    for source in script.files if asked else ():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.For | ast.While) and (source.shown, node.lineno) in around:
+                for condition in _ways_out(node.body):
+                    if (source.shown, condition.test.lineno) in asked:
+                        yield "some_leave", Place.of(source.shown, condition)
+
+
+def _ways_out(body: Sequence[ast.stmt]) -> Iterator[ast.If]:
+    """Conditions in a loop's own body, not in that of a loop in it, that end with leaving it."""
+    for node in body:
+        if isinstance(node, ast.If):
+            if any(isinstance(one, ast.Break | ast.Return) for one in node.body):
+                yield node
+            yield from _ways_out([*node.body, *node.orelse])
+        elif isinstance(node, ast.With | ast.Try):
+            yield from _ways_out(node.body)

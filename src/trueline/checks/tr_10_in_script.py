@@ -8,14 +8,15 @@ from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.columns import batch_index, columns_of, outputs_of, plain, range_of
-from trueline.checks.of_script.passes import evaluation_passes
+from trueline.checks.of_script.passes import Pass, evaluation_passes
 from trueline.checks.of_script.reachable import all_values
+from trueline.checks.of_script.rows import rows_apart, same_twice
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import UNCALLED, Event, Scope, Trace
+from trueline.script.trace import CALL, UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Derived, Item, Made, Seq, Value, ancestry, constant
 
 _CLASSES: Final = (
@@ -39,16 +40,17 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Labels in training against labels in evaluation, against the outputs, and against the inputs."""
     trace = script.trace
     losses = _class_losses(trace)
-    if not losses:
-        yield na("tr_10_in_script.no_classes")
-        return
+    of_classes = (*_apart(losses, trace), *_outside(losses, trace), *_rolled(losses, trace), *_tokens(losses, trace))
     told: set[str] = set()
-    for finding in (*_apart(losses, trace), *_outside(losses, trace), *_rolled(losses, trace), *_tokens(losses, trace)):
+    for finding in (*of_classes, *_rows(script)):
         key = f"{finding.where.file}:{finding.where.line}"
         if key not in told:
             told.add(key)
             yield finding
     if told:
+        return
+    if not losses:
+        yield na("tr_10_in_script.no_classes")
         return
     seen = [one for event in losses if (one := _moved(_target(event))) is not None and batch_index(one.base)]
     if seen and any(True for _ in _compared(trace)):
@@ -116,6 +118,8 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
 
 def _in_data(label: _Label, trace: Trace) -> _Label | None:
     """A label with what its dataset had moved it by; None where that cannot be told."""
+    if batch_index(label.base) is None:
+        return label if isinstance(label.base, Made) else None
     moved = [_moved(one) for one in _origins(label.base, trace)]
     if len(moved) != 1 or moved[0] is None or not isinstance(moved[0].base, Item | Made):
         return None
@@ -125,15 +129,15 @@ def _in_data(label: _Label, trace: Trace) -> _Label | None:
 
 def _compared(trace: Trace) -> Iterator[_Label]:
     """Labels that evaluation compares predictions with."""
-    scopes = [one.scope for one in evaluation_passes(trace) if one.scope is not None]
+    passes = evaluation_passes(trace)
     for value in all_values(trace):
         if not isinstance(value, Derived) or value.op != "Eq" or len(value.of) != 2:
             continue
         for guess, label in (value.of, value.of[::-1]):
             left, right = _moved(guess), _moved(label)
-            if left is None or right is None or not _is_guess(left.base) or not _is_of(left.base, scopes):
+            if left is None or right is None or not _is_guess(left.base) or not _is_of(left.base, passes):
                 continue
-            if batch_index(right.base) is not None:
+            if batch_index(right.base) is not None or isinstance(right.base, Made):
                 yield _Label(right.base, right.shift - left.shift, right.place or left.place)
 
 
@@ -144,11 +148,21 @@ def _is_guess(value: Value) -> bool:
     return isinstance(at, Made) and at.event.method in _CHOSEN
 
 
-def _is_of(value: Value, scopes: list[Scope]) -> bool:
+def _is_of(value: Value, passes: list[Pass]) -> bool:
     for one in ancestry(value, most=30):
-        if isinstance(one, Made) and any(one.event.inside(scope) for scope in scopes):
-            return not any(scope.kind == UNCALLED for scope in one.event.scopes)
+        if not isinstance(one, Made):
+            continue
+        for each in passes:
+            if _is_within(one.event, each):
+                return not any(scope.kind == UNCALLED for scope in one.event.scopes)
     return False
+
+
+def _is_within(event: Event, one: Pass) -> bool:
+    if one.scope is not None:
+        return event.inside(one.scope)
+    own = one.forward
+    return event is own or any(scope.kind == CALL and scope.place == own.place for scope in event.scopes)
 
 
 def _outside(losses: list[Event], trace: Trace) -> Iterator[Finding]:
@@ -191,7 +205,6 @@ def _rolled(losses: list[Event], trace: Trace) -> Iterator[Finding]:
         at = batch_index(label.base) if label is not None else None
         if at is None or not isinstance(at[1], int):
             continue
-        inputs = [plain(one) for one in columns_of(at[0], 0, trace)]
         for column in columns_of(at[0], at[1], trace):
             value = plain(column)
             if (
@@ -200,30 +213,15 @@ def _rolled(losses: list[Event], trace: Trace) -> Iterator[Finding]:
                 and abs(constant(value.event.arg(1, "shift", "shifts"), 0) or 0) == 1
             ):
                 yield found("tr_10_in_script.rolled", value.event.place.where())
-            offset = _offset(value)
-            for other in inputs:
-                first = _offset(other)
-                if offset is None or first is None or at[1] == 0 or offset[0] is first[0]:
-                    continue
-                if abs(offset[1] - first[1]) == 1 and isinstance(at[0], Made):
-                    yield suspect("tr_10_in_script.rows_apart", at[0].event.place.where())
 
 
-def _offset(value: Value | None) -> tuple[Value, int] | None:
-    """What a slice is of, and the first row it takes."""
-    if not isinstance(value, Item):
-        return None
-    index = value.index
-    if isinstance(index, Derived) and index.op == "Slice":
-        first, last = constant(index.of[0], 0), constant(index.of[1], "?")
-        if (
-            first == "?"
-            or not isinstance(first, int | None)
-            or (last is not None and not (isinstance(last, int) and last < 0))
-        ):
-            return None
-        return value.of, first or 0
-    return None
+def _rows(script: Script) -> Iterator[Finding]:
+    """Labels of other rows than the inputs, and targets that are the inputs."""
+    for one in rows_apart(script):
+        said = found if one.sure else suspect
+        yield said("tr_10_in_script.rows_apart", one.place.where(), by=one.by)
+    for place in same_twice(script):
+        yield found("tr_10_in_script.not_shifted", place.where())
 
 
 def _tokens(losses: list[Event], trace: Trace) -> Iterator[Finding]:

@@ -29,7 +29,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.forwards import calls_of_networks, forward_around, results_of
+from trueline.checks.of_script.dimensions import (
+    SOFTMAX,
+    contradicted,
+    is_method,
+    name_of,
+    of_divergences,
+    of_gradients,
+    source_of,
+)
+from trueline.checks.of_script.forwards import calls_of_networks, forward_around, is_uncalled, results_of
 from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.roles import Role
@@ -37,10 +46,11 @@ from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Attribute, Derived, Either, Item, Made, Value, ancestry, constant, options
 
-_SOFTMAX: Final = frozenset(("softmax", "log_softmax", "Softmax", "LogSoftmax"))
+_SOFTMAX: Final = SOFTMAX
 _CHOOSING: Final = frozenset(("argmax", "argmin", "max", "topk", "Argmax", "ArgMaxWithValue"))
 _AVERAGING: Final = frozenset(("mean", "ReduceMean"))
-_REDUCING: Final = _SOFTMAX | _CHOOSING | _AVERAGING
+_NORMALISING: Final = frozenset(("normalize", "L2Normalize"))
+_REDUCING: Final = _SOFTMAX | _CHOOSING | _AVERAGING | _NORMALISING
 # What leaves the dimensions as they are.
 _PLAIN: Final = frozenset(
     ("float", "to", "cpu", "cuda", "detach", "stop_gradient", "contiguous", "double", "half", "astype", "clone",
@@ -60,12 +70,17 @@ def from_script(script: Script) -> Iterator[Finding]:
     answers = _answers(trace)
     fitting: set[str] = set()
     told: set[Place] = set()
+    for said, event in _contradicted(trace):
+        place = _place(event)
+        if place not in told:
+            told.add(place)
+            yield found(f"tr_11.{said}", place.where(), what=name_of(event))
     for event in trace.events:
-        kind, source = _kind(event), _source(event)
+        kind, source = _kind(event), source_of(event)
         if kind is None or source is None:
             continue
         call = _answer_of(source, answers) if forward_around(event) is None else _last_in_forward(event, trace)
-        inside = forward_around(event) is not None and kind == "mean" and _mixes(source)
+        inside = forward_around(event) is not None and kind in ("mean", "normalised") and _mixes(source)
         if call is None and not inside:
             continue
         dimension = _dimension(event)
@@ -78,44 +93,46 @@ def from_script(script: Script) -> Iterator[Finding]:
             continue
         told.add(place)
         if inside or (call is not None and kind != "mean" and (_is_of_loader(call) or _is_compared(event, trace))):
-            yield found(f"tr_11.{kind}", place.where(), what=_name(event))
+            yield found(f"tr_11.{kind}", place.where(), what=name_of(event))
         else:
-            yield suspect("tr_11.may_be_samples", place.where(), what=_name(event))
+            yield suspect("tr_11.may_be_samples", place.where(), what=name_of(event))
     if fitting and not told:
         yield none("tr_11.other_dimension", evidence=sorted(fitting))
     elif not told:
         yield na("tr_11.no_reduction")
 
 
-def _name(event: Event) -> str:
-    return event.name.removesuffix(".__call__").rpartition(".")[2]
+def _contradicted(trace: Trace) -> Iterator[tuple[str, Event]]:
+    """Reductions over the first dimension that cannot be meant, by what they are of and what is done with them."""
+    softmaxes = [
+        one for one in trace.events if _kind(one) == "softmax" and _dimension(one) == 0 and not is_uncalled(one)
+    ]
+    yield from contradicted(trace, softmaxes)
+    yield from (("mean", one) for one in (*of_gradients(trace), *of_divergences(trace)) if not is_uncalled(one))
 
 
 def _kind(event: Event) -> str | None:
-    name = _name(event)
+    name = name_of(event)
     if name not in _REDUCING or not event.name.startswith(("torch.", "mindspore.", "numpy.", "?.")):
         return None
+    if name in _NORMALISING:
+        # Outside of networks a batch is normalised on purpose, as where features are to be told apart.
+        return "normalised" if forward_around(event) is not None else None
     return "softmax" if name in _SOFTMAX else "choice" if name in _CHOOSING else "mean"
-
-
-def _is_method(event: Event) -> bool:
-    return event.receiver is not None and event.method != "__call__"
-
-
-def _source(event: Event) -> Value | None:
-    return event.receiver if _is_method(event) else event.arg(0, "input", "x", "a")
 
 
 def _dimension(event: Event) -> int | None:
     """The dimension that is given; None where there is none, or it is not known."""
     if event.method == "__call__" and isinstance(event.receiver, Made):
         given = event.receiver.event.arg(0, "dim", "axis")
-        if _name(event) == "ReduceMean":
+        if name_of(event) == "ReduceMean":
             given = event.arg(1, "axis")
     else:
-        given = event.arg(0 if _is_method(event) else 1, "dim", "axis")
-        if _name(event) == "topk":
-            given = event.arg(1 if _is_method(event) else 2, "dim")
+        given = event.arg(0 if is_method(event) else 1, "dim", "axis")
+        if name_of(event) == "topk":
+            given = event.arg(1 if is_method(event) else 2, "dim")
+        elif name_of(event) == "normalize":
+            given = event.arg(2, "dim")
     value = constant(given)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -138,8 +155,8 @@ def _answer_of(value: Value | None, answers: dict[int, Event]) -> Event | None:
 
 def _before(value: Value) -> Value | None:
     """What a value was before something that leaves the dimensions as they are."""
-    if isinstance(value, Made) and _name(value.event) in _PLAIN | _SOFTMAX:
-        return _source(value.event)
+    if isinstance(value, Made) and name_of(value.event) in _PLAIN | _SOFTMAX:
+        return source_of(value.event)
     if isinstance(value, Derived) and value.op in ("Div", "Mult") and constant(value.of[-1]) is not None:
         return value.of[0]
     if isinstance(value, Attribute) and value.name in ("data", "logits"):
@@ -154,7 +171,7 @@ def _last_in_forward(event: Event, trace: Trace) -> Event | None:
             at: Value | None = one
             for _ in range(10):
                 if isinstance(at, Made) and at.event is event:
-                    return call if _is_layered(_source(event)) else None
+                    return call if _is_layered(source_of(event)) else None
                 at = _before(at) if at is not None else None
     return None
 
@@ -162,7 +179,7 @@ def _last_in_forward(event: Event, trace: Trace) -> Event | None:
 def _is_layered(value: Value | None) -> bool:
     """Whether a value is what a layer gives that leaves the first dimension to the samples."""
     for _ in range(20):
-        if isinstance(value, Made) and _name(value.event).startswith(_BATCH_FIRST):
+        if isinstance(value, Made) and name_of(value.event).startswith(_BATCH_FIRST):
             return True
         value = _before(value) if value is not None else None
     return False
@@ -171,13 +188,24 @@ def _is_layered(value: Value | None) -> bool:
 def _mixes(value: Value | None) -> bool:
     """Whether a value inside a network has samples in its first dimension: layers all the way to a loader's batch."""
     for _ in range(60):
-        if isinstance(value, Made) and _name(value.event).startswith(_BATCH_FIRST):
+        if isinstance(value, Made) and name_of(value.event) in _SOFTMAX:
+            # The mean of probabilities says how often each is chosen, as of experts.
+            return False
+        if isinstance(value, Made) and name_of(value.event).startswith(_BATCH_FIRST):
             value = value.event.arg(0)
+        elif isinstance(value, Made) and value.event.method in ("flatten", "unsqueeze") and _is_behind_first(value):
+            value = source_of(value.event)
         elif value is not None and _before(value) is not None:
             value = _before(value)
         else:
             break
     return isinstance(value, Item) and _comes_from_loader(value)
+
+
+def _is_behind_first(value: Made) -> bool:
+    """Whether it leaves the first dimension alone."""
+    given = constant(value.event.arg(0 if is_method(value.event) else 1, "start_dim", "dim", "axis"))
+    return isinstance(given, int) and given >= 1
 
 
 def _is_of_loader(call: Event) -> bool:
@@ -192,8 +220,18 @@ def _comes_from_loader(value: Value) -> bool:
         if isinstance(value, Made):
             if value.name.startswith(_LOADERS):
                 return True
-            if _name(value.event) in ("to", "cuda", "float", "astype", "Tensor", "tensor", "enumerate", "tqdm", "iter"):
-                inner = _source(value.event)
+            if name_of(value.event) in (
+                "to",
+                "cuda",
+                "float",
+                "astype",
+                "Tensor",
+                "tensor",
+                "enumerate",
+                "tqdm",
+                "iter",
+            ):
+                inner = source_of(value.event)
                 if inner is None:
                     return False
                 value = inner
@@ -226,5 +264,8 @@ def _is(value: Value | None, event: Event) -> bool:
 
 
 def _place(event: Event) -> Place:
+    """Where the dimension is written: of a layer, where it is built."""
     layer = event.receiver
-    return layer.event.place if event.in_chain and isinstance(layer, Made) else event.place
+    if event.method == "__call__" and isinstance(layer, Made) and name_of(event) != "ReduceMean":
+        return layer.event.place
+    return event.place

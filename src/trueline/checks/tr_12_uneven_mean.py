@@ -2,10 +2,10 @@
 
 What it looks at
 ----------------
-Accuracies that are taken per batch in an evaluation loop, added up or collected, and divided by the number of
-batches; and counts that are divided by batches times batch size. The loader says whether its last batch may be
-smaller: no drop_last (drop_remainder in MindSpore), and a number of samples that is not known to be a multiple of the
-batch size.
+Accuracies and losses that are taken per batch in an evaluation loop, added up or collected, and divided by the number
+of batches; and counts that are divided by batches times batch size, or by a sum in which each batch counts as a full
+one. The loader says whether its last batch may be smaller: no drop_last (drop_remainder in MindSpore), and a number of
+samples that is not known to be a multiple of the batch size; for losses, one that is known not to be.
 
 Why it hurts
 ------------
@@ -25,18 +25,33 @@ eye. The mean of losses per batch that is printed while training is not spoken o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.passes import Pass, evaluation_passes
+from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.passes import evaluation_passes
 from trueline.checks.of_script.reachable import all_values
 from trueline.checks.of_script.sizes import batch_size_of, drops_last, samples_of
 from trueline.model.finding import Certainty, Finding
+from trueline.script.loops import training_loops
 from trueline.script.place import Place
+from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import UNCALLED, iterated
-from trueline.script.values import Attribute, Const, Derived, Item, Made, Seq, Value, ancestry, constant, options
+from trueline.script.trace import UNCALLED, Scope, iterated
+from trueline.script.values import (
+    Attribute,
+    Const,
+    Derived,
+    Item,
+    Made,
+    Seq,
+    Unknown,
+    Value,
+    ancestry,
+    constant,
+    options,
+)
 
 _MEANS: Final = ("mean", "fmean", "average", "nanmean")
 _OPENED: Final = frozenset(
@@ -47,51 +62,111 @@ _EQUAL: Final = frozenset(("eq", "equal", "Equal", "isclose"))
 _SCORES: Final = ("accuracy_score", "balanced_accuracy_score", "accuracy", "multiclass_accuracy", "binary_accuracy")
 
 
+@dataclass(frozen=True, slots=True)
+class _Averaged:
+    """What is averaged over batches: which way, at which line, and the values of the batches."""
+
+    said: str
+    place: Place
+    values: list[Value]
+    # What a loss says is a mean of its batch is told only where batches are known to differ.
+    loose: bool = False
+    # The number of samples that is counted for each batch, where it is written down.
+    counted: int | None = None
+
+
 @check("tr.12", "a metric is averaged over batches of different size")
 def from_script(script: Script) -> Iterator[Finding]:
     """Accuracies of batches that are averaged without weights, and counts over batches times their size."""
-    passes = [one for one in evaluation_passes(script.trace) if one.scope is not None]
-    if not passes:
+    evaluated = [one for one in evaluation_passes(script.trace) if one.scope is not None]
+    trained = [(one.scope, one.loader) for one in training_loops(script.trace)]
+    if not evaluated and not trained:
         yield na("tr_12.no_evaluation")
         return
+    passes = [(one.scope, one.data) for one in evaluated]
     told: set[str] = set()
     whole: list[str] = []
     for value in all_values(script.trace):
-        averaged = _averaged(value)
-        if averaged is None:
+        one = _averaged(value)
+        if one is None:
             continue
-        said, place, inside = averaged
-        one = _pass_of(inside, passes)
-        if one is None or str(place) in told:
+        data = _data_of(one.values, passes if one.counted is None else [*passes, *trained])
+        if data is None or str(one.place) in told:
             continue
-        told.add(str(place))
-        batch = batch_size_of(one.data)
-        if _is_even(one):
-            whole.append(str(place))
+        size = constant(batch_size_of(data))
+        if one.counted is not None and one.counted != size:
+            continue
+        even = _are_even(data)
+        if even:
+            whole.append(str(one.place))
+            continue
+        told.add(str(one.place))
+        batch = size if size is not None else "?"
+        if even is None and one.loose:
+            yield suspect(f"tr_12.{one.said}", one.place.where(), batch=batch)
         else:
-            yield found(f"tr_12.{said}", place.where(), certainty=Certainty.LIKELY, batch=constant(batch, "?"))
-    if whole:
+            yield found(f"tr_12.{one.said}", one.place.where(), certainty=Certainty.LIKELY, batch=batch)
+    if whole and not told:
         yield none("tr_12.even", evidence=whole)
     elif not told:
-        yield none("tr_12.not_averaged", evidence=[str(one.scope.place) for one in passes if one.scope is not None])
+        yield none("tr_12.not_averaged", evidence=[str(scope.place) for scope, _ in (*passes, *trained) if scope])
 
 
-def _averaged(value: Value) -> tuple[str, Place, list[Value]] | None:
-    """What is averaged over batches here: which way, at which line, and the values of the batches."""
+def _averaged(value: Value) -> _Averaged | None:
+    """What is averaged over batches here."""
     if isinstance(value, Derived) and value.op == "Div" and len(value.of) == 2 and value.place is not None:
         above, below = value.of
         if _is_batches_times_size(below):
             counted = [one for one in _added(above) if _is_count(one)]
-            return ("times_size", value.place, counted) if counted else None
-        means = [one for one in _added(above) if _is_batch_accuracy(one)]
-        if means and _is_number_of_batches(below):
-            return "mean_of_means", value.place, means
+            return _Averaged("times_size", value.place, counted) if counted else None
+        full = _full_batches(below)
+        if full is not None:
+            counted = [one for one in _added(above) if _is_count(one) or _is_weighted(one)]
+            return _Averaged("full_batches", full[1], counted, counted=full[0]) if counted else None
+        return _of_batches(_added(above), value.place) if _is_number_of_batches(below) else None
     if isinstance(value, Made) and value.event.method in _MEANS:
         given = value.event.arg(0) if value.event.receiver is None else value.event.receiver
-        means = [one for one in _collected(given) if _is_batch_accuracy(one)]
-        if means:
-            return "mean_of_means", value.event.place, means
+        return _of_batches(_collected(given), value.event.place)
     return None
+
+
+def _of_batches(values: list[Value], place: Place) -> _Averaged | None:
+    means = [one for one in values if _is_batch_accuracy(one)]
+    if means:
+        return _Averaged("mean_of_means", place, means)
+    means = [one for one in values if _is_batch_mean(one)]
+    return _Averaged("mean_of_means", place, means, loose=True) if means else None
+
+
+def _is_batch_mean(value: Value) -> bool:
+    """A loss, or another figure, that is the mean over the samples of one batch."""
+    inner = _opened(value)
+    if not isinstance(inner, Made):
+        return False
+    event = inner.event
+    if event.role is Role.LOSS:
+        layer = event.receiver.event if isinstance(event.receiver, Made) and event.method == "__call__" else event
+        return bool(constant(layer.arg(None, "reduction"), "mean") == "mean")
+    if event.method not in _MEANS:
+        return False
+    along = event.arg(0 if event.receiver is not None else 1, "dim", "axis")
+    return along is None or constant(along, -1) in (None, 0)
+
+
+def _full_batches(value: Value) -> tuple[int, Place] | None:
+    """``seen += 32`` in a loop: every batch is counted as a full one."""
+    for one in options(_bounded(value)):
+        if isinstance(one, Derived) and one.op == "Add" and one.place is not None:
+            numbers = [constant(part) for part in one.of]
+            counted = [at for at in numbers if isinstance(at, int) and not isinstance(at, bool) and at > 1]
+            if len(counted) == 1 and any(isinstance(part, Unknown) for part in one.of):
+                return counted[0], one.place
+    return None
+
+
+def _is_weighted(value: Value) -> bool:
+    """``loss.item() * len(y)``."""
+    return isinstance(value, Derived) and value.op == "Mult" and any(_is_size_of_batch(one) for one in value.of)
 
 
 def _opened(value: Value | None) -> Value | None:
@@ -202,23 +277,25 @@ def _is_loader(value: Value | None) -> bool:
     return False
 
 
-def _pass_of(values: list[Value], passes: list[Pass]) -> Pass | None:
-    """The evaluation loop in which the values of the batches are made."""
+def _data_of(values: list[Value], passes: Sequence[tuple[Scope | None, Value | None]]) -> Value | None:
+    """What the loop goes through in which the values of the batches are made."""
     for value in values:
         for one in ancestry(value, most=60):
             if not isinstance(one, Made) or any(scope.kind == UNCALLED for scope in one.event.scopes):
                 continue
-            for each in passes:
-                if each.scope is not None and one.event.inside(each.scope):
-                    return each
+            for scope, data in passes:
+                if scope is not None and one.event.inside(scope):
+                    return data
     return None
 
 
-def _is_even(one: Pass) -> bool:
-    """Whether all batches surely have the same size."""
-    if drops_last(one.data) is not False:
+def _are_even(data: Value) -> bool | None:
+    """Whether all batches have the same size; None where that cannot be told, as it mostly is not so."""
+    if drops_last(data) is not False:
         return True
-    size, samples = constant(batch_size_of(one.data)), samples_of(one.data)
+    size, samples = constant(batch_size_of(data)), samples_of(data)
     if size == 1:
         return True
-    return isinstance(size, int) and samples is not None and size > 0 and samples % size == 0
+    if not isinstance(size, int) or samples is None or size <= 0:
+        return None
+    return samples % size == 0 or samples <= size

@@ -30,7 +30,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     alike = [
         one for key, one in last.items() if one.filling is not Filling.OTHER and key not in loaded and key in calls
     ]
-    added = _added(trace)
+    added = _added(trace) if alike else set()
     alike = [one for one in alike if id(one.layer) not in added]
     owners = _owners(trace)
     inner = [one for one in alike if not _is_last(one.layer, calls, trace)]
@@ -102,8 +102,20 @@ def _added(trace: Trace) -> set[int]:
         if isinstance(value, Derived) and value.op == "Add" and not any(isinstance(one, Const) for one in value.of):
             sides = [_nearest(one) for one in value.of]
             if all(sides):
-                found_.update(key for side in sides for key in side)
+                # What goes into the branch as well is the trunk: without it there is nothing.
+                before = [_behind(one) for one in value.of]
+                for at, side in enumerate(sides):
+                    found_.update(key for key in side if key not in before[1 - at])
     return found_
+
+
+def _behind(value: Value) -> set[int]:
+    """All layers that a value comes from."""
+    return {
+        id(one.event.receiver)
+        for one in ancestry(value, most=3000)
+        if isinstance(one, Made) and one.event.method == "__call__" and one.event.receiver is not None
+    }
 
 
 def _nearest(value: Value) -> Sequence[int]:

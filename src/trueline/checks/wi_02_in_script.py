@@ -9,6 +9,9 @@ from typing import Final
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.checkpoints import (
     Loading,
+    chosen_words,
+    is_reading,
+    is_same_path,
     loadings,
     names_in,
     readings,
@@ -18,20 +21,23 @@ from trueline.checks.of_script.checkpoints import (
 )
 from trueline.checks.of_script.forwards import is_uncalled
 from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
+from trueline.checks.of_script.networks import networks_given
 from trueline.checks.of_script.reach import parts_of_all
+from trueline.checks.of_script.saving import saved_untrained
 from trueline.checks.of_script.starts import starts
-from trueline.model.finding import Finding
+from trueline.model.finding import Certainty, Finding
 from trueline.script.place import Place
-from trueline.script.roles import Role
+from trueline.script.roles import Role, is_optimizer
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
-from trueline.script.values import Item, Made, Value, ancestry, constant, options
+from trueline.script.values import Instance, Item, Made, Table, Value, ancestry, constant, options
 
 # What may be done with a network or a checkpoint without making use of it.
 _IDLE: Final = frozenset(
     ("to", "cuda", "cpu", "eval", "train", "set_train", "print", "len", "keys", "requires_grad_", "float", "half",
      "__new__", "__setattr__", "__init__", "load_state_dict", "load_param_into_net", "info", "parameters",
-     "trainable_params", "items", "numel", "sum", "exists", "sorted", "list")
+     "trainable_params", "items", "numel", "sum", "exists", "sorted", "list", "get_parameters", "named_parameters",
+     "parameters_and_names", "parameters_dict")
 )  # fmt: skip
 
 # What may be done with the names and values of a checkpoint without putting them anywhere.
@@ -42,13 +48,16 @@ _LOOKING: Final = frozenset(
 )  # fmt: skip
 
 
+_MOST_GIVEN: Final = 100
+
+
 @check("wi.02")
 def from_script(script: Script) -> Iterator[Finding]:
     """What is read from files of weights, what it is put into, and what becomes of that."""
     trace = script.trace
     told: set[Place] = set()
     loaded: list[str] = []
-    for place, finding in (*_never_put_in(trace), *_of_loadings(script)):
+    for place, finding in (*_never_put_in(trace), *_too_early(trace), *_of_loadings(script)):
         if finding is None:
             loaded.append(str(place))
         elif place not in told:
@@ -63,18 +72,34 @@ def from_script(script: Script) -> Iterator[Finding]:
 _Told = Iterator[tuple[Place, Finding | None]]
 
 
+def _too_early(trace: Trace) -> _Told:
+    for place in saved_untrained(trace):
+        # Whoever wants to compare two trainings from one beginning does the same.
+        yield place, found("wi_02_in_script.saved_untrained", place.where(), certainty=Certainty.LIKELY)
+
+
 def _never_put_in(trace: Trace) -> _Told:
     keys = saved_under(trace)
     for event in readings(trace):
-        if is_uncalled(event):
+        if is_uncalled(event) or _is_read_again(event, trace):
             continue
         if not _is_used(event, trace):
+            yield event.place, found("wi_02_in_script.never_put_in", event.place.where())
+            continue
+        if event.name == "mindspore.load_checkpoint" and _is_only_picked(event, trace):
             yield event.place, found("wi_02_in_script.never_put_in", event.place.where())
             continue
         read = _keys_read(event, trace)
         left = [key for key in keys if key not in read]
         if read and keys and len(left) == len(keys):
             yield event.place, found("wi_02_in_script.only_the_rest", event.place.where(), key=left[0])
+
+
+def _is_read_again(event: Event, trace: Trace) -> bool:
+    """Whether the same file is read somewhere else too: here it may be for the epoch alone."""
+    path = event.arg(0, "f", "ckpt_file_name")
+    others = (one for one in trace.events if one is not event and is_reading(one) and one.place != event.place)
+    return any(is_same_path(path, one.arg(0, "f", "ckpt_file_name")) for one in others)
 
 
 def _is_used(event: Event, trace: Trace) -> bool:
@@ -90,6 +115,26 @@ def _is_used(event: Event, trace: Trace) -> bool:
     return any(
         one is result for values in trace.returned.values() for value in values for one in ancestry(value, most=50)
     )
+
+
+def _is_only_picked(event: Event, trace: Trace) -> bool:
+    """Whether single entries, as that of the epoch, are all that is taken of weights by name, and none are put in."""
+    result = event.result
+    if any(True for _ in loadings(trace)):
+        return False
+    picked = 0
+    for later in trace.events[event.index + 1 :]:
+        if later.receiver is result and later.method in ("pop", "get"):
+            picked += 1
+        elif any(one is result for one in (later.receiver, *later.args, *later.kwargs.values())):
+            return False
+        for one in ancestry(*later.args, *later.kwargs.values(), later.receiver, most=60):
+            if isinstance(one, Item) and one.of is result and not isinstance(constant(one.index), str):
+                return False
+            if isinstance(one, Table) and any(each is result for each in ancestry(one.key, most=20)):
+                return False
+    returned = (value for values in trace.returned.values() for value in values)
+    return bool(picked) and not any(one is result for one in returned)
 
 
 def _keys_read(event: Event, trace: Trace) -> set[str]:
@@ -108,12 +153,16 @@ def _of_loadings(script: Script) -> _Told:
         event, place = loading.event, loading.event.place
         if is_uncalled(event):
             continue
-        lost = _words_lost(loading)
+        lost = _words_lost(loading, trace)
         again = _set_again(loading, trace)
         if lost:
             yield place, found("wi_02_in_script.names", place.where(), word=lost[0])
         elif _is_orphan(loading, trace):
-            yield place, found("wi_02_in_script.other_network", place.where())
+            anew = _made_anew(loading, trace)
+            if anew is not None:
+                yield anew, found("wi_02_in_script.made_anew", anew.where(), line=place.line)
+            else:
+                yield place, found("wi_02_in_script.other_network", place.where())
         elif again is not None:
             yield again, found("wi_02_in_script.overwritten", again.where(), line=place.line)
         elif not loading.strict and event.method == "load_state_dict" and (place.file, place.line) in dropped:
@@ -122,21 +171,28 @@ def _of_loadings(script: Script) -> _Told:
             yield place, None
 
 
-def _words_lost(loading: Loading) -> list[str]:
+def _words_lost(loading: Loading, trace: Trace) -> list[str]:
     """First words of names that the network does not have, where nothing would say so."""
-    own = names_in(loading.network)
-    if loading.strict or own is None:
+    if loading.strict:
         return []
     renamed = renamed_to_nothing(loading.weights)
     if renamed is not None:
         return [renamed]
+    own = names_in(loading.network)
+    if own is None:
+        return []
+    chosen = list(chosen_words(loading.weights, trace))
+    if chosen and not own & set(chosen):
+        return chosen
     words = sorted(set(words_of(loading.weights)))
     return [one for one in words if (one not in own and not one.isdigit()) or (one.isdigit() and not own & set(words))]
 
 
 def _is_orphan(loading: Loading, trace: Trace) -> bool:
     """Whether the network that was filled is never called afterwards, nor any part of it, nor given to anything."""
-    parts = parts_of_all([loading.network])
+    own = loading.network
+    held = networks_given(own.event) if isinstance(own, Made) and is_optimizer(own) else []
+    parts = parts_of_all([own, *held]) | {id(own)}
     index = loading.event.index
     calls = [event for event in trace.of_role(Role.FORWARD) if event.receiver is not None]
     if not calls or index > calls[-1].index:
@@ -146,18 +202,39 @@ def _is_orphan(loading: Loading, trace: Trace) -> bool:
     for event in trace.events:
         if event.index < index and not any(id(one) in loops for one in event.loops()):
             continue
-        if event.role is Role.FORWARD and parts & {id(one) for one in options(event.receiver)}:
+        if event.role in (Role.FORWARD, Role.STEP) and parts & {id(one) for one in options(event.receiver)}:
             return False
-        if event.method not in _IDLE and parts & {id(one) for one in _given(event)}:
+        if event.method not in _IDLE and parts & {id(one) for one in _given(event, loading.event)}:
             return False
         if event.method == "__setattr__" and event.index > index and parts & {id(one) for one in options(event.arg(1))}:
             return False
     return True
 
 
-def _given(event: Event) -> Iterator[Value]:
-    receiver = [event.receiver] if event.receiver is not None else []
-    return ancestry(*receiver, *event.args, *event.kwargs.values(), most=100)
+def _made_anew(loading: Loading, trace: Trace) -> Place | None:
+    """Where the same is made once more after the weights had been put in, seen from the function that does both."""
+    own = loading.network
+    for event in trace.events[loading.event.index + 1 :]:
+        made = event.result
+        again = (
+            isinstance(made, Instance) and isinstance(own, Instance) and made.cls is own.cls and event is made.event
+        ) or (isinstance(made, Made) and isinstance(own, Made) and made.event is event and made.name == own.name)
+        if again and not is_uncalled(event) and not event.loops():
+            return event.seen_beside(loading.event)
+    return None
+
+
+def _given(event: Event, loading: Event) -> Iterator[Value]:
+    """What an event takes, with what that was made from; the names that loading has given back are no use of it."""
+    waiting = [one for one in (event.receiver, *event.args, *event.kwargs.values()) if one is not None]
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST_GIVEN:
+        one = waiting.pop(0)
+        if id(one) in seen or (isinstance(one, Made) and one.event is loading):
+            continue
+        seen.add(id(one))
+        yield one
+        waiting.extend(one.parts())
 
 
 def _set_again(loading: Loading, trace: Trace) -> Place | None:

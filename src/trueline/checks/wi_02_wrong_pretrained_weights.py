@@ -22,6 +22,7 @@ Where only a small part of a file is wanted. A new head that is missing in the f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,6 +33,8 @@ from trueline.formats.weights import Weights
 from trueline.kernel import fingerprint
 from trueline.model.finding import Finding, Where
 from trueline.model.run import EventName
+
+_SEVERAL = 2
 
 
 @check("wi.02", "wrong pretrained weights")
@@ -60,14 +63,37 @@ def _judged(event: dict[str, Any], max_missing: float) -> Iterator[Finding]:
     evidence = [{"missing": missing[:10], "unexpected": unexpected[:10], "changed": event["changed"]}]
     params = {"missing": len(missing), "wanted": event["wanted"], "unexpected": len(unexpected), "names": few(missing)}
     prefix = _prefix(missing, unexpected)
-    if event["given"] and len(missing) >= wanted:
+    renamed = _renamed(missing, unexpected)
+    if not event["given"] and event["wanted"]:
+        yield found("wi_02.nothing_given", where(event), measured=0, evidence=evidence, wanted=event["wanted"])
+    elif event["given"] and len(missing) >= wanted:
         yield found("wi_02.nothing_fits", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
     elif prefix is not None:
         yield found("wi_02.prefix", where(event), measured=share, evidence=evidence, **{**params, "prefix": prefix})
+    elif renamed is not None:
+        named = {**params, "old": renamed[0], "new": renamed[1]}
+        yield found("wi_02.renamed", where(event), measured=share, evidence=evidence, **named)
     elif share >= max_missing and unexpected:
         yield found("wi_02.most_missing", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
     elif missing and unexpected and share > 0.1:
         yield suspect("wi_02.most_missing", where(event), measured=share, limit=0.1, evidence=evidence, **params)
+
+
+def _renamed(missing: Sequence[str], unexpected: Sequence[str]) -> tuple[str, str] | None:
+    """The last words (of the file, of the network) by which several names differ that are else the same."""
+    wanted: dict[str, set[str]] = {}
+    for name in missing:
+        head, _, last = name.rpartition(".")
+        wanted.setdefault(head, set()).add(last)
+    pairs = Counter(
+        (last, other)
+        for name in unexpected
+        for head, _, last in [name.rpartition(".")]
+        for other in wanted.get(head, ())
+        if last not in wanted[head]
+    )
+    often = [pair for pair, count in pairs.items() if count >= _SEVERAL]
+    return often[0] if often else None
 
 
 def _prefix(missing: Sequence[str], unexpected: Sequence[str]) -> str | None:

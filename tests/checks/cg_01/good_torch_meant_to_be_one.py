@@ -28,7 +28,7 @@ y = (x[:, 0] * x[:, 3] > 0).float()
 loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 net = Twins()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for epoch in range(2):
+for _ in range(2):
     for inputs, labels in loader:
         optimizer.zero_grad()
         F.binary_cross_entropy_with_logits(net(inputs), labels).backward()

@@ -29,7 +29,7 @@ loader = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 net = Net()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 loss_fn = nn.CrossEntropyLoss()
-for epoch in range(2):
+for _ in range(2):
     for inputs, labels in loader:
         optimizer.zero_grad()
         loss_fn(net(inputs), labels).backward()

@@ -17,7 +17,7 @@ for epoch in range(2):
     net.train()
     for inputs, labels in train:
         optimizer.zero_grad()
-        loss = loss_fn(net(inputs), labels)
+        loss = loss_fn(net(inputs), labels)  # expect: cg.04
         loss.backward()
         optimizer.step()
 

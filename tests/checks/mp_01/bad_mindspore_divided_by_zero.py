@@ -22,7 +22,7 @@ class Net(nn.Cell):
 
     def construct(self, inputs):
         hidden = ops.relu(self.body(inputs))
-        hidden = hidden / (hidden - hidden).sum(1, keepdims=True)
+        hidden = hidden / (hidden - hidden).sum(1, keepdims=True)  # together: mp.01
         return self.head(hidden)
 
 

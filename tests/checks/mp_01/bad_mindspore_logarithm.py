@@ -20,7 +20,7 @@ loss_fn = nn.CrossEntropyLoss()
 def forward(inputs, labels):
     scores = ops.relu(net(inputs))
     picked = ops.gather_elements(scores, 1, labels.reshape(-1, 1))
-    return -ops.log(picked[:, 0] / (scores.sum(1) + 1e-6)).mean()
+    return -ops.log(picked[:, 0] / (scores.sum(1) + 1e-6)).mean()  # together: mp.01
 
 
 step = ms.value_and_grad(forward, None, optimizer.parameters)

@@ -20,7 +20,7 @@ class Net(nn.Module):
 
     def forward(self, inputs):
         hidden = torch.relu(self.body(inputs))
-        hidden = hidden / (hidden - hidden).sum(1, keepdim=True)
+        hidden = hidden / (hidden - hidden).sum(1, keepdim=True)  # together: mp.01
         return self.head(hidden)
 
 

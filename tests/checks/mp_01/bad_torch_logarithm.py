@@ -19,7 +19,7 @@ for epoch in range(2):
         optimizer.zero_grad()
         scores = torch.relu(net(inputs))
         picked = scores[torch.arange(len(labels)), labels]
-        loss = -torch.log(picked / (scores.sum(1) + 1e-6)).mean()
+        loss = -torch.log(picked / (scores.sum(1) + 1e-6)).mean()  # together: mp.01
         loss.backward()
         optimizer.step()
 

@@ -17,11 +17,11 @@ train = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=True, num_shards=get_g
 )
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
 loss_fn = nn.CrossEntropyLoss()
-optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)  # expect: tr.08
+optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
 step = ms.value_and_grad(lambda inputs, labels: loss_fn(net(inputs), labels), None, optimizer.parameters)
 net.set_train()
 batches = train.create_tuple_iterator(num_epochs=2)
 for _ in range(2):
     for inputs, labels in batches:
         loss, gradients = step(inputs, labels)
-        optimizer(gradients)
+        optimizer(gradients)  # expect: tr.08

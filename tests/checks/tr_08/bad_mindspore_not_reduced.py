@@ -17,7 +17,7 @@ rank = int(os.environ["RANK_ID"])
 train = ds.NumpySlicesDataset((x[rank:64:2], y[rank:64:2]), ["x", "y"], shuffle=True).batch(16)
 test = ds.NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
 net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
-optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)  # expect: tr.08
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
 loss_fn = nn.CrossEntropyLoss()
 
 
@@ -30,7 +30,7 @@ for epoch in range(2):
     net.set_train()
     for inputs, labels in train.create_tuple_iterator():
         loss, gradients = step(inputs, labels)
-        optimizer(gradients)
+        optimizer(gradients)  # expect: tr.08
 
     net.set_train(False)
     hits = sum((net(inputs).argmax(1) == labels).sum().item() for inputs, labels in test.create_tuple_iterator())

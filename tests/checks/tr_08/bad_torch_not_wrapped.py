@@ -16,7 +16,7 @@ mine = torch.arange(rank, 64, 2)
 train = DataLoader(TensorDataset(x[mine], y[mine]), batch_size=16, shuffle=True)
 test = DataLoader(TensorDataset(x[64:], y[64:]), batch_size=16)
 net = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 2))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)  # expect: tr.08
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 loss_fn = nn.CrossEntropyLoss()
 for epoch in range(2):
     net.train()
@@ -24,7 +24,7 @@ for epoch in range(2):
         optimizer.zero_grad()
         loss = loss_fn(net(inputs), labels)
         loss.backward()
-        optimizer.step()
+        optimizer.step()  # expect: tr.08
 
     net.eval()
     with torch.no_grad():

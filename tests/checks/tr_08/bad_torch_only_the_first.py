@@ -22,8 +22,8 @@ def main():
         for inputs, labels in loader:
             optimizer.zero_grad()
             nn.functional.cross_entropy(net(inputs), labels).backward()
-            if rank == 0:
-                optimizer.step()  # expect: tr.08
+            if rank == 0:  # expect: tr.08
+                optimizer.step()
     dist.destroy_process_group()
 
 

@@ -11,10 +11,10 @@ class Classifier(nn.Cell):
         super().__init__()
         self.body = nn.SequentialCell(nn.Dense(6, 16), nn.Tanh())
         self.out = nn.Dense(16, classes)
-        self.scores = nn.LogSoftmax(axis=0)
+        self.scores = nn.LogSoftmax(axis=0)  # expect: tr.11
 
     def construct(self, inputs):
-        return self.scores(self.out(self.body(inputs)))  # expect: tr.11
+        return self.scores(self.out(self.body(inputs)))
 
 
 def batches(seed):

@@ -1,3 +1,4 @@
+# run: tr.14
 """The source keeps a generator, and two processes go on from the same state of it."""
 
 import mindspore as ms

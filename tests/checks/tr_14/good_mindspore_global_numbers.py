@@ -1,3 +1,4 @@
+# run:
 """numpy's own numbers: MindSpore gives each of its processes another seed."""
 
 import mindspore as ms

@@ -1,3 +1,4 @@
+# run:
 """A generator in the source, which one process alone draws from; the data itself is drawn once."""
 
 import mindspore as ms

@@ -27,8 +27,8 @@ def main(classes=2):
     train, _ = loaders()
     weights = Net(2).state_dict()
     model = Net(2)
-    model.load_state_dict(weights)  # expect: wi.02
-    model = Net(classes)
+    model.load_state_dict(weights)
+    model = Net(classes)  # expect: wi.02
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     loss_fn = nn.CrossEntropyLoss()
     for inputs, labels in train:

@@ -10,6 +10,7 @@ from mindspore.dataset.engine import datasets, iterators
 from mindspore.train import dataset_helper
 
 from trueline.adapters.indexes import Indexes
+from trueline.adapters.mindspore import workers
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
 
@@ -21,7 +22,7 @@ except ImportError:  # new in 2.8
 
 def watch(telling: Telling, patches: Patches) -> None:
     """Tell of every iteration over a dataset and of every batch."""
-    sources = _Sources()
+    sources = _Sources(workers.watch(telling, patches))
     patches.wrap(iterators.Iterator, "__next__", lambda original: _fetch(telling, sources, original))
     if dataloader is not None:
         patches.wrap(dataloader._Iterator, "__next__", lambda original: _fetch(telling, sources, original))
@@ -33,7 +34,8 @@ def watch(telling: Telling, patches: Patches) -> None:
 class _Sources:
     """Which loader an iterator belongs to, which are under way, and the indexes asked for but not yet handed out."""
 
-    def __init__(self) -> None:
+    def __init__(self, pass_on: Callable[[], None]) -> None:
+        self.pass_on = pass_on
         self.loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self.under_way: weakref.WeakSet[Any] = weakref.WeakSet()
         self.indexes = Indexes()
@@ -69,8 +71,10 @@ def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
         except StopIteration:
             sources.under_way.discard(iterator)
             sources.indexes.forget(iterator)
+            sources.pass_on()
             telling.observer.loader_ended(loader)
             raise
+        sources.pass_on()
         in_order = bool(getattr(iterator, "in_order", True))
         telling.observer.fetched(loader, batch, sources.indexes.handed_out(iterator, in_order=in_order))
         return batch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +16,8 @@ _WHOLE: Final = ("int", "uint", "bool")
 # More different ones are no classes but numbers of samples, or words.
 _MOST_CLASSES: Final = 1000
 _ENOUGH: Final = 50
+_RICH: Final = 8
+_ITS_OWN: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,12 @@ class Labelled:
     def sample(self) -> int | None:
         """The sample's index in its dataset, where it was seen."""
         return self.fed.batch.indexes[self.place] if self.fed.batch.indexes is not None else None
+
+
+def first_of(labels: Sequence[Labelled]) -> Labelled:
+    """The one that stands first in its dataset, where that was seen, else the one that came first."""
+    known = [one for one in labels if one.sample is not None]
+    return min(known, key=lambda one: one.sample or 0) if len(known) == len(labels) else labels[0]
 
 
 def is_number(field: SampleField) -> bool:
@@ -83,8 +92,37 @@ def labels_of(batches: Sequence[Fed], name: str) -> Iterator[Labelled]:
                 yield Labelled(fed, place, value)
 
 
-def content_of(fed: Fed, place: int, label: str) -> tuple[int, ...] | None:
-    """What tells a sample's content from any other's; None where it has too little to be one sample's own."""
-    fields = [one for one in fed.batch.fields if one.name != label]
-    rich = [one for one in fields if math.prod(one.shape) >= 8 and one.dtype.startswith("float") and one.std[place] > 0]
-    return tuple(one.fingerprints[place] for one in fields) if rich else None
+def contents_of(batches: Sequence[Fed], label: str) -> Iterator[tuple[Labelled, tuple[int, ...]]]:
+    """The samples that have a content of their own, with what tells it from any other's."""
+    telling = _telling(batches, label)
+    for one in labels_of(batches, label):
+        fields = [field for field in one.fed.batch.fields if field.name != label]
+        if any(_is_rich(field, one.place) or field.fingerprints[one.place] in telling for field in fields):
+            yield one, tuple(field.fingerprints[one.place] for field in fields)
+
+
+def _is_rich(field: SampleField, place: int) -> bool:
+    """Whether one sample of it holds so many numbers that another one has the same only as a copy."""
+    return math.prod(field.shape) >= _RICH and field.dtype.startswith("float") and field.std[place] > 0
+
+
+def _telling(batches: Sequence[Fed], label: str) -> set[int]:
+    """The contents, of few numbers, whose least and greatest number no other content has, where most are of that kind.
+
+    That is so of what was measured; codes, and numbers of few digits, are shared by many samples.
+    """
+    found: set[int] = set()
+    for name in {field.name for fed in batches[:1] for field in fed.batch.fields} - {label}:
+        fields = [one for fed in batches if (one := field_of(fed.batch, name)) is not None]
+        if not fields or math.prod(fields[0].shape) < 2 or not fields[0].dtype.startswith("float"):
+            continue
+        ends = {
+            mark: (one.minimum[place], one.maximum[place])
+            for one in fields
+            for place, mark in enumerate(one.fingerprints)
+        }
+        lows, highs = (Counter(pair[side] for pair in ends.values()) for side in (0, 1))
+        own = {mark for mark, (low, high) in ends.items() if lows[low] == highs[high] == 1 and low < high}
+        if len(ends) >= _ENOUGH and len(own) >= _ITS_OWN * len(ends):
+            found |= own
+    return found

@@ -8,11 +8,13 @@ from typing import Final
 
 from trueline.checks.of_script.layers import is_parameter
 from trueline.script.reading.elements import HELD_LAYERS, layers_in
-from trueline.script.roles import is_network
+from trueline.script.roles import is_network, is_optimizer
 from trueline.script.trace import Event, Trace, item_of
-from trueline.script.values import Const, Derived, Instance, Made, Table, Value, constant, options
+from trueline.script.values import Const, Derived, Instance, Made, Seq, Table, Value, constant, options
 
 _READING: Final = ("torch.load", "mindspore.load_checkpoint", "safetensors.torch.load_file", "mindspore.load_param")
+_AS_PATH: Final = ("str", "Path", "PurePath", "fspath", "abspath", "expanduser")
+_DEEPEST: Final = 6
 _NAMED: Final = ("state_dict", "parameters_dict")
 
 
@@ -33,6 +35,38 @@ def readings(trace: Trace) -> Iterator[Event]:
             yield event
 
 
+def is_reading(event: Event) -> bool:
+    """Whether a file of weights is read."""
+    return event.name in _READING
+
+
+def is_same_path(one: Value | None, other: Value | None, depth: int = 0) -> bool:
+    """Whether two values are one path: the same value, the same text, or put together alike from the same."""
+    one, other = _path(one), _path(other)
+    if one is None or other is None or depth > _DEEPEST:
+        return False
+    if one is other:
+        return True
+    if isinstance(one, Const) or isinstance(other, Const):
+        return isinstance(one, Const) and isinstance(other, Const) and bool(one.value == other.value)
+    if isinstance(one, Derived) and isinstance(other, Derived):
+        alike = one.op == other.op
+    else:
+        alike = isinstance(one, Made) and isinstance(other, Made) and one.name == other.name
+    mine, theirs = one.parts(), other.parts()
+    together = zip(mine, theirs, strict=False)
+    return (
+        alike and bool(mine) and len(mine) == len(theirs) and all(is_same_path(*pair, depth + 1) for pair in together)
+    )
+
+
+def _path(value: Value | None) -> Value | None:
+    """The path without what only gives it another type."""
+    while isinstance(value, Made) and value.name.rpartition(".")[2] in _AS_PATH and len(value.event.args) == 1:
+        value = value.event.args[0]
+    return value
+
+
 def loadings(trace: Trace) -> Iterator[Loading]:
     """Where weights are put into a network."""
     for event in trace.events:
@@ -40,13 +74,18 @@ def loadings(trace: Trace) -> Iterator[Loading]:
             strict = constant(event.arg(1, "strict"), True) is not False
             for one in options(event.receiver):
                 yield Loading(event, one, event.arg(0, "state_dict"), strict)
-        elif event.method == "load_param_into_net" and is_network(event.arg(0, "net")):
+        elif event.method == "load_param_into_net" and _takes_weights(event.arg(0, "net")):
             strict = constant(event.arg(2, "strict_load"), False) is True
             for one in options(event.arg(0, "net")):
                 yield Loading(event, one, event.arg(1, "parameter_dict"), strict)
         elif event.name == "mindspore.load_checkpoint" and is_network(event.arg(1, "net")):
             for one in options(event.arg(1, "net")):
                 yield Loading(event, one, None, True)
+
+
+def _takes_weights(value: Value | None) -> bool:
+    """A network, or an optimizer of MindSpore: it holds the weights, and its moments, under their names."""
+    return is_network(value) or is_optimizer(value)
 
 
 def names_in(network: Value) -> set[str] | None:
@@ -91,6 +130,18 @@ def _word_of(key: Value) -> Iterator[str]:
     source = item_of(key.of[1]) if isinstance(key, Derived) and len(key.of) > 1 else None
     held = source.event.receiver if isinstance(source, Made) and source.event.method in ("items", "keys") else source
     yield from (first.value + word for word in words_of(held))
+
+
+def chosen_words(weights: Value | None, trace: Trace) -> Iterator[str]:
+    """First words by which names are chosen from a file and put in as they are: ``if k.startswith("net.")``."""
+    keys = {id(key) for one in options(weights) if isinstance(one, Table) for key in options(one.key)}
+    for event in trace.named("*.startswith") if keys else ():
+        if id(event.receiver) in keys:
+            given = event.arg(0, "prefix")
+            words = given.items if isinstance(given, Seq) else [given]
+            known = [constant(one) for one in words]
+            if all(isinstance(one, str) and "." in one for one in known):
+                yield from (str(one).partition(".")[0] for one in known)
 
 
 _LAST_WORDS: Final = frozenset(

@@ -13,6 +13,14 @@ from trueline.script.values import Function
 
 def handed_at(scope: Scope, scopes: Sequence[Scope]) -> Place:
     """The outermost call that hands in what a loop goes through; the loop itself where it comes from elsewhere."""
+    place = scope.place
+    for call, _ in handed_through(scope, scopes):
+        place = call.place
+    return place
+
+
+def handed_through(scope: Scope, scopes: Sequence[Scope]) -> Iterator[tuple[Scope, str]]:
+    """The calls that hand in what a loop goes through, innermost first, each with the parameter that takes it."""
     before = scopes[: scopes.index(scope)] if scope in scopes else scopes
     calls = [one for one in before if one.kind == CALL and isinstance(one.value, Function)]
     place = scope.place
@@ -32,7 +40,7 @@ def handed_at(scope: Scope, scopes: Sequence[Scope]) -> Place:
             # The name says what it is: whoever wrote it here meant it.
             break
         wanted, place = _position(function, found[0]), call.place
-    return place
+        yield call, found[0]
 
 
 def _position(function: Function, name: str) -> str:

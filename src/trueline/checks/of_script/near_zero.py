@@ -70,7 +70,10 @@ def _of_call(event: Event, name: str, parts: Sequence[Value], depth: int) -> int
         return 3 if _is_one_row(parts[0]) and constant(event.arg(1, "dim", "axis"), 0) in (0, None) else 1
     if name in _DISTANCES:
         return 2 if _is_difference(parts[0]) else 1
-    return near_zero(parts[0], depth) if name == "sum" and operator_name(parts[0]) in ("pow", "square", "abs") else 1
+    if name == "sum":
+        inner = near_zero(parts[0], depth)
+        return inner if operator_name(parts[0]) in ("pow", "square", "abs") else min(inner, 1)
+    return 1
 
 
 def _clamped(event: Event, name: str, parts: Sequence[Value], depth: int) -> int:

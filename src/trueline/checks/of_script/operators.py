@@ -18,7 +18,8 @@ CASTS: Final = frozenset(("half", "to", "astype", "type", "cast"))
 # What gives the same numbers in another shape or type, or some of them.
 SAME: Final = CASTS | frozenset(
     ("view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "float", "double", "contiguous", "flatten",
-     "transpose", "permute", "clone", "detach", "mean", "amin", "amax", "min", "gather", "expand_dims", "swapaxes",
+     "transpose", "permute", "clone", "detach", "mean", "amin", "amax", "min", "gather", "gather_elements",
+     "index_select", "expand_dims", "swapaxes",
      "broadcast_to", "diagonal", "stack", "cat", "concat")
 )  # fmt: skip
 _NOT_OF_TENSORS: Final = ("math.", "numpy.", "builtins.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from trueline.checks.of_script.randomness import is_drawn_by_seed
 from trueline.script.loops import training_loops
 from trueline.script.roles import Role
 from trueline.script.trace import LOOP, UNCALLED, Event, Scope, Trace, iterated
@@ -161,6 +162,9 @@ def _keys(value: Value, depth: int) -> Iterator[object]:
     elif (parts := _several(value)) is not None:
         for one in parts:
             yield from _keys(one, depth + 1)
+    elif isinstance(value, Instance) and value.event is not None and is_drawn_by_seed(value):
+        given = (*value.event.args, *(value.event.kwargs[name] for name in sorted(value.event.kwargs)))
+        yield (id(value.cls.node), *value.event.kwargs, *(_text(one) for one in given))
     else:
         yield id(value)
 

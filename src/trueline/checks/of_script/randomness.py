@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from trueline.script.trace import CALL, UNCALLED, Event, Trace
-from trueline.script.values import Const, Made, Symbol, Unknown, Value, ancestry
+from trueline.script.values import Const, Instance, Made, Symbol, Unknown, Value, ancestry
 
 GENERATORS: Final = frozenset(
     ("numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "numpy.random.SeedSequence",
@@ -16,6 +18,9 @@ SEEDS: Final = frozenset(
     ("numpy.random.seed", "random.seed", "torch.manual_seed", "torch.random.manual_seed", "mindspore.set_seed",
      "mindspore.dataset.config.set_seed")
 )  # fmt: skip
+_SEEDED: Final = ("default_rng", "RandomState", "random.Random", "manual_seed")
+# Draws from what all of a process share.
+_GLOBAL: Final = re.compile(r"(np|numpy)\.random\.|random\.|torch\.(rand|randn|randint|randperm|normal|bernoulli)\b")
 _ORDERING: Final = frozenset(
     ("shuffle", "permutation", "permuted", "seed", "manual_seed", "randperm", "spawn", "sample")
 )
@@ -43,6 +48,25 @@ def _is_fixed(value: Value) -> bool:
         if isinstance(one, Const) and one.value is None:
             return False
     return True
+
+
+def is_drawn_by_seed(value: Instance) -> bool:
+    """Whether an object of the project is the same each time it is built with the same arguments.
+
+    All of them are written down, it draws from a generator that it makes from a seed of theirs, and from no other.
+    """
+    event = value.event
+    if event is None or event.open or not all(isinstance(one, Const) for one in (*event.args, *event.kwargs.values())):
+        return False
+    seeded = False
+    for cls in value.cls.lineage():
+        for node in ast.walk(cls.node):
+            name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if name.endswith(_SEEDED):
+                seeded = seeded or (isinstance(node, ast.Call) and bool(node.args))
+            elif _GLOBAL.match(name) and "generator=" not in ast.unparse(node):
+                return False
+    return seeded
 
 
 def seeds_generator(made: Made, trace: Trace) -> Event | None:

@@ -100,12 +100,18 @@ def frozen_parts(trace: Trace, wanted: bool = False) -> Iterator[tuple[Event, Va
 
 
 def _networks_behind(value: Value | None) -> Iterator[Value]:
-    """The networks that a weight, or an element of parameters(), belongs to."""
-    for one in ancestry(value, most=40):
+    """The networks that a weight, or an element of parameters(), belongs to; not those that they are copies of."""
+    waiting = [value] if value is not None else []
+    for _ in range(40):
+        if not waiting:
+            return
+        one = waiting.pop(0)
         if is_network(one):
-            yield one
+            yield from options(one)
         elif isinstance(one, Made) and one.event.receiver is not None and is_network(one.event.receiver):
             yield from options(one.event.receiver)
+        else:
+            waiting.extend(one.parts())
 
 
 def parts_of_all(networks: Iterable[Value]) -> set[int]:

@@ -16,6 +16,10 @@ _SAME: Final = frozenset(
      "tensor", "Tensor", "array", "asarray", "ascontiguousarray", "contiguous", "clone", "copy", "unsqueeze", "clip",
      "clamp", "clamp_", "abs", "exp", "sin", "cos", "round", "sqrt", "list", "tuple", "normal_", "uniform_")
 )  # fmt: skip
+# Operators that put two arrays beside each other, row by row.
+_BESIDE: Final = (
+    "Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Gt", "Lt", "GtE", "LtE", "BitXor", "Pow", "USub",
+)  # fmt: skip
 _DEEPEST: Final = 20
 
 
@@ -65,8 +69,10 @@ def samples_of(value: Value | None, depth: int = 0) -> int | None:
             return columns[0] if columns else None
         case Table() if not value.open and value.items:
             return samples_of(next(iter(value.items.values())), depth + 1)
-        case Derived() if value.op in ("Add", "Sub", "Mult", "Div", "Mod", "Gt", "Lt", "GtE", "LtE", "BitXor", "Pow"):
-            sizes = [one for one in (samples_of(part, depth + 1) for part in value.of) if one is not None]
+        case Derived() if value.op in _BESIDE:
+            # A row of places, as of time, is laid across the samples.
+            parts = [one for one in value.of if not _is_axis(one)] or value.of
+            sizes = [one for one in (samples_of(part, depth + 1) for part in parts) if one is not None]
             return max(sizes) if sizes else None
         case Instance():
             return _of_instance(value, depth + 1)
@@ -94,9 +100,29 @@ def _of_made(value: Made, depth: int) -> int | None:
         return _leading(event.arg(0, "size", "shape"))
     if last in ("randint", "integers", "normal", "uniform", "choice"):
         return _leading(event.arg(2, "size") or event.arg(1 if last == "choice" else 3, "size"))
+    if last in ("stack", "concatenate", "cat", "concat", "column_stack"):
+        # Side by side.
+        along = constant(event.arg(1, "axis", "dim"), 0 if last != "column_stack" else 1)
+        return samples_of(event.arg(0), depth) if isinstance(along, int) and along != 0 else None
+    if last in ("mean", "sum", "amax", "argmax", "norm") and event.receiver is not None:
+        # Over other dimensions than the first.
+        along = constant(event.arg(0, "dim", "axis"))
+        return samples_of(event.receiver, depth) if isinstance(along, int) and along != 0 else None
     if last in _SAME:
         return samples_of(event.receiver if event.receiver is not None else event.arg(0), depth)
     return None
+
+
+def _is_axis(value: Value) -> bool:
+    """``arange(n)`` or ``linspace(…)``, also scaled."""
+    if isinstance(value, Derived) and value.op in _BESIDE:
+        return all(isinstance(one, Const) or _is_axis(one) for one in value.of)
+    if not isinstance(value, Made):
+        return False
+    if value.event.method in _SAME:
+        inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0)
+        return inner is not None and _is_axis(inner)
+    return value.event.method in ("arange", "linspace")
 
 
 def _leading(shape: Value | None) -> int | None:
@@ -144,6 +170,11 @@ def _returned(node: ast.expr, owner: Instance, depth: int) -> int | None:
         inner = node.args[0]
         if isinstance(inner, ast.Attribute):
             return samples_of(owner.attributes.get(inner.attr), depth)
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        # self.x.shape[0]
+        first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
+        if first and isinstance(node.value.value, ast.Attribute):
+            return samples_of(owner.attributes.get(node.value.value.attr), depth)
     elif isinstance(node, ast.Attribute):
         number = constant(owner.attributes.get(node.attr))
         return number if isinstance(number, int) else None

@@ -195,7 +195,7 @@ def _kind(event: Event) -> str:
 def twice_called_twin(one: Unread, trace: Trace) -> Event | None:
     """The second call of a layer that is built just as an unread one, and stands in both places."""
     for name, other in one.owner.attributes.items():
-        if name == one.name or other is one.value or not _is_built_alike(one.value, other):
+        if name == one.name or other is one.value or not is_built_alike(one.value, other):
             continue
         calls: dict[int, Event] = {}
         for event in trace.of_role(Role.FORWARD):
@@ -218,7 +218,8 @@ def _own_call(event: Event, owner: Instance) -> Scope | None:
     return next((one for one in reversed(event.scopes) if one.kind == CALL and one.value is around), None)
 
 
-def _is_built_alike(one: Value, other: Value) -> bool:
+def is_built_alike(one: Value, other: Value) -> bool:
+    """Whether two layers are of one class and were given the same."""
     if isinstance(one, Made) and isinstance(other, Made):
         return one.name == other.name and _is_given_alike(one.event, other.event)
     if isinstance(one, Instance) and isinstance(other, Instance) and one.event and other.event:

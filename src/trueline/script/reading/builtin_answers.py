@@ -216,9 +216,11 @@ def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> V
         return twin
     if isinstance(value, Made) and value.is_object:
         own = value.event
+        # What is in the copy is as it was built; the copy itself is made here.
+        at = own.place if done else event.place
         args = tuple(_twin(one, event, place, done) for one in own.args)
         kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
-        copied = Event(own.name, event.place, args, kwargs, own.receiver, event.scopes, event.index, own.role)
+        copied = Event(own.name, at, args, kwargs, own.receiver, event.scopes, event.index, own.role)
         done[id(value)] = copied.result = Made(copied)
         return copied.result
     if isinstance(value, Seq):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -115,14 +116,15 @@ def _loaded(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         path = folder / name
         try:
             if path.is_file() and path.stat().st_size <= _LARGEST:
-                return _told(_parse(path, event.name), event.place)
+                text = path.read_text("utf-8")
+                shown = Path(os.path.normpath(Path(event.place.file).parent / os.path.relpath(path, here)))
+                return _told(_parse(text, path, event.name), event.place, shown.as_posix(), _nodes(text, path))
         except (OSError, ValueError):
             return None
     return None
 
 
-def _parse(path: Path, name: str) -> Any:
-    text = path.read_text("utf-8")
+def _parse(text: str, path: Path, name: str) -> Any:
     if name.startswith("json.") or path.suffix == ".json":
         return json.loads(text)
     if name.startswith("tomllib.") or path.suffix == ".toml":
@@ -139,12 +141,29 @@ def _parse(path: Path, name: str) -> Any:
         raise ValueError(str(error)) from None
 
 
-def _told(found: Any, place: Place) -> Value:
+def _nodes(text: str, path: Path) -> Any:
+    """The same as PyYAML's nodes, which know their lines; JSON is YAML to it. None where that cannot be had."""
+    try:
+        import yaml
+    except ImportError:
+        return None
+    try:
+        return yaml.compose(text) if path.suffix != ".toml" else None
+    except yaml.YAMLError:
+        return None
+
+
+def _told(found: Any, place: Place, file: str, node: Any) -> Value:
+    """What a file says, each number with its line in it, or with the call that reads it."""
+    here = Place(file, node.start_mark.line + 1, node.end_mark.line + 1) if node is not None else place
+    held = node.value if node is not None else ()
     if isinstance(found, dict):
-        return Table({key: _told(value, place) for key, value in found.items()})
+        inside = {key.value: value for key, value in held} if isinstance(held, list) else {}
+        return Table({key: _told(value, place, file, inside.get(str(key))) for key, value in found.items()})
     if isinstance(found, list):
-        return Seq("list", [_told(one, place) for one in found])
-    return Const(found, place)
+        items = held if isinstance(held, list) and len(held) == len(found) else [None] * len(found)
+        return Seq("list", [_told(one, place, file, at) for one, at in zip(found, items, strict=True)])
+    return Const(found, here)
 
 
 BY_NAME: Final = {

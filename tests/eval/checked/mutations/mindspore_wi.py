@@ -48,8 +48,9 @@ def weights_set_to_zero(project: Project) -> Iterator[Planted]:
             continue
         edit = Edit(project)
         short = ops(edit, source)
-        loop = (f"for param in {name}.get_parameters():", f"    param.set_data({short}.zeros_like(param))")
-        yield finish(edit.before(source, stmt, *loop), "wi.01", shows_in=RUN, because=CASCADE)
+        for line in (f"for param in {name}.get_parameters():", f"    param.set_data({short}.zeros_like(param))"):
+            edit.before(source, stmt, line)
+        yield finish(edit, "wi.01", shows_in=RUN, because=CASCADE)
 
 
 def _without_load_asserts(edit: Edit, project: Project) -> Edit:

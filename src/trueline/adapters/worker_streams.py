@@ -1,0 +1,127 @@
+"""What data workers draw their random numbers from: told by the workers themselves, through a pipe."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+from typing import Any, Final
+
+import numpy as np
+
+_DEPTH: Final = 3
+_MOST_STREAMS: Final = 16
+_MOST_TOLD: Final = 64
+_PIPE_SAFE: Final = 4096
+_OWN: Final = (np.random.Generator, np.random.RandomState, random.Random)
+_NOT_LOOKED_INTO: Final = (np.ndarray, str, bytes, type)
+
+
+class WorkerPipe:
+    """A pipe from workers that are forked: open before they are, told into by them, read by the training process."""
+
+    def __init__(self, marks: Mapping[type, Callable[[Any], bytes]], whole: Mapping[str, Callable[[], bytes]]) -> None:
+        """``marks`` are a framework's kinds of generators and their states, ``whole`` its own of the process."""
+        self._marks, self._whole = marks, whole
+        self._ends: list[int] = []
+        self._told = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether workers can tell."""
+        return bool(self._ends)
+
+    def open(self) -> None:
+        """Before the first worker begins."""
+        self._ends.extend(os.pipe())
+        os.set_blocking(self._ends[0], False)
+
+    def close(self) -> None:
+        """After the last one."""
+        for one in self._ends:
+            os.close(one)
+        self._ends.clear()
+
+    def read(self) -> Iterator[dict[str, Any]]:
+        """What was told since the last time, up to so much in all."""
+        if not self._ends or self._told >= _MOST_TOLD:
+            return
+        try:
+            said = os.read(self._ends[0], 1 << 16)
+        except BlockingIOError:
+            return
+        for line in said.decode("utf-8", "replace").splitlines():
+            try:
+                told = json.loads(line)
+            except ValueError:
+                continue
+            self._told += 1
+            yield told
+
+    def tell(self, began: str, worker: int, before: Mapping[str, str], dataset: Any) -> None:
+        """In a worker: where each generator stood before the first sample, and where it stands now."""
+        with harmless():
+            after = self.streams(dataset)
+            streams = {name: [mark, after.get(name, "")] for name, mark in before.items()}
+            line = json.dumps({"round": began, "worker": worker, "streams": streams}) + "\n"
+            if len(line) < _PIPE_SAFE:
+                os.write(self._ends[1], line.encode())
+
+    def streams(self, dataset: Any) -> dict[str, str]:
+        """A mark of the state of each generator that a worker may draw from, by name."""
+        found = {"random": _mark(random.getstate()), "numpy": _mark(_words(np.random.get_state()))}
+        found.update({name: _mark(state()) for name, state in self._whole.items()})
+        for path, generator in self._held(dataset, "dataset", _DEPTH):
+            if len(found) >= _MOST_STREAMS:
+                break
+            found[path] = _mark(self._state(generator))
+        return found
+
+    def _held(self, thing: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+        if isinstance(thing, (*_OWN, *self._marks)):
+            yield path, thing
+            return
+        if depth == 0:
+            return
+        inside = list(vars(thing).items()) if hasattr(thing, "__dict__") else []
+        if isinstance(thing, list | tuple) and len(thing) <= _MOST_STREAMS:
+            inside = [(str(place), one) for place, one in enumerate(thing)]
+        for name, one in inside:
+            if not isinstance(one, _NOT_LOOKED_INTO):
+                yield from self._held(one, f"{path}.{name}", depth - 1)
+
+    def _state(self, generator: Any) -> Any:
+        for kind, state in self._marks.items():
+            if isinstance(generator, kind):
+                return state(generator)
+        if isinstance(generator, np.random.Generator):
+            return str(generator.bit_generator.state)
+        if isinstance(generator, np.random.RandomState):
+            return _words(generator.get_state())
+        return generator.getstate()
+
+
+def harmless() -> AbstractContextManager[None]:
+    """Whatever goes wrong in the block, the worker goes on: a dataset may answer anything, and nobody would hear."""
+    return suppress(Exception)
+
+
+def _words(state: Any) -> Any:
+    """Of NumPy's older generator the words and the place in them."""
+    return state[1:3]
+
+
+def _mark(state: Any) -> str:
+    whole = state if isinstance(state, bytes) else b"".join(_bytes(one) for one in _flat(state))
+    return hashlib.blake2b(whole, digest_size=8).hexdigest()
+
+
+def _flat(state: Any) -> list[Any]:
+    return list(state) if isinstance(state, tuple) else [state]
+
+
+def _bytes(one: Any) -> bytes:
+    return one.tobytes() if isinstance(one, np.ndarray) else repr(one).encode()

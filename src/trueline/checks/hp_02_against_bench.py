@@ -1,0 +1,16 @@
+"""What a script does otherwise than its benchmark's: the number of epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.check import check
+from trueline.checks.of_pair.telling import against_bench
+from trueline.model.finding import Finding
+from trueline.script.script import Script
+
+
+@check("hp.02")
+def from_both_scripts(script: Script, bench_script: Script) -> Iterator[Finding]:
+    """Differences of this kind, at the lines of the script."""
+    yield from against_bench(script, bench_script, "hp_02_against_bench.differs", "hp_02_against_bench.nothing")

@@ -1,0 +1,57 @@
+"""Which item of the checklist a difference belongs to: exactly one, or none where it is not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trueline.checks.of_pair.comparing import compared
+from trueline.checks.of_pair.difference import Difference
+from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, means, sharing
+from trueline.checks.of_pair.of_samples import samples
+from trueline.checks.of_pair.of_training import epochs, groups, loading, rate, scaling, schedule, starts, steps
+from trueline.checks.of_pair.placing import Placing
+from trueline.checks.of_pair.surroundings import Surroundings
+from trueline.script.place import Place
+from trueline.script.script import Script
+
+Rule = Callable[[Difference, Surroundings], str | None]
+# The first that knows a difference names its item.
+_RULES: tuple[Rule, ...] = (
+    rate, groups, scaling, epochs, loading, starts, sharing, steps, samples, means, in_network, in_loss, in_scores,
+    schedule,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A difference, the item that it breaks, and the line of the script where."""
+
+    code: str
+    difference: Difference
+    place: Place
+
+
+@lru_cache(maxsize=2)
+def broken_items(script: Script, bench: Script) -> Sequence[Broken]:
+    """What a script breaks against its benchmark's, each place of an item once."""
+    if not script.frameworks & bench.frameworks:
+        return ()
+    around = Surroundings(compared(script, bench))
+    placing = Placing(around)
+    told: dict[tuple[str, str, int], Broken] = {}
+    for one in around.found:
+        code = code_of(one, around)
+        if code is None:
+            continue
+        around.codes.add(code)
+        place = placing.of(one)
+        if place is not None:
+            told.setdefault((code, place.file, place.line), Broken(code, one, place))
+    return list(told.values())
+
+
+def code_of(one: Difference, around: Surroundings) -> str | None:
+    """The item of a difference."""
+    return next((code for rule in _RULES if (code := rule(one, around)) is not None), None)

@@ -1,0 +1,134 @@
+"""Ways around layers (``x + f(norm(x))``): where one is missing that the rest of the network is built for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from trueline.checks.of_script.forwards import forward_around, is_uncalled
+from trueline.checks.of_script.unread import is_built_alike
+from trueline.script.reading.elements import layers_in
+from trueline.script.roles import Role
+from trueline.script.trace import CALL, LOOP, Event, Scope, Trace
+from trueline.script.values import Derived, Instance, Made, Value, ancestry, options
+
+_NEAR: Final = 400
+_NAMED: Final = re.compile(r"Residual|Shortcut|SkipConn|Res(Block|Unit|Layer|Net)")
+
+
+def lacking(trace: Trace) -> Iterator[Event]:
+    """The calls behind which a way around is missing."""
+    calls = _calls_by_network(trace)
+    for event in trace.of_role(Role.FORWARD):
+        owner = event.receiver
+        if not isinstance(owner, Instance) or event.result is None or is_uncalled(event):
+            continue
+        inner = _within(event, owner, calls.get(id(owner), ()))
+        yield from _one_of_two(event, inner)
+        if _NAMED.search(owner.cls.name):
+            yield from _of_all(event, inner)
+
+
+def _calls_by_network(trace: Trace) -> dict[int, list[tuple[Scope, Event]]]:
+    """The layers that each network calls by itself, with the call of the network that they belong to."""
+    found: dict[int, list[tuple[Scope, Event]]] = {}
+    for event in trace.of_role(Role.FORWARD):
+        around = forward_around(event)
+        scope = next((one for one in reversed(event.scopes) if one.kind == CALL and one.value is around), None)
+        if around is not None and around.bound is not None and scope is not None:
+            found.setdefault(id(around.bound), []).append((scope, event))
+    return found
+
+
+def _within(event: Event, owner: Instance, calls: Sequence[tuple[Scope, Event]]) -> list[Event]:
+    """The layers that are called in this call of a network."""
+    later = [(scope, one) for scope, one in calls if one.index > event.index]
+    return [one for scope, one in later if later and scope is later[0][0] and owner is not one.receiver]
+
+
+def _one_of_two(event: Event, inner: Sequence[Event]) -> Iterator[Event]:
+    """Two norms that are built alike stand before two parts of a block; there is a way around the second only.
+
+    The other way round is no sign: behind the last block stand a norm and what gives the answer.
+    """
+    norms = [one for one in inner if _is_norm(one.receiver) and one.args and one.result and not one.in_chain]
+    for first in norms:
+        for second in norms:
+            if first.index >= second.index or not _are_alike(first, second):
+                continue
+            start, middle = first.args[0], second.args[0]
+            sums = [one for one in ancestry(event.result, most=_NEAR) if _is_sum(one)]
+            around_second = any(_goes_around(one, middle, second.result) for one in sums)
+            made = middle if isinstance(middle, Made) else None
+            if around_second and made is not None and _leads(first.result, made) and not _is_added(start, made):
+                yield made.event
+
+
+def _are_alike(one: Event, other: Event) -> bool:
+    first, second = one.receiver, other.receiver
+    if first is None or second is None or first is second:
+        return False
+    return is_built_alike(first, second)
+
+
+def _of_all(event: Event, inner: Sequence[Event]) -> Iterator[Event]:
+    """A network that is called residual goes through blocks, each of which begins with a norm, and adds nothing."""
+    given = {id(one) for one in ancestry(*event.args, most=_NEAR)}
+    made = [one for one in ancestry(event.result, most=4000) if id(one) not in given]
+    if any(_is_sum(one) or _is_joined(one) for one in made):
+        return
+    for one in inner:
+        held = layers_in(one.receiver)
+        if held is not None and len(held[0]) > 2 and _is_norm(held[0][0]) and _is_in_loop(one, event):
+            yield one
+            return
+
+
+def _is_in_loop(event: Event, around: Event) -> bool:
+    return any(one.kind == LOOP and one not in around.scopes for one in event.scopes)
+
+
+def _is_norm(layer: Value | None) -> bool:
+    for one in options(layer):
+        name = one.cls.name if isinstance(one, Instance) else getattr(one, "name", "")
+        kind = str(name).rpartition(".")[2]
+        if "Norm" not in kind or "Batch" in kind:
+            return False
+    return layer is not None
+
+
+def _is_sum(value: Value | None) -> bool:
+    return isinstance(value, Derived) and value.op in ("Add", "Sub")
+
+
+def _is_joined(value: Value) -> bool:
+    return isinstance(value, Made) and value.event.method in (
+        "add",
+        "add_",
+        "sub",
+        "cat",
+        "concat",
+        "stack",
+        "Add",
+        "lerp",
+    )
+
+
+def _goes_around(value: Value | None, start: Value, inner: Value | None) -> bool:
+    """Whether something is the sum of what goes into a part of a block and what comes out of it."""
+    if not isinstance(value, Derived) or value.op != "Add" or not any(one is start for one in value.of):
+        return False
+    return any(inner is part for one in value.of if one is not start for part in ancestry(one, most=_NEAR))
+
+
+def _leads(inner: Value | None, value: Value) -> bool:
+    return any(one is inner for one in ancestry(value, most=_NEAR))
+
+
+def _is_added(start: Value, value: Value) -> bool:
+    """Whether what goes into a part of a block is added on the way, in whatever form."""
+    return any(
+        (_is_sum(one) or _is_joined(one)) and any(part is start for part in one.parts())
+        for one in ancestry(value, most=_NEAR)
+    )

@@ -1,0 +1,56 @@
+"""Every item has scripts that show its fault and scripts that come close to it, for each framework."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import pytest
+from checks.fixtures import FOLDER, all_fixtures
+
+from trueline.checks.listing import all_checks, codes
+
+FRAMEWORKS: Final = ("torch", "mindspore")
+AT_LEAST: Final = 2
+# Frameworks in which an item cannot be shown, with the reason. None so far: where MindSpore hands gradients out, tr.01
+# is a sum of the script's own that is never cleared.
+EXCEPTIONS: Final[dict[tuple[str, str], str]] = {}
+# Faults that a run could show and does not in a framework, with the reason.
+NOT_BY_RUN: Final[dict[tuple[str, str], str]] = {
+    ("tr.01", "mindspore"): "gradients are handed out anew; sums of the script's own are values like any other",
+    ("mp.04", "mindspore"): "what is done with a slope inside a differentiated function is not seen",
+}
+
+COUNTS: Final = Counter((one.code, one.framework, one.good) for one in all_fixtures())
+BY_RUN: Final = Counter((one.code, one.framework) for one in all_fixtures() if one.run and one.code in one.run.codes)
+FROM_RUN: Final = sorted({one.code for one in all_checks() if one.evidence == ("run",)})
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("code", codes())
+def test_an_item_has_bad_and_good_scripts(code: str, framework: str) -> None:
+    if (code, framework) in EXCEPTIONS:
+        pytest.skip(EXCEPTIONS[code, framework])
+    for good in (False, True):
+        kind = "good" if good else "bad"
+        assert COUNTS[code, framework, good] >= AT_LEAST, f"{kind} scripts of {code} in {framework}"
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("code", FROM_RUN)
+def test_an_item_that_runs_decide_has_runs_that_show_it(code: str, framework: str) -> None:
+    if (code, framework) in NOT_BY_RUN:
+        pytest.skip(NOT_BY_RUN[code, framework])
+    assert BY_RUN[code, framework] >= AT_LEAST, f"bad scripts of {code} in {framework} with a mark of their run"
+
+
+def test_exceptions_are_still_needed() -> None:
+    for code, framework in EXCEPTIONS:
+        assert not all(COUNTS[code, framework, good] >= AT_LEAST for good in (False, True)), (code, framework)
+    for code, framework in NOT_BY_RUN:
+        assert BY_RUN[code, framework] < AT_LEAST, (code, framework)
+
+
+def test_every_folder_is_an_items() -> None:
+    folders = {one.parent.name.replace("_", ".") for one in FOLDER.glob("*/*.py")} - {"__pycache__"}
+    assert folders == set(codes())
