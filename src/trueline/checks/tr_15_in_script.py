@@ -98,11 +98,10 @@ def _begun_as_copies(trace: Trace) -> Iterator[Event]:
 def _projects(parameter: Event, trace: Trace) -> bool:
     """Whether a network multiplies what it has computed with a weight."""
     for event in trace.events:
-        if event.method in ("matmul", "linear", "MatMul", "dense", "addmm", "einsum") or event.name.endswith(
-            "MatMul.__call__"
-        ):
-            if any(_is_weight(one, parameter) for one in event.args[-2:]):
-                return True
+        multiplies = event.method in ("matmul", "linear", "MatMul", "dense", "addmm", "einsum")
+        multiplies = multiplies or event.name.endswith("MatMul.__call__")
+        if multiplies and any(_is_weight(one, parameter) for one in event.args[-2:]):
+            return True
     return any(
         isinstance(one, Derived) and one.op == "MatMult" and _is_weight(one.of[1], parameter)
         for one in all_values(trace)
@@ -111,10 +110,7 @@ def _projects(parameter: Event, trace: Trace) -> bool:
 
 def _is_weight(value: Value, parameter: Event) -> bool:
     """A weight as it is, or turned around."""
-    for one in ancestry(value, most=4):
-        if isinstance(one, Made) and one.event is parameter:
-            return True
-    return False
+    return any(isinstance(one, Made) and one.event is parameter for one in ancestry(value, most=4))
 
 
 def _layer_behind(value: Value | None) -> Made | None:

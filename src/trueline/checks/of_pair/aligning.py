@@ -13,7 +13,8 @@ from trueline.script.script import Script
 from trueline.script.trace import CALL, LOOP, UNCALLED, Event
 from trueline.script.values import Function, Made
 
-_BUILT_FOR_THEMSELVES = (Role.BUILD_OPTIMIZER, Role.BUILD_SCHEDULER, Role.BUILD_LOADER)
+# What comes out of these is what went in; how often it does is an argument.
+_ITERATED = ("createtupleiterator", "createdictiterator")
 
 
 @dataclass(slots=True)
@@ -43,7 +44,8 @@ def compared_events(script: Script) -> list[Event]:
 
 
 def _counts(event: Event) -> bool:
-    if is_aside(event) or is_through(event) or word_of(event.name) in OPERATORS:
+    word = word_of(event.name)
+    if is_aside(event) or (is_through(event) and word not in _ITERATED) or word in OPERATORS:
         return False
     if event.implied and event.role is not Role.BACKWARD:
         return False
@@ -58,11 +60,11 @@ def aligned(script: Script, bench: Script, shapes: Shapes) -> Aligned:
     found = Aligned()
     mine, others = compared_events(script), compared_events(bench)
     _join_alike(found, mine, others, shapes)
-    for near in (True, False):
+    for near in (2, 1, 0):
         left = [one for one in mine if id(one) not in found.bench_of]
         right = [one for one in others if id(one) not in found.mine_of]
-        keys = [_key(one, near=near) for one in left], [_key(one, near=near) for one in right]
-        for at, other, size in SequenceMatcher(None, *keys, autojunk=False).get_matching_blocks():
+        keys = [[_key(one, near, shapes) for one in side] for side in (left, right)]
+        for at, other, size in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_matching_blocks():
             for step in range(size):
                 found.join(left[at + step], right[other + step])
     _join_rest(found, mine, others)
@@ -76,9 +78,9 @@ def _join_alike(found: Aligned, mine: Sequence[Event], others: Sequence[Event], 
     """The first of a shape with the first, the second with the second: the order of what is independent is free."""
     waiting: dict[tuple[str, int], list[Event]] = {}
     for one in others:
-        waiting.setdefault((_key(one, near=True), shapes.of_event(one)), []).append(one)
+        waiting.setdefault((_key(one, 1, shapes), shapes.of_event(one)), []).append(one)
     for one in mine:
-        same = waiting.get((_key(one, near=True), shapes.of_event(one)))
+        same = waiting.get((_key(one, 1, shapes), shapes.of_event(one)))
         if same:
             found.join(one, same.pop(0))
 
@@ -88,16 +90,19 @@ def _join_rest(found: Aligned, mine: Sequence[Event], others: Sequence[Event]) -
     waiting: dict[str, list[Event]] = {}
     for one in others:
         if id(one) not in found.mine_of:
-            waiting.setdefault(_key(one, near=False), []).append(one)
+            waiting.setdefault(key_of(one), []).append(one)
     for one in mine:
-        same = waiting.get(_key(one, near=False))
+        same = waiting.get(key_of(one))
         if same and id(one) not in found.bench_of:
             found.join(one, same.pop(0))
 
 
-def _key(event: Event, *, near: bool) -> str:
-    """What is called, and where: in a network, in a loop, by nobody."""
-    return f"{key_of(event)} {region_of(event)}" if near else key_of(event)
+def _key(event: Event, near: int, shapes: Shapes) -> str:
+    """What is called; nearer, also where: in a network, in a loop, by nobody; and what the object was made with."""
+    if not near:
+        return key_of(event)
+    made = shapes.of(event.receiver) if near > 1 and event.name.endswith(".__call__") else 0
+    return f"{key_of(event)} {region_of(event)} {made}"
 
 
 def region_of(event: Event) -> str:

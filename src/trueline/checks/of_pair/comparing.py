@@ -10,11 +10,11 @@ from typing import Final
 
 from trueline.checks.of_pair.aligning import Aligned, aligned
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
-from trueline.checks.of_pair.naming import input_of, is_built, key_of, word_of
+from trueline.checks.of_pair.naming import input_of, is_built, is_said, key_of, word_of
 from trueline.checks.of_pair.shapes import Shapes, arguments_of, commutes, operation_of, plain
 from trueline.checks.of_pair.signatures import named_arguments
 from trueline.script.place import Place
-from trueline.script.roles import is_network
+from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event, Scope
 from trueline.script.values import (
@@ -36,14 +36,23 @@ from trueline.script.values import (
 )
 
 _MOST: Final = 400
+# What is not known because every process has its own.
+_SHARDS: Final = ("num_shards", "shard_id", "num_replicas", "rank")
 Owner = tuple[Event, Event]
 Functions = tuple[Function, Function]
 
 
 @lru_cache(maxsize=2)
+def compared(script: Script, bench: Script) -> Comparing:
+    """A script beside its benchmark's, gone through."""
+    found = Comparing(script, bench)
+    found.all()
+    return found
+
+
 def differences(script: Script, bench: Script) -> Sequence[Difference]:
     """All that differs between a script and its benchmark's, in the order in which the script does it."""
-    return Comparing(script, bench).all()
+    return list(compared(script, bench).found.values())
 
 
 class Comparing:
@@ -61,17 +70,23 @@ class Comparing:
         self._path: list[str] = []
         self._functions: list[tuple[Function, Function, Owner | None]] = []
         self._counted: set[tuple[int, int]] = set()
+        self._covered: set[int] = set()
 
-    def all(self) -> list[Difference]:
+    def all(self) -> None:
         """Every pair of events, what functions give, and the events that have no partner."""
         for mine, bench in self.aligned.pairs:
             self.events(mine, bench)
+        self._never_called()
+        self._said()
         for own, other in self._same_functions():
             self.functions(own, other, None)
         while self._functions:
             self._returned(*self._functions.pop())
         self._without_partner()
-        return list(self.found.values())
+
+    def mine_of(self, bench: Value | None) -> Value | None:
+        """The script's object that does what one of the benchmark's does."""
+        return self._of_bench.get(id(plain(bench)))
 
     # Events
 
@@ -133,12 +148,12 @@ class Comparing:
                 self._counted.add((id(mine), id(bench)))
                 self._sharing(mine, bench, owner)
             return
+        if isinstance(mine, Made) and isinstance(bench, Made) and key_of(mine.event) != key_of(bench.event):
+            self._note(Kind.REPLACED, mine, bench, owner, "object")
+            return
         self._objects[id(mine)], self._of_bench[id(bench)] = bench, mine
         if isinstance(mine, Made) and isinstance(bench, Made):
-            if key_of(mine.event) == key_of(bench.event):
-                self.events(mine.event, bench.event)
-            else:
-                self._note(Kind.REPLACED, mine, bench, owner, "object")
+            self.events(mine.event, bench.event)
 
     def _sharing(self, mine: Value, bench: Value, owner: Owner) -> None:
         if not _has_weights(mine) or not _has_weights(bench):
@@ -180,6 +195,27 @@ class Comparing:
             if name in names[1]:
                 yield mine, names[1][name]
 
+    def _never_called(self) -> None:
+        """Layers that a trainer calls by itself: as many of a kind, in the order in which they are built."""
+        left, right = (
+            [one for one in script.trace.events if _is_layer(one) and id(one.result) not in known]
+            for script, known in ((self.script, self._objects), (self.bench, self._of_bench))
+        )
+        own, other = ([key_of(one) for one in side] for side in (left, right))
+        if own == other:
+            for mine, bench in zip(left, right, strict=True):
+                self.objects(mine.result, bench.result, (mine, bench))
+
+    def _said(self) -> None:
+        """What is printed or written down, where both say as much: numbers of an evaluation end here."""
+        left, right = ([one for one in script.trace.events if is_said(one)] for script in (self.script, self.bench))
+        if len(left) == len(right):
+            for mine, bench in zip(left, right, strict=True):
+                own, other = _numbers_in(mine), _numbers_in(bench)
+                if len(own) == len(other):
+                    for one, two in zip(own, other, strict=True):
+                        self.value(one, two, (mine, bench), "said")
+
     # Values
 
     def value(self, mine: Value | None, bench: Value | None, owner: Owner | None, argument: str) -> None:
@@ -203,6 +239,8 @@ class Comparing:
         if self.alike(mine, bench):
             return
         if isinstance(mine, Unknown) or isinstance(bench, Unknown):
+            if isinstance(mine, Const) and argument in _SHARDS:
+                self._note(Kind.REPLACED, mine, bench, owner, argument)
             return
         self._unlike(mine, bench, owner, argument, depth + 1)
 
@@ -228,13 +266,11 @@ class Comparing:
         """One is the other with something done to it."""
         within = self._inside(bench, mine, of_bench=True)
         if within is not None:
-            for one in within:
-                self._note(Kind.MISSING, mine, one, owner, argument)
+            self._note(Kind.MISSING, mine, within[0], owner, argument, within)
             return True
         within = self._inside(mine, bench, of_bench=False)
         if within is not None:
-            for one in within:
-                self._note(Kind.EXTRA, one, bench, owner, argument)
+            self._note(Kind.EXTRA, within[0], bench, owner, argument, within)
             return True
         return False
 
@@ -306,13 +342,30 @@ class Comparing:
             return
         self._value(mine.of, bench.of, owner, argument, depth)
         if not self.alike(mine.index, bench.index):
-            if isinstance(plain(mine.index), Unknown) or isinstance(plain(bench.index), Unknown):
+            if any(isinstance(plain(one.index), Unknown) for one in (mine, bench)) and not self._is_shifted(
+                mine, bench
+            ):
                 return
             self._path.append("index")
             self._note(Kind.SETTING, mine, bench, owner, argument)
             self._path.pop()
 
+    def _is_shifted(self, mine: Item, bench: Item) -> bool:
+        """Whether one index is the other one and some more."""
+        for one, other in ((mine.index, bench.index), (bench.index, mine.index)):
+            operation = operation_of(plain(one))
+            if operation is not None and any(isinstance(plain(part), Const) for part in operation[1]):
+                unknown = [plain(part) for part in operation[1] if isinstance(plain(part), Unknown)]
+                if unknown and isinstance(plain(other), Unknown):
+                    return True
+        return False
+
     def _sequences(self, mine: Seq, bench: Seq, owner: Owner | None, argument: str, depth: int) -> None:
+        if len(mine.tests) == len(bench.tests):
+            for one, two in zip(mine.tests, bench.tests, strict=True):
+                self._path.append("test")
+                self._value(one, two, owner, argument, depth)
+                self._path.pop()
         if len(mine.items) == len(bench.items):
             for one, two in zip(mine.items, bench.items, strict=True):
                 self._value(one, two, owner, argument, depth)
@@ -377,13 +430,18 @@ class Comparing:
             case Attribute(), Attribute():
                 return mine.name == bench.name and self.alike(mine.of, bench.of, depth)
             case Seq(), Seq():
-                return len(mine.items) == len(bench.items) and all(
-                    self.alike(one, two, depth) for one, two in zip(mine.items, bench.items, strict=True)
+                held = [[*side.items, *side.tests] for side in (mine, bench)]
+                return len(held[0]) == len(held[1]) and all(
+                    self.alike(one, two, depth) for one, two in zip(*held, strict=True)
                 )
             case Either(), Either():
                 left, right = self._unpaired(list(mine.options), list(bench.options))
                 return not left and not right
-            case (Instance(), Instance()) | (Function(), Function()) | (Partial(), Partial()) | (Table(), Table()):
+            case Table(), Table():
+                return set(mine.items) == set(bench.items) and all(
+                    self.alike(one, bench.items[name], depth) for name, one in mine.items.items()
+                )
+            case (Instance(), Instance()) | (Function(), Function()) | (Partial(), Partial()):
                 return True
             case Unknown(), Unknown():
                 return True
@@ -391,12 +449,26 @@ class Comparing:
 
     # What was found
 
-    def _note(self, kind: Kind, mine: Value | None, bench: Value | None, owner: Owner | None, argument: str) -> None:
+    def _note(
+        self,
+        kind: Kind,
+        mine: Value | None,
+        bench: Value | None,
+        owner: Owner | None,
+        argument: str,
+        chain: Sequence[Value] = (),
+    ) -> None:
         own = _thing(mine, owner[0] if owner else None) if mine is not None else None
         other = _thing(bench, owner[1] if owner else None) if bench is not None else None
-        self._keep(Difference(kind, own, other, owner, argument, tuple(self._path)))
+        side = owner[1 if kind is Kind.MISSING else 0] if owner is not None else None
+        things = tuple(_thing(value, side) for value in chain)
+        self._keep(Difference(kind, own, other, owner, argument, tuple(self._path), things))
 
     def _keep(self, one: Difference) -> None:
+        for thing in one.things:
+            self._covered.update(
+                id(value.event) for value in ancestry(thing.value, most=300) if isinstance(value, Made)
+            )
         places = [thing.place if thing is not None else None for thing in (one.mine, one.bench)]
         names = [thing.name if thing is not None else "" for thing in (one.mine, one.bench)]
         at = one.owner[0].place if one.owner is not None and one.mine is None else None
@@ -404,10 +476,6 @@ class Comparing:
 
     def _without_partner(self) -> None:
         """Events whose result nothing compared goes on from: what they do is all there is of them."""
-        covered: set[int] = set()
-        for one in list(self.found.values()):
-            for thing in one.things:
-                covered.update(id(value.event) for value in ancestry(thing.value, most=300) if isinstance(value, Made))
         for kind, events in ((Kind.EXTRA, self.aligned.extra), (Kind.MISSING, self.aligned.missing)):
             used = {
                 id(value.event)
@@ -416,7 +484,7 @@ class Comparing:
                 if isinstance(value, Made) and value.event is not event
             }
             for event in events:
-                if id(event) in covered or id(event) in used:
+                if not _has_effect(event) or id(event) in self._covered or id(event) in used:
                     continue
                 thing = Thing(word_of(event.name), event.result, event, event.place)
                 self._keep(
@@ -428,6 +496,48 @@ class Comparing:
                         "event",
                     )
                 )
+
+
+_EFFECTS: Final = frozenset(
+    ("__setitem__", "__setattr__", "shuffle", "setepoch", "loadstatedict", "loadparamintonet", "savecheckpoint", "save",
+     "setdata", "assign", "assignadd", "distributeddataparallel", "barrier", "allreduce", "broadcast", "deepcopy",
+     "tofloat", "repeated", "requiresgrad", "fill", "copy", "sorted", "setseed", "manualseed", "convertsyncbatchnorm")
+)  # fmt: skip
+
+
+def _has_effect(event: Event) -> bool:
+    """Whether an event does something, so that it counts even if nothing takes its result."""
+    own = event.method.endswith("_") and not event.method.startswith("_")
+    return event.role in _DOING or word_of(event.name) in _EFFECTS or own
+
+
+_DOING: Final = frozenset(
+    (Role.ZERO_GRAD, Role.STEP, Role.SCALER_STEP, Role.SCALER_UPDATE, Role.SCHEDULER_STEP, Role.UNSCALE, Role.CLIP,
+     Role.TRAIN_MODE, Role.EVAL_MODE)
+)  # fmt: skip
+
+
+def _is_layer(event: Event) -> bool:
+    return is_built(event) and isinstance(event.result, Made) and is_network(event.result) and not event.open
+
+
+def _numbers_in(event: Event) -> list[Value]:
+    """What is said besides words, in order."""
+    found: list[Value] = []
+    waiting = [*event.args, *event.kwargs.values()]
+    while waiting:
+        one = waiting.pop(0)
+        if _is_text(one) or isinstance(one, Seq | Table):
+            waiting[:0] = one.parts()
+        elif not isinstance(one, Const | Unknown | Symbol):
+            found.append(one)
+    return found
+
+
+def _is_text(value: Value) -> bool:
+    if isinstance(value, Made):
+        return word_of(value.name) in ("format", "round", "join", "dict", "str")
+    return isinstance(value, Derived) and value.op == "text"
 
 
 def _given(event: Event) -> list[Value]:

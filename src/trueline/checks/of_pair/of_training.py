@@ -129,11 +129,11 @@ def _has_groups(*events: Event) -> bool:
 def loading(one: Difference, around: Surroundings) -> str | None:
     """Batches and their order, shards, and what workers do."""
     owner = _owner(one)
-    if owner is None:
-        return _pipeline_step(one)
-    is_loader = owner.role is Role.BUILD_LOADER or word_of(owner.name) in ("batch", "distributedsampler")
-    if not is_loader:
-        return _pipeline_step(one)
+    step = _pipeline_step(one)
+    if step is not None or owner is None:
+        return step
+    if not (owner.role is Role.BUILD_LOADER or word_of(owner.name) in ("batch", "distributedsampler")):
+        return None
     trains = id(owner) in around.mine.train_loaders
     if one.argument in ("num_shards", "shard_id", "num_replicas", "rank"):
         return "dp.05"
@@ -174,6 +174,12 @@ def _pipeline_step(one: Difference) -> str | None:
         return None
     if one.kind is Kind.MISSING and thing.name == "shuffle":
         return "dp.03"
+    if one.kind is Kind.MISSING and thing.name == "sorted":
+        return "dp.05" if _lists_files(thing.value) else None
+    if one.kind is Kind.MISSING and thing.name == "deepcopy":
+        return "cg.01" if is_network(thing.event.arg(0, "x")) else None
+    if one.kind is Kind.EXTRA and thing.name == "repeated":
+        return "cg.01"
     if one.kind is Kind.MISSING and thing.name == "setepoch":
         return "dp.05"
     if one.kind is Kind.MISSING and thing.name == "distributedsampler":
@@ -181,6 +187,13 @@ def _pipeline_step(one: Difference) -> str | None:
     if one.kind is Kind.MISSING and thing.name == "distributeddataparallel":
         return "tr.08"
     return None
+
+
+def _lists_files(value: Value | None) -> bool:
+    return any(
+        isinstance(one, Made) and word_of(one.name) in ("glob", "listdir", "iterdir", "rglob", "scandir")
+        for one in ancestry(value, most=8)
+    )
 
 
 def epochs(one: Difference, around: Surroundings) -> str | None:
@@ -217,9 +230,13 @@ def scaling(one: Difference, around: Surroundings) -> str | None:
         )
     if one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "tofloat":
         return "mp.02"
+    if one.kind is Kind.EXTRA and one.mine is not None and one.mine.event is not None:
+        clipped = one.mine.event.role is Role.CLIP and owner is not None and owner.role is Role.UNSCALE
+        return "mp.03" if clipped else None
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
-        if one.bench.event.role is Role.UNSCALE and one.argument == "event":
-            return "mp.02" if around.lacks("scale") else "mp.03"
+        if one.bench.event.role is Role.UNSCALE:
+            clips = one.argument == "event" or (owner is not None and owner.role is Role.CLIP)
+            return "mp.02" if around.lacks("scale") else "mp.03" if clips else None
         if one.bench.event.role is Role.SCALER_UPDATE:
             return "mp.02"
     return None
@@ -255,9 +272,11 @@ def _condition(one: Difference) -> str | None:
 
 def _is_rank(value: Value) -> bool:
     if isinstance(value, Made):
-        return word_of(value.name) in ("getrank", "getworldsize")
+        return word_of(value.name) in ("getrank", "getworldsize", "getgroupsize", "getlocalrank")
     if isinstance(value, Attribute):
         return "rank" in value.name
+    if isinstance(value, Const):
+        return isinstance(value.value, str) and value.value in ("RANK", "LOCAL_RANK", "RANK_ID")
     return isinstance(value, Unknown) and "rank" in value.why.lower()
 
 

@@ -128,7 +128,7 @@ class Shapes:
             case Item():
                 return "item", self.of(value.of, depth), self.of(value.index, depth)
             case Seq():
-                return "seq", tuple(self.of(one, depth) for one in value.items)
+                return "seq", tuple(self.of(one, depth) for one in (*value.items, *value.tests))
             case Table():
                 return "table", tuple(sorted((str(name), self.of(one, depth)) for name, one in value.items.items()))
             case Either():

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trueline.checks.of_pair.comparing import differences
+from trueline.checks.of_pair.comparing import compared
 from trueline.checks.of_pair.difference import Difference
-from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, sharing
+from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, means, sharing
 from trueline.checks.of_pair.of_samples import samples
 from trueline.checks.of_pair.of_training import epochs, groups, loading, rate, scaling, schedule, starts, steps
 from trueline.checks.of_pair.placing import Placing
@@ -19,7 +19,8 @@ from trueline.script.script import Script
 Rule = Callable[[Difference, Surroundings], str | None]
 # The first that knows a difference names its item.
 _RULES: tuple[Rule, ...] = (
-    rate, groups, scaling, epochs, loading, starts, sharing, steps, samples, in_network, in_loss, in_scores, schedule,
+    rate, groups, scaling, epochs, loading, starts, sharing, steps, samples, means, in_network, in_loss, in_scores,
+    schedule,
 )  # fmt: skip
 
 
@@ -37,11 +38,10 @@ def broken_items(script: Script, bench: Script) -> Sequence[Broken]:
     """What a script breaks against its benchmark's, each place of an item once."""
     if not script.frameworks & bench.frameworks:
         return ()
-    found = differences(script, bench)
-    around = Surroundings(script, bench, found)
-    placing = Placing(script, bench)
+    around = Surroundings(compared(script, bench))
+    placing = Placing(around)
     told: dict[tuple[str, str, int], Broken] = {}
-    for one in found:
+    for one in around.found:
         code = code_of(one, around)
         if code is None:
             continue
