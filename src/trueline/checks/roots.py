@@ -80,6 +80,7 @@ RULES: Final[Sequence[Rule]] = (
         for root in ("ds.01", "ds.02", "ds.03", "tr.10", "tr.07", "dp.01", "dp.02", "dp.04", "dp.05")
     ),
     Rule("ds.02", "tr.10", None, _happened),
+    Rule("ds.02", "ds.01", _same_line),
     # Weights that are zero, or lost on the way, give gradients that are zero.
     Rule("cg.02", "wi.01"),
     Rule("cg.03", "wi.01"),
