@@ -88,6 +88,7 @@ RULES: Final[Sequence[Rule]] = (
     # A layer that stands in another one's place leaves that one out; what is left out gets no gradient.
     Rule("cg.03", "cg.01", _same_line),
     Rule("tr.13", "cg.03", _same_line),
+    Rule("tr.13", "cg.02", _same_line),
     # Inputs of thousands put units where they have no slope.
     Rule("cg.02", "dp.01", _not_later),
     Rule("tr.13", "dp.01", _not_later),
