@@ -120,3 +120,7 @@ def _script(folder: Path, text: str = "one\ntwo\nthree\n") -> Path:
     path = folder / "train.py"
     path.write_text(text, "utf-8")
     return path
+
+
+def test_the_same_sentence_of_the_same_line_is_told_once() -> None:
+    assert len(fill_in([way("data", bad(3), bad(3), bad(4))], EVIDENCE).problems) == 2

@@ -134,3 +134,77 @@ def test_networks_read_by_transformers_begin_in_evaluation_mode(tmp_path: Path) 
     assert _found(tmp_path, REVIEWS) == []
     assert [code for code, _ in _found(tmp_path, _without(REVIEWS, "eval"))] == ["api.02"]
     assert [code for code, _ in _found(tmp_path, _without(_without(REVIEWS, "eval"), "train"))] == ["api.02"]
+
+
+ACCELERATED = """
+import torch
+from accelerate import Accelerator
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Denoiser(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return ((self.net(x) - x) ** 2).mean()
+
+class Training:
+    def __init__(self, model, every):
+        self.engine, self.every = Accelerator(), every
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        self.loader = DataLoader(TensorDataset(torch.randn(64, 4)), 8, shuffle=True)
+        self.model, self.optimizer = self.engine.prepare(model, self.optimizer)
+
+    def run(self, steps):
+        batches = iter(self.loader)
+        for _ in range(steps):
+            for _ in range(self.every):
+                loss = self.model(next(batches)[0]) / self.every
+                self.engine.backward(loss)  # backward
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+
+Training(Denoiser(), 4).run(100)
+"""
+WRAPPED = """
+import torch
+from privacy import make_private
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Wrapper(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.add_module("inner", inner)
+
+    def forward(self, x):
+        return self.inner(x)
+
+net, judge = nn.Linear(2, 4), nn.Linear(4, 1)
+first, second = torch.optim.Adam(net.parameters(), 2e-4), torch.optim.Adam(judge.parameters(), 2e-4)
+net = Wrapper(net)
+judge, second = make_private(judge, second)
+score = nn.BCEWithLogitsLoss()
+for epoch in range(3):
+    for (real,) in DataLoader(TensorDataset(torch.randn(64, 4)), 8, shuffle=True):
+        second.zero_grad()
+        fake = net(torch.randn(8, 2))
+        loss = score(judge(real), torch.ones(8, 1)) + score(judge(fake.detach()), torch.zeros(8, 1))
+        loss.backward()
+        second.step()
+        first.zero_grad()
+        score(judge(fake), torch.ones(8, 1)).backward()
+        first.step()
+"""
+
+
+def test_a_loss_given_to_what_calls_backward_is_followed(tmp_path: Path) -> None:
+    assert _found(tmp_path, ACCELERATED) == []
+    kept = ACCELERATED.replace("[0]) / self.every", "[0])")
+    assert _found(tmp_path, kept) == [("tr.03", "self.engine.backward(loss)  # backward")]
+
+
+def test_what_may_be_in_something_unknown_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    assert _found(tmp_path, WRAPPED) == []

@@ -13,6 +13,9 @@ import pytest
 import warm
 from cli.calling import call, environment
 
+from trueline.checks.mp_01_overflow import from_run
+from trueline.formats.run_folder.reader import open_run
+
 TRAIN = """
 import sys
 import torch
@@ -212,6 +215,10 @@ def test_the_recording_is_kept_where_a_folder_is_asked_for_with_the_hits_in_it(t
     hits = [json.loads(one) for one in lines]
     assert hits[0] == {"code": "nf.01", **found["first"]}
     assert {one["code"] for one in hits[1:]} == {"wp.wcl"}
+    rank = open_run(tmp_path / "kept").rank(0)
+    assert list(rank.hits) == hits
+    (said,) = from_run(open_run(tmp_path / "kept"))
+    assert (said.message.id, said.where.line) == ("mp_01.operator", found["first"]["line"])
     assert sorted(one.name for one in tmp_path.iterdir()) == ["answer.json", "kept", "train.py"]
     again = watch(tmp_path, "-o", "kept", "train.py")
     assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)

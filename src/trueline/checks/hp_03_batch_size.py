@@ -3,8 +3,9 @@
 What it looks at
 ----------------
 How many samples one update sees in a recorded run, over all devices and accumulated batches, against the size of the
-training set: beyond 256 samples with fewer than 10 updates in a pass over the set is a problem. Against a benchmark:
-a larger batch than the benchmark's with a learning rate that was not scaled with it.
+training set: beyond 256 samples with fewer than 10 updates in a pass over the set is a problem, and so is a set of more
+than 64 samples that is one batch. Against a benchmark: a larger batch than the benchmark's with a learning rate that
+was not scaled with it.
 
 Why it hurts
 ------------
@@ -53,7 +54,7 @@ class _Batch:
 
 
 @check("hp.03", "the batch is too large")
-def from_run(run: Run, *, max_batch: int = 256, min_updates: int = 10) -> Iterator[Finding]:
+def from_run(run: Run, *, max_batch: int = 256, min_updates: int = 10, max_whole: int = 64) -> Iterator[Finding]:
     """The batch against the set."""
     batch = _batch(run)
     if batch is None:
@@ -65,7 +66,9 @@ def from_run(run: Run, *, max_batch: int = 256, min_updates: int = 10) -> Iterat
         "limit": max_batch,
         "evidence": [{"batch": batch.size, "updates_per_pass": batch.updates}],
     }
-    if batch.whole <= max_batch:
+    if _is_whole_set(batch) and batch.whole > max_whole and not _needs_all(run):
+        yield found("hp_03.whole_set", batch.stream.where(), **{**seen, "limit": max_whole}, **params)
+    elif batch.whole <= max_batch:
         yield none("hp_03.small", **seen, **params)
     elif batch.updates is None:
         yield suspect("hp_03.large", batch.stream.where(), **seen, **params)
@@ -111,6 +114,18 @@ def _batch(run: Run) -> _Batch | None:
         return None
     updates = samples / (size * times * devices) if isinstance(samples, int) and samples else None
     return _Batch(stream, size, devices, times, updates)
+
+
+def _is_whole_set(batch: _Batch) -> bool:
+    """Whether every pass over the set was one batch and one update."""
+    known = batch.updates <= 1 if batch.updates is not None else batch.stream.facts.get("length") == 1
+    return known and all(len(one) == 1 for one in batch.stream.iterations()) and batch.times == batch.devices == 1
+
+
+def _needs_all(run: Run) -> bool:
+    """Whether an optimizer searches along a line, for which all samples must be the same in every try."""
+    optimizers: Any = run.info.hyper.get("optimizers") or ()
+    return any("LBFGS" in str(one.get("kind")) for one in optimizers)
 
 
 def _times(run: Run) -> int:

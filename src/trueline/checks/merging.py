@@ -13,19 +13,47 @@ ALSO: Final = "also"
 _OF_SCRIPT: Final = "script"
 # A script names the line, alone or with what a run has measured.
 _PLACING: Final = (_OF_SCRIPT, "script + run")
+_OF_BOTH_SCRIPTS: Final = "script + bench_script"
 
 
 def once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, with those that speak of the same place, or of a code's only fault, put together."""
     kept: list[Finding] = []
     for one in sorted(findings, key=_is_not_of_script):
+        if any(_is_repeated(other, one) for other in kept):
+            continue
         at = next((place for place, other in enumerate(kept) if _is_same(other, one, findings)), None)
         if at is None:
             kept.append(one)
         else:
             kept[at] = _together(kept[at], one)
+    kept = [one for one in kept if not _is_settled(one, kept)]
     order = {one.code: place for place, one in reversed(list(enumerate(findings)))}
     return sorted(kept, key=lambda one: order[one.code])
+
+
+def _is_settled(one: Finding, findings: Sequence[Finding]) -> bool:
+    """What one way only suspects and another has found on the same line."""
+    if one.conclusion is not Conclusion.SUSPECT or one.where.line is None:
+        return False
+    place = (one.code, one.where.file, one.where.line)
+    return any(
+        other.conclusion is Conclusion.FOUND and (other.code, other.where.file, other.where.line) == place
+        for other in findings
+    )
+
+
+def _is_repeated(first: Finding, second: Finding) -> bool:
+    """The same sentence of the same line, as of a loader that several loops go through."""
+    if first.conclusion is not Conclusion.FOUND or first.where.line is None:
+        return False
+    return (first.code, first.where, first.message, first.because, first.extra.get(BY)) == (
+        second.code,
+        second.where,
+        second.message,
+        second.because,
+        second.extra.get(BY),
+    )
 
 
 def _is_not_of_script(one: Finding) -> bool:
@@ -55,6 +83,9 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
 def _together(first: Finding, second: Finding) -> Finding:
     ways = [*str(first.extra.get(BY, "")).split(", "), str(second.extra.get(BY, ""))]
     own, other = first.where, second.where
+    if first.extra.get(BY) == _OF_SCRIPT and second.extra.get(BY) == _OF_BOTH_SCRIPTS:
+        # Beside a benchmark the line is known that differs; alone, one of those that the fault shows in.
+        own = replace(own, file=other.file, line=other.line)
     where = replace(
         own,
         step=own.step if own.step is not None else other.step,

@@ -3,8 +3,10 @@
 What it looks at
 ----------------
 The loss and the norm of gradients of every step and, where statistics were recorded, the first tensor in the order
-of execution with a number that is not finite. A step that a loss scaler skips is no problem as long as the training
-goes on.
+of execution with a number that is not finite; in a recording of `trueline watch`, the operator that it has found. A
+step that a loss scaler skips is no problem as long as the training goes on. In a script: logarithms, roots, divisions
+and exponents on the way to the loss that nothing keeps from where they are not finite. Given both, the one of them
+that most likely did it is named.
 
 Why it hurts
 ------------
@@ -33,6 +35,8 @@ from trueline.model.finding import Finding, Where
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
 
+_NON_FINITE = "nf.01"
+
 
 @check("mp.01", "overflow in training")
 def from_run(run: Run) -> Iterator[Finding]:
@@ -40,6 +44,10 @@ def from_run(run: Run) -> Iterator[Finding]:
     rank = trained_rank(run)
     if rank is None:
         yield na("mp_01.no_steps")
+        return
+    watched = watched_operator(rank)
+    if watched is not None:
+        yield _of_operator(watched)
         return
     first = first_broken(rank)
     tensor = _first_tensor(rank)
@@ -57,6 +65,24 @@ def from_run(run: Run) -> Iterator[Finding]:
         losses = sum(1 for _ in rank.events(EventName.LOSS, phase=TRAIN))
         skipped = sum(1 for _ in rank.events(EventName.OVERFLOW, phase=TRAIN))
         yield none("mp_01.finite", evidence=[{"losses": losses, "skipped": skipped}], losses=losses, skipped=skipped)
+
+
+def watched_operator(rank: RankFolder) -> dict[str, Any] | None:
+    """The operator that `trueline watch` has found, where the run was recorded by it."""
+    return next((one for one in rank.hits if one.get("code") == _NON_FINITE and isinstance(one.get("step"), int)), None)
+
+
+def _of_operator(hit: dict[str, Any]) -> Finding:
+    file, line, module = hit.get("file"), hit.get("line"), hit.get("module")
+    place = Where(
+        file=file if isinstance(file, str) else None,
+        line=line if isinstance(line, int) else None,
+        module=module if isinstance(module, str) and module else None,
+        step=hit["step"],
+    )
+    said: dict[str, Any] = {"step": hit["step"], "operator": str(hit.get("op")), "kind": str(hit.get("kind"))}
+    evidence = [{**said, "cause": hit.get("cause")}]
+    return found("mp_01.operator", place, advice="mp_01_in_script.advice", evidence=evidence, **said)
 
 
 def first_broken(rank: RankFolder) -> dict[str, Any] | None:

@@ -58,6 +58,11 @@ def _lost(term: Value) -> Event | None:
     return cut if not reached else None
 
 
+def _may_be_network(value: Value) -> bool:
+    """Whether something was called of which nothing is known: weights may be in it."""
+    return isinstance(value, Made) and value.name == "?.__call__"
+
+
 def _way(loss: Value | None) -> tuple[bool, Event | None]:
     """Whether a network's output is reached on a way that gradients can go; else the cut nearest to the loss."""
     waiting: list[tuple[Value, Event | None]] = [(loss, None)] if loss is not None else []
@@ -70,6 +75,8 @@ def _way(loss: Value | None) -> tuple[bool, Event | None]:
         if (id(one), cut is None) in seen:
             continue
         seen.add((id(one), cut is None))
+        if cut is None and _may_be_network(one):
+            return True, None
         if isinstance(one, Made):
             if cut is None:
                 cut = is_cut(one)

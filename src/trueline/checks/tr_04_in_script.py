@@ -14,8 +14,21 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import LOOP, UNCALLED, Event, Trace
-from trueline.script.values import Instance, Item, Made, Seq, Table, Value, ancestry, constant, options
+from trueline.script.values import (
+    Const,
+    Function,
+    Instance,
+    Item,
+    Made,
+    Seq,
+    Table,
+    Value,
+    ancestry,
+    constant,
+    options,
+)
 
+_STEPS: Final = re.compile(r"steps?$|^total$|^decay$|iters?$|iterations$")
 _RATE: Final = re.compile(r"(^|_)(lr|lrs|rate|rates|sched|schedule|learning_rates?)($|_|\d)")
 
 
@@ -23,7 +36,7 @@ _RATE: Final = re.compile(r"(^|_)(lr|lrs|rate|rates|sched|schedule|learning_rate
 def from_script(script: Script) -> Iterator[Finding]:
     """Schedules that are built, and where they are stepped."""
     trace = script.trace
-    lists = [*_of_values(trace), *_of_names(script)]
+    lists = [*_of_values(trace), *_of_names(script), *_in_epochs(trace)]
     yield from lists
     built = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if not any(at.kind == UNCALLED for at in one.scopes)]
     if not built:
@@ -67,6 +80,63 @@ def _of_values(trace: Trace) -> Iterator[Finding]:
     unused = [one for one in trace.events if _is_unused_schedule(one)]
     if unused and optimizers and not any(map(_is_schedule, (one for value in given for one in ancestry(value)))):
         yield found("tr_04_in_script.class_not_used", optimizers[0].place.where(), name=_class_name(unused[0]))
+
+
+def _in_epochs(trace: Trace) -> Iterator[Finding]:
+    """Schedules of MindSpore count updates: the number of epochs, where they ask for that of steps, is too few."""
+    epochs = list(_numbers_of_epochs(trace))
+    for schedule in _schedules(trace):
+        event = schedule.event
+        if event is None:
+            continue
+        names = _parameter_names(schedule)
+        given = {**dict(zip(names, event.args, strict=False)), **event.kwargs}
+        if any("epoch" in name for name in given):
+            # It is told how many steps an epoch has.
+            continue
+        for name, value in given.items():
+            if _STEPS.search(name) and any(_is_same_number(value, one) for one in epochs):
+                place = schedule.place if isinstance(schedule, Instance) else event.place
+                yield found("tr_04_in_script.in_epochs", place.where(), name=name, epochs=constant(value))
+                break
+
+
+def _numbers_of_epochs(trace: Trace) -> Iterator[Const]:
+    """How often the loops around those over batches are gone through, as it was written down."""
+    for loop in training_loops(trace):
+        for scope in loop.around:
+            for one in ancestry(scope.value, most=20):
+                if isinstance(one, Const) and isinstance(one.value, int):
+                    yield one
+    for event in trace.events:
+        number = event.arg(None, "num_epochs")
+        if event.name.startswith("mindspore.train.Model.") and event.method in ("train", "fit"):
+            number = event.arg(0, "epoch")
+        if isinstance(number, Const):
+            yield number
+
+
+def _is_same_number(value: Value, other: Const) -> bool:
+    """One number, not two that happen to be equal."""
+    return (
+        isinstance(value, Const)
+        and value.origin is not None
+        and (value.value, value.origin)
+        == (
+            other.value,
+            other.origin,
+        )
+    )
+
+
+def _parameter_names(schedule: Made | Instance) -> Sequence[str]:
+    if isinstance(schedule, Instance):
+        built = next(
+            (one.attributes["__init__"] for one in schedule.cls.lineage() if "__init__" in one.attributes), None
+        )
+        return [one.arg for one in built.node.args.args][1:] if isinstance(built, Function) else ()
+    last = schedule.name.rpartition(".")[2]
+    return {"WarmUpLR": ("learning_rate", "warmup_steps")}.get(last, ("first", "second", "decay_steps"))
 
 
 def _of_names(script: Script) -> Iterator[Finding]:
@@ -114,7 +184,7 @@ def _schedules(trace: Trace) -> Iterator[Made | Instance]:
 
 def _is_schedule(value: Value) -> bool:
     if isinstance(value, Instance):
-        return value.is_a("mindspore.nn.LearningRateSchedule")
+        return any(base.endswith(".LearningRateSchedule") for base in value.cls.library_bases())
     if not isinstance(value, Made) or not value.name.startswith("mindspore.nn."):
         return False
     last = value.name.removeprefix("mindspore.nn.")

@@ -13,7 +13,7 @@ from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Instance, Made, Value, options
+from trueline.script.values import Instance, Made, Value, ancestry, options
 
 _WRAPPING: Final = frozenset(
     ("TrainOneStepCell", "TrainOneStepWithLossScaleCell", "WithLossCell", "WithGradCell", "DistributedDataParallel",
@@ -36,7 +36,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             if not given or not trained or str(built.place) in told:
                 continue
             held = {id(part) for one in given for part in parts_of(one)}
-            if not any(id(part) in held for one in trained for part in parts_of(one)):
+            if not any(id(part) in held for one in trained for part in (*parts_of(one), *_built_of(one))):
                 told.add(str(built.place))
                 later = next(
                     (
@@ -98,6 +98,13 @@ def _unwrapped(value: Value) -> Value:
             break
         value = next(one for one in options(inner) if is_network(one))
     return value
+
+
+def _built_of(network: Value) -> Iterator[Value]:
+    """What a network was built with: one that is wrapped is in there, whatever the wrapper keeps it as."""
+    event = _built_at(network)
+    if event is not None:
+        yield from ancestry(*event.args, *event.kwargs.values(), most=200)
 
 
 def _built_at(value: Value) -> Event | None:

@@ -146,7 +146,7 @@ def _is_batch_mean(value: Value) -> bool:
     event = inner.event
     if event.role is Role.LOSS:
         layer = event.receiver.event if isinstance(event.receiver, Made) and event.method == "__call__" else event
-        return constant(layer.arg(None, "reduction"), "mean") == "mean"
+        return bool(constant(layer.arg(None, "reduction"), "mean") == "mean")
     if event.method not in _MEANS:
         return False
     along = event.arg(0 if event.receiver is not None else 1, "dim", "axis")

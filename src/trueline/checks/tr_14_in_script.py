@@ -21,7 +21,7 @@ from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Event, Trace
-from trueline.script.values import Attribute, Function, Instance, Item, Made, Partial, Value, constant, options
+from trueline.script.values import Attribute, Const, Function, Instance, Item, Made, Partial, Value, constant, options
 
 _SAMPLE: Final = ("__getitem__", "__getitems__")
 _STREAM: Final = ("__iter__", "__next__")
@@ -133,7 +133,17 @@ def _shared_generators(sources: list[Instance], trace: Trace) -> Iterator[tuple[
             else:
                 continue
             if any(_is_method_of(one, own) for one in used):
-                yield "shared_generator", place
+                yield "shared_generator", _seed_place(seed) if seed is not None else place
+
+
+def _seed_place(seed: Event) -> Place:
+    """Where the seed is written down, if that is in the function that uses it; else where it is used."""
+    given = seed.arg(0, "seed")
+    origin = given.origin if isinstance(given, Const) else None
+    around = next((one.value for one in reversed(seed.scopes) if one.kind in (CALL, UNCALLED)), None)
+    if origin is None or not isinstance(around, Function) or origin.file != seed.place.file:
+        return seed.place
+    return origin if around.node.lineno <= origin.line <= seed.place.line else seed.place
 
 
 def _is_method_of(event: Event, classes: set[int]) -> bool:
@@ -158,7 +168,7 @@ def _same_for_all(sources: list[Instance], trace: Trace) -> Iterator[tuple[str, 
             if seed is None or not happens_in(generator.event, *_SAMPLE) or not _is_method_of(generator.event, own):
                 continue
             if has_fixed_seed(seed) and any(True for _ in drawn_from(generator, trace)):
-                yield "same_for_all", generator.event.place
+                yield "same_for_all", _seed_place(seed)
 
 
 def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
@@ -180,7 +190,7 @@ def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
                     if used and inside:
                         yield "same_for_all", generator.event.place
                     elif used and together is True and isinstance(number, int) and number > 1:
-                        yield "shared_generator", generator.event.place
+                        yield "mapped", event.place
         at = event.receiver
 
 

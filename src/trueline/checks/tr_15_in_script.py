@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.of_script.layers import is_parameter
+from trueline.checks.of_script.reachable import all_values
 from trueline.model.finding import Finding
 from trueline.script.roles import is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
-from trueline.script.values import Attribute, Instance, Made, Value, ancestry, constant, options
+from trueline.script.values import Attribute, Derived, Instance, Made, Value, ancestry, constant, options
 
+_OF_FORM: Final = frozenset(
+    ("size", "dim", "numel", "zeros_like", "empty_like", "ones_like", "rand_like", "randn_like")
+)
 WEIGHTS: Final = ("weight", "bias", "embedding_table", "embedding_weight")
 
 
@@ -41,7 +46,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         told.add(str(apart.place))
         said = suspect if _may_not_happen(apart, tie.event) else found
         yield said("tr_15_in_script.came_apart", apart.place.where(), tied=tie.event.place.line)
-    for event in _copied(trace):
+    for event in (*_copied(trace), *_begun_as_copies(trace)):
         if str(event.place) not in told and not any(one.event.index > event.index for one in ties):
             told.add(str(event.place))
             yield found("tr_15_in_script.copied", event.place.where())
@@ -73,6 +78,43 @@ def _copied(trace: Trace) -> Iterator[Event]:
                 yield event
 
 
+def _begun_as_copies(trace: Trace) -> Iterator[Event]:
+    """Weights of an output that are built from an embedding's table: they begin alike, and are two."""
+    for event in trace.events:
+        last = event.name.rpartition(".")[2]
+        if event.receiver is not None or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if last in ("Linear", "Dense"):
+            given = event.arg(None, "weight_init", "weight")
+        elif is_parameter(event.result) and constant(event.arg(None, "requires_grad"), True) is not False:
+            given = event.arg(0, "data", "default_input")
+        else:
+            continue
+        source = _layer_given(given)
+        if source is None or source.name.rpartition(".")[2] != "Embedding":
+            continue
+        if last in ("Linear", "Dense") or _projects(event, trace):
+            yield event
+
+
+def _projects(parameter: Event, trace: Trace) -> bool:
+    """Whether a network multiplies what it has computed with a weight."""
+    for event in trace.events:
+        multiplies = event.method in ("matmul", "linear", "MatMul", "dense", "addmm", "einsum")
+        multiplies = multiplies or event.name.endswith("MatMul.__call__")
+        if multiplies and any(_is_weight(one, parameter) for one in event.args[-2:]):
+            return True
+    return any(
+        isinstance(one, Derived) and one.op == "MatMult" and _is_weight(one.of[1], parameter)
+        for one in all_values(trace)
+    )
+
+
+def _is_weight(value: Value, parameter: Event) -> bool:
+    """A weight as it is, or turned around."""
+    return any(isinstance(one, Made) and one.event is parameter for one in ancestry(value, most=4))
+
+
 def _layer_behind(value: Value | None) -> Made | None:
     while isinstance(value, Attribute):
         value = value.of
@@ -80,9 +122,19 @@ def _layer_behind(value: Value | None) -> Made | None:
 
 
 def _layer_given(value: Value | None) -> Made | None:
-    for one in ancestry(value, most=20):
-        if isinstance(one, Attribute) and one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
-            return one.of
+    """The layer whose weight a value has the numbers of; its shape alone gives none of them."""
+    waiting, seen = [value] if value is not None else [], 0
+    while waiting and seen < 20:
+        one = waiting.pop(0)
+        seen += 1
+        if isinstance(one, Attribute):
+            if one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
+                return one.of
+            if one.name in ("shape", "dtype", "ndim", "device"):
+                continue
+        elif isinstance(one, Made) and (one.event.method in _OF_FORM or one.name.startswith("builtins.")):
+            continue
+        waiting.extend(one.parts())
     return None
 
 

@@ -275,6 +275,18 @@ def _by_method(method: str, receiver: Value) -> Role | None:
     return None
 
 
+_ENGINES: Final = ("accelerate.", "lightning.", "deepspeed.", "torch.autograd.backward")
+_ENGINE_NAMES: Final = ("accelerator", "fabric", "engine", "strategy")
+
+
+def loss_given(event: Event) -> Value | None:
+    """The loss of a backward that is called on something else and given it: ``accelerator.backward(loss)``."""
+    given = event.arg(0, "loss", "tensor", "tensors")
+    by_name = event.receiver is not None and hint(event.receiver).lower().endswith(_ENGINE_NAMES)
+    known = event.name.startswith(_ENGINES) or isinstance(event.receiver, Instance) or by_name
+    return given if known and given is not None else event.receiver
+
+
 def _by_hint(receiver: Value) -> Role | None:
     """What ``step`` does to something of which only the name is known, as of a parameter."""
     name = hint(receiver).lower()

@@ -115,6 +115,8 @@ class Seq(Value):
     kind: str
     items: list[Value]
     open: bool = False
+    # Of a comprehension, the conditions that its elements meet.
+    tests: tuple[Value, ...] = ()
 
     def parts(self) -> Sequence[Value]:
         return self.items

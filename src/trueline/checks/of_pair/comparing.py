@@ -10,11 +10,11 @@ from typing import Final
 
 from trueline.checks.of_pair.aligning import Aligned, aligned
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
-from trueline.checks.of_pair.naming import input_of, is_built, key_of, word_of
+from trueline.checks.of_pair.naming import QUERIES, input_of, is_built, is_said, key_of, word_of
 from trueline.checks.of_pair.shapes import Shapes, arguments_of, commutes, operation_of, plain
 from trueline.checks.of_pair.signatures import named_arguments
 from trueline.script.place import Place
-from trueline.script.roles import is_network
+from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event, Scope
 from trueline.script.values import (
@@ -36,14 +36,25 @@ from trueline.script.values import (
 )
 
 _MOST: Final = 400
+# What is not known because every process has its own.
+_SHARDS: Final = ("num_shards", "shard_id", "num_replicas", "rank")
+# What these hold is compared by itself.
+_CONTAINERS: Final = ("sequential", "modulelist", "moduledict", "celldict")
 Owner = tuple[Event, Event]
 Functions = tuple[Function, Function]
 
 
 @lru_cache(maxsize=2)
+def compared(script: Script, bench: Script) -> Comparing:
+    """A script beside its benchmark's, gone through."""
+    found = Comparing(script, bench)
+    found.all()
+    return found
+
+
 def differences(script: Script, bench: Script) -> Sequence[Difference]:
     """All that differs between a script and its benchmark's, in the order in which the script does it."""
-    return Comparing(script, bench).all()
+    return list(compared(script, bench).found.values())
 
 
 class Comparing:
@@ -61,17 +72,24 @@ class Comparing:
         self._path: list[str] = []
         self._functions: list[tuple[Function, Function, Owner | None]] = []
         self._counted: set[tuple[int, int]] = set()
+        self._covered: set[int] = set()
 
-    def all(self) -> list[Difference]:
+    def all(self) -> None:
         """Every pair of events, what functions give, and the events that have no partner."""
         for mine, bench in self.aligned.pairs:
             self.events(mine, bench)
+        self._never_called()
+        self._said()
         for own, other in self._same_functions():
             self.functions(own, other, None)
         while self._functions:
             self._returned(*self._functions.pop())
         self._without_partner()
-        return list(self.found.values())
+        self._unused()
+
+    def mine_of(self, bench: Value | None) -> Value | None:
+        """The script's object that does what one of the benchmark's does."""
+        return self._of_bench.get(id(plain(bench)))
 
     # Events
 
@@ -81,6 +99,8 @@ class Comparing:
         if mine.name.endswith(".__call__") and bench.name.endswith(".__call__"):
             self.objects(mine.receiver, bench.receiver, owner)
         self._conditions(mine, bench)
+        if _is_read_inside(mine) and _is_read_inside(bench):
+            return
         named = named_arguments(mine), named_arguments(bench)
         if (named[0] is None) != (named[1] is None) or _style(mine) != _style(bench):
             self.value(input_of(mine), input_of(bench), owner, "0")
@@ -89,7 +109,7 @@ class Comparing:
         for name in dict.fromkeys((*own, *other)):
             if name in own and name in other:
                 self.value(own[name], other[name], owner, name)
-            elif not (mine.open or bench.open):
+            elif not (mine.open or bench.open) and (named[0] is not None or len(mine.args) == len(bench.args)):
                 self._one_sided(own.get(name), other.get(name), owner, name)
 
     def _one_sided(self, mine: Value | None, bench: Value | None, owner: Owner, name: str) -> None:
@@ -133,12 +153,12 @@ class Comparing:
                 self._counted.add((id(mine), id(bench)))
                 self._sharing(mine, bench, owner)
             return
+        if isinstance(mine, Made) and isinstance(bench, Made) and key_of(mine.event) != key_of(bench.event):
+            self._note(Kind.REPLACED, mine, bench, owner, "object")
+            return
         self._objects[id(mine)], self._of_bench[id(bench)] = bench, mine
-        if isinstance(mine, Made) and isinstance(bench, Made):
-            if key_of(mine.event) == key_of(bench.event):
-                self.events(mine.event, bench.event)
-            else:
-                self._note(Kind.REPLACED, mine, bench, owner, "object")
+        if isinstance(mine, Made) and isinstance(bench, Made) and word_of(mine.name) not in _CONTAINERS:
+            self.events(mine.event, bench.event)
 
     def _sharing(self, mine: Value, bench: Value, owner: Owner) -> None:
         if not _has_weights(mine) or not _has_weights(bench):
@@ -180,6 +200,27 @@ class Comparing:
             if name in names[1]:
                 yield mine, names[1][name]
 
+    def _never_called(self) -> None:
+        """Layers that a trainer calls by itself: as many of a kind, in the order in which they are built."""
+        left, right = (
+            [one for one in script.trace.events if _is_layer(one) and id(one.result) not in known]
+            for script, known in ((self.script, self._objects), (self.bench, self._of_bench))
+        )
+        own, other = ([key_of(one) for one in side] for side in (left, right))
+        if own == other:
+            for mine, bench in zip(left, right, strict=True):
+                self.objects(mine.result, bench.result, (mine, bench))
+
+    def _said(self) -> None:
+        """What is printed or written down, where both say as much: numbers of an evaluation end here."""
+        left, right = ([one for one in script.trace.events if is_said(one)] for script in (self.script, self.bench))
+        if len(left) == len(right):
+            for mine, bench in zip(left, right, strict=True):
+                own, other = _numbers_in(mine), _numbers_in(bench)
+                if len(own) == len(other):
+                    for one, two in zip(own, other, strict=True):
+                        self.value(one, two, (mine, bench), "said")
+
     # Values
 
     def value(self, mine: Value | None, bench: Value | None, owner: Owner | None, argument: str) -> None:
@@ -203,6 +244,8 @@ class Comparing:
         if self.alike(mine, bench):
             return
         if isinstance(mine, Unknown) or isinstance(bench, Unknown):
+            if isinstance(mine, Const) and argument in _SHARDS:
+                self._note(Kind.REPLACED, mine, bench, owner, argument)
             return
         self._unlike(mine, bench, owner, argument, depth + 1)
 
@@ -221,6 +264,10 @@ class Comparing:
             self._value(mine.of, bench.of, owner, argument, depth)
         elif self._skipped(mine, bench, owner, argument):
             return
+        elif _is_several(mine) != _is_several(bench):
+            # One gives more than the other, as a loss with what it was made from.
+            first = [one.items[0] if isinstance(one, Seq) and one.items else one for one in (mine, bench)]
+            self._value(first[0], first[1], owner, argument, depth)
         elif not self._operations(mine, bench, owner, argument, depth):
             self._made(mine, bench, owner, argument, depth)
 
@@ -228,13 +275,11 @@ class Comparing:
         """One is the other with something done to it."""
         within = self._inside(bench, mine, of_bench=True)
         if within is not None:
-            for one in within:
-                self._note(Kind.MISSING, mine, one, owner, argument)
+            self._note(Kind.MISSING, mine, within[0], owner, argument, within)
             return True
         within = self._inside(mine, bench, of_bench=False)
         if within is not None:
-            for one in within:
-                self._note(Kind.EXTRA, one, bench, owner, argument)
+            self._note(Kind.EXTRA, within[0], bench, owner, argument, within)
             return True
         return False
 
@@ -306,13 +351,30 @@ class Comparing:
             return
         self._value(mine.of, bench.of, owner, argument, depth)
         if not self.alike(mine.index, bench.index):
-            if isinstance(plain(mine.index), Unknown) or isinstance(plain(bench.index), Unknown):
+            if any(isinstance(plain(one.index), Unknown) for one in (mine, bench)) and not self._is_shifted(
+                mine, bench
+            ):
                 return
             self._path.append("index")
             self._note(Kind.SETTING, mine, bench, owner, argument)
             self._path.pop()
 
+    def _is_shifted(self, mine: Item, bench: Item) -> bool:
+        """Whether one index is the other one and some more."""
+        for one, other in ((mine.index, bench.index), (bench.index, mine.index)):
+            operation = operation_of(plain(one))
+            if operation is not None and any(isinstance(plain(part), Const) for part in operation[1]):
+                unknown = [plain(part) for part in operation[1] if isinstance(plain(part), Unknown)]
+                if unknown and isinstance(plain(other), Unknown):
+                    return True
+        return False
+
     def _sequences(self, mine: Seq, bench: Seq, owner: Owner | None, argument: str, depth: int) -> None:
+        if len(mine.tests) == len(bench.tests):
+            for one, two in zip(mine.tests, bench.tests, strict=True):
+                self._path.append("test")
+                self._value(one, two, owner, argument, depth)
+                self._path.pop()
         if len(mine.items) == len(bench.items):
             for one, two in zip(mine.items, bench.items, strict=True):
                 self._value(one, two, owner, argument, depth)
@@ -371,19 +433,27 @@ class Comparing:
             return all(self.alike(one, two, depth) for one, two in zip(own[1], other[1], strict=True))
         match mine, bench:
             case Made(), Made():
+                word = word_of(mine.name)
+                if word in QUERIES and word == word_of(bench.name):
+                    return True
                 return self.aligned.are_one(mine.event, bench.event) or self._objects.get(id(mine)) is bench
             case Item(), Item():
                 return self.alike(mine.of, bench.of, depth) and self.alike(mine.index, bench.index, depth)
             case Attribute(), Attribute():
                 return mine.name == bench.name and self.alike(mine.of, bench.of, depth)
             case Seq(), Seq():
-                return len(mine.items) == len(bench.items) and all(
-                    self.alike(one, two, depth) for one, two in zip(mine.items, bench.items, strict=True)
+                held = [[*side.items, *side.tests] for side in (mine, bench)]
+                return len(held[0]) == len(held[1]) and all(
+                    self.alike(one, two, depth) for one, two in zip(*held, strict=True)
                 )
             case Either(), Either():
                 left, right = self._unpaired(list(mine.options), list(bench.options))
                 return not left and not right
-            case (Instance(), Instance()) | (Function(), Function()) | (Partial(), Partial()) | (Table(), Table()):
+            case Table(), Table():
+                return set(mine.items) == set(bench.items) and all(
+                    self.alike(one, bench.items[name], depth) for name, one in mine.items.items()
+                )
+            case (Instance(), Instance()) | (Function(), Function()) | (Partial(), Partial()):
                 return True
             case Unknown(), Unknown():
                 return True
@@ -391,23 +461,42 @@ class Comparing:
 
     # What was found
 
-    def _note(self, kind: Kind, mine: Value | None, bench: Value | None, owner: Owner | None, argument: str) -> None:
+    def _note(
+        self,
+        kind: Kind,
+        mine: Value | None,
+        bench: Value | None,
+        owner: Owner | None,
+        argument: str,
+        chain: Sequence[Value] = (),
+    ) -> None:
         own = _thing(mine, owner[0] if owner else None) if mine is not None else None
         other = _thing(bench, owner[1] if owner else None) if bench is not None else None
-        self._keep(Difference(kind, own, other, owner, argument, tuple(self._path)))
+        side = owner[1 if kind is Kind.MISSING else 0] if owner is not None else None
+        things = tuple(_thing(value, side) for value in chain)
+        self._keep(Difference(kind, own, other, owner, argument, tuple(self._path), things))
 
     def _keep(self, one: Difference) -> None:
+        for thing in one.things:
+            self._covered.update(
+                id(value.event) for value in ancestry(thing.value, most=300) if isinstance(value, Made)
+            )
         places = [thing.place if thing is not None else None for thing in (one.mine, one.bench)]
         names = [thing.name if thing is not None else "" for thing in (one.mine, one.bench)]
         at = one.owner[0].place if one.owner is not None and one.mine is None else None
         self.found.setdefault((one.kind, *places, *names, one.argument, at), one)
 
+    def _unused(self) -> None:
+        """Layers that the script keeps and never uses, under names that the benchmark has no unused layer under."""
+        names = {_kept_as(one) for one in _unused_layers(self.bench)}
+        for event in _unused_layers(self.script):
+            if _kept_as(event) not in names and _kept_as(event) not in _kept_names(self.bench):
+                self._keep(
+                    Difference(Kind.EXTRA, Thing("layer", event.args[1], event, event.place), None, None, "unused")
+                )
+
     def _without_partner(self) -> None:
         """Events whose result nothing compared goes on from: what they do is all there is of them."""
-        covered: set[int] = set()
-        for one in list(self.found.values()):
-            for thing in one.things:
-                covered.update(id(value.event) for value in ancestry(thing.value, most=300) if isinstance(value, Made))
         for kind, events in ((Kind.EXTRA, self.aligned.extra), (Kind.MISSING, self.aligned.missing)):
             used = {
                 id(value.event)
@@ -416,7 +505,7 @@ class Comparing:
                 if isinstance(value, Made) and value.event is not event
             }
             for event in events:
-                if id(event) in covered or id(event) in used:
+                if not _has_effect(event) or id(event) in self._covered or id(event) in used:
                     continue
                 thing = Thing(word_of(event.name), event.result, event, event.place)
                 self._keep(
@@ -430,9 +519,83 @@ class Comparing:
                 )
 
 
+_EFFECTS: Final = frozenset(
+    ("__setitem__", "__setattr__", "shuffle", "setepoch", "loadstatedict", "loadparamintonet", "savecheckpoint", "save",
+     "setdata", "assign", "assignadd", "distributeddataparallel", "barrier", "allreduce", "broadcast", "deepcopy",
+     "tofloat", "repeated", "requiresgrad", "fill", "copy", "sorted", "setseed", "manualseed", "convertsyncbatchnorm")
+)  # fmt: skip
+
+
+def _has_effect(event: Event) -> bool:
+    """Whether an event does something, so that it counts even if nothing takes its result."""
+    own = event.method.endswith("_") and not event.method.startswith("_")
+    return event.role in _DOING or word_of(event.name) in _EFFECTS or own
+
+
+_DOING: Final = frozenset(
+    (Role.ZERO_GRAD, Role.STEP, Role.SCALER_STEP, Role.SCALER_UPDATE, Role.SCHEDULER_STEP, Role.UNSCALE, Role.CLIP,
+     Role.TRAIN_MODE, Role.EVAL_MODE)
+)  # fmt: skip
+
+
+def _is_layer(event: Event) -> bool:
+    return is_built(event) and isinstance(event.result, Made) and is_network(event.result) and not event.open
+
+
+def _numbers_in(event: Event) -> list[Value]:
+    """What is said besides words, in order."""
+    found: list[Value] = []
+    waiting = [*event.args, *event.kwargs.values()]
+    while waiting:
+        one = waiting.pop(0)
+        if _is_text(one) or isinstance(one, Seq | Table):
+            waiting[:0] = one.parts()
+        elif not isinstance(one, Const | Unknown | Symbol):
+            found.append(one)
+    return found
+
+
+def _is_text(value: Value) -> bool:
+    if isinstance(value, Made):
+        return word_of(value.name) in ("format", "round", "join", "dict", "str")
+    return isinstance(value, Derived) and value.op == "text"
+
+
 def _given(event: Event) -> list[Value]:
     owner = [event.receiver] if event.receiver is not None else []
     return [*owner, *event.args, *event.kwargs.values()]
+
+
+def _unused_layers(script: Script) -> list[Event]:
+    """Where layers are kept that nothing is done with."""
+    used: set[int] = set()
+    kept: list[Event] = []
+    for event in script.trace.events:
+        is_kept = event.method == "__setattr__" and len(event.args) > 1 and is_network(event.args[1])
+        if is_kept and _has_weights(event.args[1]):
+            kept.append(event)
+        if not is_kept and event.receiver is not None:
+            used.add(id(event.receiver))
+        if not is_kept:
+            used.update(id(one) for one in ancestry(*event.args, *event.kwargs.values(), most=30))
+    return [one for one in kept if id(one.args[1]) not in used]
+
+
+def _kept_as(event: Event) -> str:
+    return str(event.args[0].value) if isinstance(event.args[0], Const) else ""
+
+
+def _kept_names(script: Script) -> set[str]:
+    return {_kept_as(one) for one in script.trace.events if one.method == "__setattr__" and one.args}
+
+
+def _is_several(value: Value) -> bool:
+    return isinstance(value, Seq) and value.kind == "tuple"
+
+
+def _is_read_inside(event: Event) -> bool:
+    """Whether what a call does was read as well, so that its arguments are met again inside."""
+    return event.name.endswith(".__call__") and not (isinstance(event.result, Made) and event.result.event is event)
 
 
 def _style(event: Event) -> str:
@@ -494,7 +657,9 @@ def place_of(value: Value | None, depth: int = 0) -> Place | None:
     if value is None or depth > 20:
         return None
     if isinstance(value, Made):
-        return value.event.place
+        layer = value.event.receiver
+        # A layer of a chain stands where it was built.
+        return layer.event.place if value.event.in_chain and isinstance(layer, Made) else value.event.place
     if isinstance(value, Derived):
         return value.place
     if isinstance(value, Const):

@@ -10,7 +10,7 @@ from trueline.checks.of_script.forwards import forward_around, values_trained
 from trueline.script.loops import training_loops
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import CALL, LOOP, UNCALLED, WITH, Event, iterated
+from trueline.script.trace import CALL, LOOP, UNCALLED, WITH, Event, Scope, iterated
 from trueline.script.values import Class, Function, Instance, Item, Made, Seq, Table, Value, ancestry, options
 
 _FAR: Final = 3000
@@ -25,9 +25,14 @@ class Contexts:
         self.script = script
 
     @cached_property
-    def loops(self) -> list[object]:
+    def loops(self) -> list[Scope]:
         """The scopes of loops that train, and those around them."""
         return [scope for one in training_loops(self.script.trace) for scope in (one.scope, *one.around)]
+
+    @cached_property
+    def inner_loops(self) -> list[Scope]:
+        """The innermost loops that train."""
+        return [one.scope for one in training_loops(self.script.trace)]
 
     @cached_property
     def trained(self) -> set[int]:
@@ -62,6 +67,16 @@ class Contexts:
         """Events that build the loaders of training, and the pipeline's steps."""
         return {id(one.event) for one in self._loaders[0] if isinstance(one, Made)}
 
+    @cached_property
+    def train_values(self) -> set[int]:
+        """The loaders of training, and the pipelines that they are made of."""
+        return {id(one) for one in self._loaders[0]}
+
+    def training_parts(self) -> list[Value]:
+        """What is picked, drawn or loaded for training."""
+        near = ancestry(*self._loaders[0], *(part for one in self._loaders[0] for part in self._parts(one)), most=400)
+        return [one for one in near if isinstance(one, Item | Made)]
+
     def _values(self, loaders: Sequence[Value], *, labels: bool | None) -> set[int]:
         parts: list[Value] = []
         for loader in loaders:
@@ -70,7 +85,8 @@ class Contexts:
                 parts += held
             elif len(held) > 1:
                 parts += held[1:] if labels else held[:1]
-        return {id(one) for one in ancestry(*parts, most=_FAR)}
+        whole = loaders if labels is None else ()
+        return {id(one) for one in ancestry(*parts, *whole, most=_FAR)}
 
     @cached_property
     def of_training(self) -> set[int]:
@@ -142,7 +158,7 @@ class Contexts:
 
     def is_in_training(self, event: Event) -> bool:
         """Whether it happens in a loop that trains."""
-        return any(scope in self.loops for scope in event.scopes if scope.kind == LOOP)
+        return any(scope in self.inner_loops for scope in event.scopes if scope.kind == LOOP)
 
     def is_without_gradient(self, event: Event) -> bool:
         """Whether no gradients are wanted around it."""
@@ -155,7 +171,7 @@ class Contexts:
     def is_epoch_range(self, event: Event) -> bool:
         """Whether it counts the epochs: the loop over it has a loop that trains in it."""
         return event.name == "builtins.range" and any(
-            any(one is event.result for one in ancestry(getattr(scope, "value", None), most=20)) for scope in self.loops
+            any(one is event.result for one in ancestry(scope.value, most=20)) for scope in self.loops
         )
 
 

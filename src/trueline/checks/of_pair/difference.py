@@ -57,6 +57,8 @@ class Difference:
     argument: str = ""
     # The operations between the argument and the difference, outermost first.
     path: Sequence[str] = ()
+    # Of several operations in a row that only one has, all; the outermost is the one that differs.
+    chain: Sequence[Thing] = ()
 
     @property
     def things(self) -> list[Thing]:

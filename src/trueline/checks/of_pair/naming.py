@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trueline.script.trace import Event
-from trueline.script.values import Symbol, Value, is_class_name
+from trueline.script.values import Made, Symbol, Value, is_class_name
 
 # Moves, casts and wrappers: what goes in comes out, as far as a comparison is concerned.
 _THROUGH: Final = frozenset(
@@ -13,7 +13,7 @@ _THROUGH: Final = frozenset(
      "array", "ascontiguousarray", "fromnumpy", "tensor", "astensor", "floattensor", "longtensor", "list", "tuple",
      "requiresgrad", "str", "int32", "int64", "float32", "float64", "type", "typeas", "identity", "depend", "asnumpy",
      "numpy", "item", "tolist", "iter", "next", "tqdm", "trange", "enumerate", "detachcopy", "cast", "pinmemory",
-     "settrain", "createtupleiterator", "createdictiterator", "getdatasetiterator")
+     "createtupleiterator", "createdictiterator", "getdatasetiterator")
 )  # fmt: skip
 # Of these what stands above cuts gradients off: where the loss is made, they are an operation of their own.
 CUTTING: Final = frozenset(("detach", "stopgradient", "item", "asnumpy", "numpy", "tolist"))
@@ -34,6 +34,8 @@ OPERATORS: Final = {
     "pow": "Pow",
     "neg": "USub",
 }
+# What only asks how large something is.
+QUERIES: Final = frozenset(("len", "size", "dim", "numel", "shape", "getdatasetsize"))
 _OTHER_NAMES: Final = {
     "concatenate": "cat",
     "concat": "cat",
@@ -102,6 +104,14 @@ def is_aside(event: Event) -> bool:
     return word in _SAID and not event.name.startswith(("torch.", "mindspore.", "numpy.", "?."))
 
 
+def is_said(event: Event) -> bool:
+    """Whether it prints or writes down."""
+    return event.name == "builtins.print" or (
+        word_of(event.name) in ("info", "log", "addscalar", "append", "write")
+        and not event.name.startswith(("numpy.", "torch.log"))
+    )
+
+
 def is_through(event: Event) -> bool:
     """Whether what comes out is what went in, moved or cast."""
     word = word_of(event.name)
@@ -119,10 +129,22 @@ def _is_half(value: Value) -> bool:
     return isinstance(value, Symbol) and value.name.rpartition(".")[2] in _HALF
 
 
+def is_pipeline(event: Event) -> bool:
+    """Whether it is a step of a pipeline of data, which is done to the pipeline."""
+    return event.name.startswith("mindspore.dataset.")
+
+
 def input_of(event: Event) -> Value | None:
     """What an event is mainly done to: a layer's first argument, a method's owner, a function's first argument."""
-    if event.receiver is not None and not event.name.endswith(".__call__") and not event.name.startswith("builtins."):
-        return event.receiver
+    owner = event.receiver
+    does_it = isinstance(owner, Made) and is_built(owner.event) and bool(event.args) and not is_pipeline(event)
+    if (
+        owner is not None
+        and not does_it
+        and not event.name.endswith(".__call__")
+        and not event.name.startswith("builtins.")
+    ):
+        return owner
     if event.args:
         return event.args[0]
     return next(iter(event.kwargs.values()), None)

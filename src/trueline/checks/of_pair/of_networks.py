@@ -9,7 +9,8 @@ from trueline.checks.of_pair.difference import Difference, Kind, Thing
 from trueline.checks.of_pair.naming import is_half, word_of
 from trueline.checks.of_pair.surroundings import Surroundings
 from trueline.script.roles import Role, is_loss_name, is_network
-from trueline.script.values import Const, Made, Value, ancestry
+from trueline.script.trace import Event
+from trueline.script.values import Attribute, Const, Made, ancestry
 
 _AXES: Final = ("dim", "axis", "axes", "dims", "start_dim")
 _MASKS: Final = re.compile(r"mask|pad(ding)?_?(value|idx)|lengths?|ignore_index|valid")
@@ -26,38 +27,38 @@ _SILENT: Final = ("device", "dtype", "inplace", "data_format", "name", "generato
 def in_network(one: Difference, around: Surroundings) -> str | None:
     """Layers, their settings, and what is done between them."""
     event, side = around.event_of(one)
-    if event is None or (not side.is_of_forward(event) and not _is_layer(one)):
+    if event is None or not (event.in_chain or side.is_of_forward(event) or _is_layer(one)):
         return None
-    if one.kind in (Kind.SHARED, Kind.APART):
+    if one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
         return None
     if one.kind is Kind.SETTING and "index" not in one.path:
-        return _setting(one)
-    named = one.argument if one.argument in _MASKS.findall(one.argument) or _MASKS.search(one.argument) else ""
-    if named or _is_mask(one):
+        if one.argument == "activation" and any(around.has_activation(str(each.constant)) for each in one.things):
+            return None
+        return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _setting(one)
+    if _MASKS.search(one.argument) or _is_mask(one):
         return "dp.04"
-    if one.kind is Kind.CONDITION:
-        return None
     words = {thing.name for thing in _changed(one)}
+    if len(words) == 1 and around.has_activation(*words):
+        return None
     if _is_half(one) or (one.kind is not Kind.MISSING and words & set(_RISKY)):
         return "mp.01"
     if words & set(_CUTS):
-        return "cg.02" if one.kind is Kind.EXTRA else None
-    if words & {"dropout"} and one.kind is not Kind.MISSING:
+        return ("tr.02" if _is_loss(one) else "cg.02") if one.kind is Kind.EXTRA else None
+    if "dropout" in words and one.kind is not Kind.MISSING:
         return "tr.09" if _is_function(one.mine, "dropout") else "cg.03"
+    if _softmax_over_batch(one):
+        return "tr.11"
     if words & set(_SCORES) and _is_last(one):
         return "cg.04"
-    if words & set(_SHAPES):
+    if words <= set(_SHAPES):
         return "cg.04" if _is_last(one) else None
-    if (
-        one.kind is Kind.MISSING
-        and words & {"Div", "Sub", "Mult"}
-        and one.bench is not None
-        and not _holds_layers(one.bench.value)
-    ):
+    if _is_tied_start(one):
+        return "tr.15"
+    if one.kind is Kind.REPLACED and any(is_loss_name(each.name) for each in _events(one)):
+        return "cg.04"
+    if one.argument in ("event", "object", "return", "said"):
         return None
-    if one.kind is Kind.REPLACED and one.argument == "object":
-        return None
-    return "cg.03" if _is_connection(one) else None
+    return "cg.03"
 
 
 def _setting(one: Difference) -> str | None:
@@ -97,44 +98,58 @@ def in_loss(one: Difference, around: Surroundings) -> str | None:
     """What goes into the loss, the loss, and what is done to it before backward."""
     event, side = around.event_of(one)
     owner = one.owner[0] if one.owner is not None else None
-    if event is None:
+    if event is None or one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
         return None
-    names = {each.name for each in one.owner or ()}
-    is_loss = any(is_loss_name(name) for name in names)
+    is_loss = _is_loss(one)
     on_the_way = is_loss or (owner is not None and owner.role is Role.BACKWARD) or _is_trained(one, around)
-    if not on_the_way or side.is_of_data(event):
-        return None
-    if one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
+    if not on_the_way or side.is_of_data(event) or around.is_of_data(one):
         return None
     words = {thing.name for thing in _changed(one)}
     if one.kind is Kind.SETTING and "index" not in one.path:
-        return _loss_setting(one, is_loss)
+        return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _loss_setting(one, is_loss)
     if one.argument in _WEIGHTS and is_loss:
         return "ds.03"
     if _MASKS.search(one.argument) or _is_mask(one):
         return "dp.04"
     if words & set(_CUTS):
         return "tr.02" if one.kind is Kind.EXTRA else None
-    if "grad" in words or _is_penalty(one):
-        return "mp.04"
+    if _is_penalty(one) or (owner is not None and owner.name == "mindspore.grad"):
+        return "mp.04" if one.kind is not Kind.MISSING else None
     if "scale" in words:
         return "mp.02" if one.kind is Kind.MISSING else None
     if _is_half(one) or (one.kind is not Kind.MISSING and (words & set(_RISKY) or _has_risky(one))):
         return "mp.01"
-    if (
-        one.kind is Kind.MISSING
-        and words == {"Div"}
-        and owner is not None
-        and (owner.role is Role.BACKWARD or one.argument == "return")
-    ):
+    divided = owner is not None and (owner.role is Role.BACKWARD or one.argument == "return")
+    if one.kind is Kind.MISSING and words == {"Div"} and divided:
         return "tr.03"
     if _softmax_over_batch(one):
         return "tr.11"
     if "index" in one.path or "index" in words:
         return "tr.10" if one.argument in ("1", "target", "labels", "label") else None
-    if words & set(_SHAPES) and not is_loss:
+    if (words <= set(_SHAPES) and not is_loss) or one.argument in ("event", "said"):
         return None
     return "cg.04"
+
+
+def _is_loss(one: Difference) -> bool:
+    return any(is_loss_name(each.name) for each in one.owner or ())
+
+
+def _events(one: Difference) -> list[Event]:
+    return [thing.event for thing in one.things if thing.event is not None]
+
+
+def _is_tied_start(one: Difference) -> bool:
+    """A layer that starts with another one's weights, where the benchmark has those."""
+    event = one.mine.event if one.mine is not None else None
+    layer = event.receiver if event is not None else None
+    if one.kind is not Kind.REPLACED or not isinstance(layer, Made):
+        return False
+    start = layer.event.arg(2, "weight_init")
+    return any(
+        isinstance(value, Attribute) and value.name in ("weight", "embedding_table")
+        for value in ancestry(start, most=12)
+    )
 
 
 def _loss_setting(one: Difference, is_loss: bool) -> str | None:
@@ -162,20 +177,43 @@ def in_scores(one: Difference, around: Surroundings) -> str | None:
     return None
 
 
+def means(one: Difference, around: Surroundings) -> str | None:
+    """Means over an evaluation, as they are returned or printed."""
+    if one.argument not in ("return", "said") or one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
+        return None
+    words = {thing.name for thing in _changed(one)} | set(one.path)
+    if not words & {"Mult", "Div", "mean", "len", "cat", "sum"}:
+        return None
+    return "tr.12" if _is_measured(one, around) else None
+
+
+def _is_measured(one: Difference, around: Surroundings) -> bool:
+    """Whether it is made of what a network gives without being trained."""
+    for thing, side in ((one.mine, around.mine), (one.bench, around.bench)):
+        if thing is None:
+            continue
+        if id(thing.value) in side.trained:
+            return False
+    values = [value for owner in one.owner or () for value in ancestry(*owner.args, most=600)]
+    values += [value for thing in one.things for value in ancestry(thing.value, most=300)]
+    if one.argument == "return":
+        name = one.path[0].removeprefix("return ") if one.path else ""
+        return around.evaluates(name)
+    return any(isinstance(value, Made) and value.event.role in (Role.FORWARD, Role.LOSS) for value in values)
+
+
 def sharing(one: Difference, around: Surroundings) -> str | None:
     """One set of weights where the benchmark has two, or the other way round."""
     if one.kind not in (Kind.SHARED, Kind.APART) or one.owner is None:
         return None
     mine = one.mine.event if one.mine is not None else None
     owner = one.owner[0]
+    if one.kind is Kind.SHARED and around.lacks("deepcopy"):
+        return None
+    if around.loads_copy():
+        return "wi.02"
     if word_of(owner.name) in ("parameters", "trainableparams", "namedparameters", "getparameters"):
-        return (
-            "cg.02"
-            if around.is_given_to_optimizer(owner)
-            else "cg.01"
-            if one.kind is Kind.SHARED and around.lacks("deepcopy")
-            else None
-        )
+        return "cg.02" if around.is_given_to_optimizer(owner) else None
     if mine is not None and around.mine.is_of_forward(mine):
         return "tr.13"
     if one.kind is Kind.APART and around.is_built_later(one):
@@ -188,6 +226,8 @@ def sharing(one: Difference, around: Surroundings) -> str | None:
 
 def _changed(one: Difference) -> list[Thing]:
     """The operations that one has and the other has not."""
+    if one.chain:
+        return list(one.chain)
     if one.kind is Kind.EXTRA:
         return [one.mine] if one.mine is not None else []
     if one.kind is Kind.MISSING:
@@ -241,7 +281,7 @@ def _is_penalty(one: Difference) -> bool:
     if one.mine is None or one.kind is not Kind.EXTRA:
         return False
     return any(
-        isinstance(value, Made) and value.name in ("torch.autograd.grad", "mindspore.grad")
+        isinstance(value, Made) and (value.name == "torch.autograd.grad" or value.event.role is Role.BACKWARD)
         for value in ancestry(one.mine.value, most=80)
     )
 
@@ -264,16 +304,6 @@ def _is_function(thing: Thing | None, word: str) -> bool:
         and not thing.event.name.endswith(".__call__")
         and thing.name == word
     )
-
-
-def _holds_layers(value: Value | None) -> bool:
-    return any(isinstance(one, Made) and one.event.role is Role.FORWARD for one in ancestry(value, most=60))
-
-
-def _is_connection(one: Difference) -> bool:
-    if one.kind is Kind.CONDITION or one.argument == "return":
-        return False
-    return one.owner is not None or one.argument == "event"
 
 
 def _is_trained(one: Difference, around: Surroundings) -> bool:

@@ -45,6 +45,8 @@ def samples(one: Difference, around: Surroundings) -> str | None:
         return _written(one.mine.event, around.mine) if one.kind is Kind.EXTRA else None
     if not _is_of_data(one, around):
         return None
+    if one.kind is not Kind.MISSING and around.is_of_training(one) and _only_evaluated(one, around):
+        return "tr.07"
     word = _word(one)
     owner = word_of(one.owner[0].name) if one.owner is not None else ""
     if owner in ("padsequence", "full", "fulllike", "pad") and one.kind is Kind.SETTING and one.argument in (
@@ -87,7 +89,10 @@ def _scaled(one: Difference, around: Surroundings) -> str | None:
     """Shifting and scaling of inputs: of all samples, or of those that are evaluated only."""
     if one.kind is Kind.SETTING and not _numbers(one):
         return None
-    return "dp.02" if _only_evaluated(one, around) else "dp.01"
+    if not _only_evaluated(one, around):
+        return "dp.01"
+    # What is done to all samples is one fault, not two.
+    return "dp.01" if "dp.01" in around.codes else "dp.02"
 
 
 def _only_evaluated(one: Difference, around: Surroundings) -> bool:
@@ -180,11 +185,25 @@ def _picked(one: Difference, around: Surroundings) -> str | None:
 
 
 def _other_part(one: Difference, around: Surroundings) -> str | None:
-    if _is_label(one, around):
-        return "tr.10"
-    if _only_evaluated(one, around):
-        return "tr.07"
-    return "ds.04"
+    if one.owner is not None and word_of(one.owner[0].name) == "subset":
+        return "ds.04"
+    if not _is_label(one, around):
+        return "ds.04"
+    # Inputs and labels that are cut alike are other samples, and no shift.
+    alike = [
+        other
+        for other in around.found
+        if other is not one and other.kind is Kind.SETTING and "index" in other.path and _is_beside(one, other)
+    ]
+    return "ds.04" if any(_same_slice(one, other) for other in alike) else "tr.10"
+
+
+def _is_beside(one: Difference, other: Difference) -> bool:
+    """Whether both stand in one line, or go into one call."""
+    places = [each.mine.place for each in (one, other) if each.mine is not None and each.mine.place is not None]
+    return other.owner == one.owner or (
+        len(places) == 2 and places[0].file == places[1].file and places[0].line == places[1].line
+    )
 
 
 def _same_slice(one: Difference, other: Difference) -> bool:
@@ -228,7 +247,7 @@ def _another(one: Difference, around: Surroundings) -> str | None:
     if one.owner is None:
         return None
     event = one.owner[0]
-    if _repeats_training(event, around.mine):
+    if _repeats_training(event, around.mine) or "tr.07" in around.codes:
         return "tr.07"
     return "ds.04"
 

@@ -13,7 +13,6 @@ from trueline.script.trace import Event
 from trueline.script.values import (
     Attribute,
     Const,
-    Instance,
     Made,
     Seq,
     Symbol,
@@ -129,11 +128,11 @@ def _has_groups(*events: Event) -> bool:
 def loading(one: Difference, around: Surroundings) -> str | None:
     """Batches and their order, shards, and what workers do."""
     owner = _owner(one)
-    if owner is None:
-        return _pipeline_step(one)
-    is_loader = owner.role is Role.BUILD_LOADER or word_of(owner.name) in ("batch", "distributedsampler")
-    if not is_loader:
-        return _pipeline_step(one)
+    step = _pipeline_step(one)
+    if step is not None or owner is None:
+        return step
+    if not (owner.role is Role.BUILD_LOADER or word_of(owner.name) in ("batch", "distributedsampler")):
+        return None
     trains = id(owner) in around.mine.train_loaders
     if one.argument in ("num_shards", "shard_id", "num_replicas", "rank"):
         return "dp.05"
@@ -174,6 +173,12 @@ def _pipeline_step(one: Difference) -> str | None:
         return None
     if one.kind is Kind.MISSING and thing.name == "shuffle":
         return "dp.03"
+    if one.kind is Kind.MISSING and thing.name == "sorted":
+        return "dp.05" if _lists_files(thing.value) else None
+    if one.kind is Kind.MISSING and thing.name == "deepcopy":
+        return "cg.01" if is_network(thing.event.arg(0, "x")) else None
+    if one.kind is Kind.EXTRA and thing.name == "repeated":
+        return "cg.01"
     if one.kind is Kind.MISSING and thing.name == "setepoch":
         return "dp.05"
     if one.kind is Kind.MISSING and thing.name == "distributedsampler":
@@ -181,6 +186,13 @@ def _pipeline_step(one: Difference) -> str | None:
     if one.kind is Kind.MISSING and thing.name == "distributeddataparallel":
         return "tr.08"
     return None
+
+
+def _lists_files(value: Value | None) -> bool:
+    return any(
+        isinstance(one, Made) and word_of(one.name) in ("glob", "listdir", "iterdir", "rglob", "scandir")
+        for one in ancestry(value, most=8)
+    )
 
 
 def epochs(one: Difference, around: Surroundings) -> str | None:
@@ -217,9 +229,13 @@ def scaling(one: Difference, around: Surroundings) -> str | None:
         )
     if one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "tofloat":
         return "mp.02"
+    if one.kind is Kind.EXTRA and one.mine is not None and one.mine.event is not None:
+        clipped = one.mine.event.role is Role.CLIP and owner is not None and owner.role is Role.UNSCALE
+        return "mp.03" if clipped else None
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
-        if one.bench.event.role is Role.UNSCALE and one.argument == "event":
-            return "mp.02" if around.lacks("scale") else "mp.03"
+        if one.bench.event.role is Role.UNSCALE:
+            clips = one.argument == "event" or (owner is not None and owner.role is Role.CLIP)
+            return "mp.02" if around.lacks("scale") else "mp.03" if clips else None
         if one.bench.event.role is Role.SCALER_UPDATE:
             return "mp.02"
     return None
@@ -234,7 +250,7 @@ def steps(one: Difference, around: Surroundings) -> str | None:
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
         role = one.bench.event.role
         if role is Role.ZERO_GRAD:
-            return "tr.01"
+            return None if around.clears_gradients() else "tr.01"
         if role in (Role.EVAL_MODE, Role.TRAIN_MODE):
             return "api.02"
         if one.bench.name == "assign" and around.bench.is_in_training(one.bench.event):
@@ -255,14 +271,18 @@ def _condition(one: Difference) -> str | None:
 
 def _is_rank(value: Value) -> bool:
     if isinstance(value, Made):
-        return word_of(value.name) in ("getrank", "getworldsize")
+        return word_of(value.name) in ("getrank", "getworldsize", "getgroupsize", "getlocalrank")
     if isinstance(value, Attribute):
         return "rank" in value.name
+    if isinstance(value, Const):
+        return isinstance(value.value, str) and value.value in ("RANK", "LOCAL_RANK", "RANK_ID")
     return isinstance(value, Unknown) and "rank" in value.why.lower()
 
 
-def starts(one: Difference, around: Surroundings) -> str | None:
+def starts(one: Difference, _: Surroundings) -> str | None:
     """How weights begin, which of them are one, and what is loaded into them."""
+    if one.argument == "unused":
+        return "tr.13"
     thing = one.mine if one.kind is not Kind.MISSING else one.bench
     owner = _owner(one)
     if owner is not None and word_of(owner.name) in _LOADED[:2]:
@@ -275,7 +295,7 @@ def starts(one: Difference, around: Surroundings) -> str | None:
     if thing.name == "setdata" and one.kind is Kind.EXTRA:
         return "wi.01"
     if event.method == "__setattr__" and one.kind is Kind.EXTRA:
-        return _set(event, around)
+        return _set(event)
     return _tied(one)
 
 
@@ -291,7 +311,7 @@ def _tied(one: Difference) -> str | None:
     return "tr.15" if copied else "cg.01"
 
 
-def _set(event: Event, around: Surroundings) -> str | None:
+def _set(event: Event) -> str | None:
     """An attribute of a layer or network that the benchmark does not set."""
     name = event.args[0].value if event.args and isinstance(event.args[0], Const) else ""
     value = event.args[1] if len(event.args) > 1 else None
@@ -301,18 +321,7 @@ def _set(event: Event, around: Surroundings) -> str | None:
         if isinstance(value, Attribute):
             return "cg.01"
         return "tr.15" if isinstance(value, Made) and word_of(value.name) == "parameter" else None
-    if isinstance(value, Made | Instance) and is_network(value) and not _is_used(value, around):
-        return "tr.13"
     return None
-
-
-def _is_used(value: Value, around: Surroundings) -> bool:
-    for event in around.mine.script.trace.events:
-        if event.receiver is value and event.method != "__setattr__":
-            return True
-        if event.method != "__setattr__" and any(one is value for one in ancestry(*event.args, most=30)):
-            return True
-    return False
 
 
 def _role(one: Difference) -> Role | None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
 from trueline.checks.of_pair.comparing import place_of
-from trueline.checks.of_pair.difference import Difference
+from trueline.checks.of_pair.difference import Difference, Kind
+from trueline.checks.of_pair.naming import word_of
+from trueline.checks.of_pair.surroundings import Surroundings
 from trueline.script.place import Place
-from trueline.script.script import Script
+from trueline.script.roles import Role
 from trueline.script.source import SourceFile
-from trueline.script.values import ancestry
+from trueline.script.trace import BRANCH, LOOP, Event
+from trueline.script.values import Instance, Made, ancestry
 
 # Texts that have less than this in common are not one another's version.
 _SIMILAR: Final = 0.5
+# So far before a call stands what it was changed by.
+_NEAR: Final = 3
+# What was changed in so many lines at once was written anew: it may do the same in another way.
+_REWRITTEN: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,8 @@ class _Versions:
 
     mine: SourceFile
     changed: frozenset[int]
+    # Lines of passages that were written anew.
+    rewritten: frozenset[int]
     # For each line of the benchmark's, the one that stands there now; only of lines that are not there any more.
     moved: dict[int, int]
 
@@ -31,14 +40,13 @@ class _Versions:
 class Placing:
     """Knows which lines of a script are not in its benchmark's."""
 
-    def __init__(self, script: Script, bench: Script) -> None:
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
         self._by_mine: dict[str, _Versions] = {}
         self._by_bench: dict[str, _Versions] = {}
-        others = {one.path.name: one for one in reversed(list(bench.files))}
-        for mine in script.files:
-            other = others.get(mine.path.name)
-            if other is None and len(script.files) == len(bench.files) == 1:
-                other = bench.files[0]
+        files, other_files = around.mine.script.files, around.bench.script.files
+        for mine in files:
+            other = _nearest(mine, other_files)
             if other is not None:
                 versions = _versions(mine, other)
                 if versions is not None:
@@ -47,34 +55,102 @@ class Placing:
 
     def of(self, one: Difference) -> Place | None:
         """Where the script does it otherwise, or where what it lacks belongs."""
+        felt = self._felt(one)
+        if felt is not None:
+            return felt
         places = list(dict.fromkeys(self._candidates(one)))
-        return next((place for place in places if self._is_changed(place)), places[0] if places else None)
+        changed = next((place for place in places if self._is_changed(place)), None)
+        if changed is not None:
+            return changed
+        near = next((found for place in places if (found := self._changed_before(place)) is not None), None)
+        return near or (places[0] if places else None)
+
+    def is_certain(self, one: Difference, place: Place) -> bool:
+        """Whether the difference comes from a few lines that were changed, and not from another way of writing."""
+        versions = self._by_mine.get(place.file)
+        if versions is None or place.line in versions.rewritten:
+            return False
+        lost = self._lost(one.bench.place) if one.bench is not None and one.bench.place is not None else None
+        if lost is not None and lost.line in versions.rewritten and lost.file == place.file:
+            return False
+        return self._is_changed(place) or lost is not None
 
     def _candidates(self, one: Difference) -> Iterator[Place]:
-        if one.bench is not None and one.bench.place is not None:
-            lost = self._lost(one.bench.place)
-            if lost is not None and one.mine is None:
-                yield lost
+        lost = self._lost(one.bench.place) if one.bench is not None and one.bench.place is not None else None
+        if lost is not None and (one.mine is None or one.kind is Kind.MISSING):
+            yield lost
         if one.mine is not None and one.mine.place is not None:
+            if one.kind is Kind.EXTRA:
+                yield from self._new_around(one.mine.event)
             yield one.mine.place
             for value in ancestry(one.mine.value, most=12):
                 place = place_of(value)
                 if place is not None and self._is_changed(place):
                     yield place
-        if one.bench is not None and one.bench.place is not None:
-            lost = self._lost(one.bench.place)
-            if lost is not None:
-                yield lost
-        event = one.owner[0] if one.owner is not None else one.mine.event if one.mine is not None else None
-        if event is not None:
-            yield event.place
-            yield from reversed(event.callers())
+        if lost is not None:
+            yield lost
+        if one.owner is not None:
+            yield one.owner[0].place
+            yield from reversed(one.owner[0].callers())
+        made = getattr(one.mine.value, "event", None) if one.mine is not None else None
+        if isinstance(made, Event):
+            yield from reversed(made.callers())
+
+    def _new_around(self, event: Event | None) -> Iterator[Place]:
+        """The loops and conditions around it that the benchmark does not have, outermost first."""
+        for scope in event.scopes if event is not None else ():
+            if scope.kind in (LOOP, BRANCH):
+                head = Place(scope.place.file, scope.place.line, scope.place.line)
+                if self._is_changed(head):
+                    yield head
+
+    def _felt(self, one: Difference) -> Place | None:
+        """Where the want of something that is only done is felt: what is never stepped is built, say."""
+        event = one.bench.event if one.bench is not None else None
+        if one.kind is not Kind.MISSING or one.argument != "event" or event is None:
+            return None
+        if event.role is Role.SCHEDULER_STEP or word_of(event.name) == "setepoch":
+            built = self._around.comparing.mine_of(event.receiver)
+            return (
+                built.event.place if isinstance(built, Made) else built.place if isinstance(built, Instance) else None
+            )
+        if event.role is Role.EVAL_MODE:
+            return self._next(event, Role.FORWARD)
+        if event.role is Role.ZERO_GRAD or word_of(event.name) == "distributeddataparallel":
+            return self._next(event, Role.BACKWARD)
+        if event.role is Role.TRAIN_MODE:
+            step = self._next_event(event, Role.BACKWARD)
+            loops = (
+                [scope for scope in step.loops() if scope in self._around.mine.inner_loops] if step is not None else []
+            )
+            return Place(loops[0].place.file, loops[0].place.line) if loops else None
+        return None
+
+    def _next(self, event: Event, role: Role) -> Place | None:
+        found = self._next_event(event, role)
+        return found.place if found is not None else None
+
+    def _next_event(self, event: Event, role: Role) -> Event | None:
+        """The script's event for the next one of a role in the benchmark."""
+        for later in self._around.bench.script.trace.events[event.index :]:
+            if later.role is role:
+                mine = self._around.comparing.aligned.mine_of.get(id(later))
+                if mine is not None:
+                    return mine
+        return None
 
     def _is_changed(self, place: Place) -> bool:
         versions = self._by_mine.get(place.file)
-        return versions is not None and any(
-            line in versions.changed for line in range(place.line, max(place.last, place.line) + 1)
-        )
+        if versions is None:
+            return False
+        return any(line in versions.changed for line in range(place.line, max(place.last, place.line) + 1))
+
+    def _changed_before(self, place: Place) -> Place | None:
+        versions = self._by_mine.get(place.file)
+        if versions is None:
+            return None
+        line = next((line for line in range(place.line, place.line - _NEAR, -1) if line in versions.changed), None)
+        return Place(place.file, line, line) if line is not None else None
 
     def _lost(self, place: Place) -> Place | None:
         """The line of the script where a line of the benchmark's was."""
@@ -86,10 +162,22 @@ class Placing:
         return None
 
 
+def _nearest(mine: SourceFile, others: Sequence[SourceFile]) -> SourceFile | None:
+    """The file of the benchmark's that has most lines in common; one of the same name before others."""
+    own = {line.strip() for line in mine.text.splitlines()}
+
+    def common(other: SourceFile) -> tuple[int, bool]:
+        shared = len(own & {line.strip() for line in other.text.splitlines()})
+        return shared, other.path.name == mine.path.name
+
+    return max(others, key=common, default=None)
+
+
 def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
     own, before = ([line.strip() for line in one.text.splitlines()] for one in (mine, other))
     matcher = SequenceMatcher(None, before, own, autojunk=False)
     changed: set[int] = set()
+    rewritten: set[int] = set()
     moved: dict[int, int] = {}
     same = 0
     for how, a, b, c, d in matcher.get_opcodes():
@@ -97,10 +185,12 @@ def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
             same += b - a
             continue
         changed.update(range(c + 1, d + 1))
+        if max(b - a, d - c) > _REWRITTEN:
+            rewritten.update(range(c + 1, max(d, c + 1) + 1))
         for line in range(a, b):
             # Beside the line that has taken its place, else where the next one stands.
             now = min(c + line - a, d - 1) if d > c else min(c, len(own) - 1)
             moved[line + 1] = now + 1
     if same < _SIMILAR * max(len(own), len(before), 1):
         return None
-    return _Versions(mine, frozenset(changed), moved)
+    return _Versions(mine, frozenset(changed), frozenset(rewritten), moved)

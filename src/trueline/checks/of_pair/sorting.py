@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trueline.checks.of_pair.comparing import differences
-from trueline.checks.of_pair.difference import Difference
-from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, sharing
+from trueline.checks.of_pair.comparing import compared
+from trueline.checks.of_pair.difference import Difference, Kind
+from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, means, sharing
 from trueline.checks.of_pair.of_samples import samples
 from trueline.checks.of_pair.of_training import epochs, groups, loading, rate, scaling, schedule, starts, steps
 from trueline.checks.of_pair.placing import Placing
@@ -19,7 +19,8 @@ from trueline.script.script import Script
 Rule = Callable[[Difference, Surroundings], str | None]
 # The first that knows a difference names its item.
 _RULES: tuple[Rule, ...] = (
-    rate, groups, scaling, epochs, loading, starts, sharing, steps, samples, in_network, in_loss, in_scores, schedule,
+    rate, groups, scaling, epochs, loading, starts, sharing, steps, samples, means, in_network, in_loss, in_scores,
+    schedule,
 )  # fmt: skip
 
 
@@ -37,19 +38,28 @@ def broken_items(script: Script, bench: Script) -> Sequence[Broken]:
     """What a script breaks against its benchmark's, each place of an item once."""
     if not script.frameworks & bench.frameworks:
         return ()
-    found = differences(script, bench)
-    around = Surroundings(script, bench, found)
-    placing = Placing(script, bench)
+    around = Surroundings(compared(script, bench))
+    placing = Placing(around)
     told: dict[tuple[str, str, int], Broken] = {}
-    for one in found:
+    for one in around.found:
         code = code_of(one, around)
         if code is None:
             continue
-        around.codes.add(code)
         place = placing.of(one)
-        if place is not None:
+        if place is not None and (placing.is_certain(one, place) or _is_number(one, code)):
+            around.codes.add(code)
             told.setdefault((code, place.file, place.line), Broken(code, one, place))
     return list(told.values())
+
+
+# Items of which a number decides, whatever is around it.
+_OF_NUMBERS = ("hp.01", "hp.02", "hp.03", "mp.02")
+
+
+def _is_number(one: Difference, code: str) -> bool:
+    """Whether the same setting has another value: that counts in scripts that are written otherwise, too."""
+    values = [thing.constant for thing in one.things]
+    return code in _OF_NUMBERS and one.kind is Kind.SETTING and len(values) == 2 and None not in values
 
 
 def code_of(one: Difference, around: Surroundings) -> str | None:

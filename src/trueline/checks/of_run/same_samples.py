@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -18,10 +19,13 @@ Mark = tuple[int, ...]
 _ENOUGH: Final = 50
 # The same set, by its samples, has at least this share of them in common.
 _ALIKE: Final = 0.5
+# After one pass nobody knows whether they are augmented: then all but a few must be the same.
+_NEARLY_ALL: Final = 0.9
 # Sorted numbers of one set in two forms lie on a line within this, in parts of their spread: two sets of the same kind
 # do not.
 _ON_A_LINE: Final = 3e-3
-_TOGETHER: Final = 0.5
+_TOGETHER: Final = 0.15
+_BY_CHANCE: Final = 4.0
 _NEXT_TO_NONE: Final = 0.01
 _PASSES: Final = 4
 _DIGITS: Final = 3
@@ -78,17 +82,19 @@ def compared(own: Stream, bench: Stream) -> Compared:
     size = size_of(own)
     if size is None or size != size_of(bench) or _shapes(own) != _shapes(bench):
         return Compared(Likeness.UNKNOWN)
-    if _is_augmented(own) is not False or _is_augmented(bench) is not False:
-        return Compared(Likeness.UNKNOWN)
     here, there = _of_passes(own), _of_passes(bench)
+    if max(len(here), len(there)) > size:
+        # Some samples were not the same in every pass: they are augmented.
+        return Compared(Likeness.UNKNOWN)
+    several = all(len(one.iterations()) > 1 for one in (own, bench))
     missing = len(there - here)
     # What was left over in every pass may be what is missing.
     unseen = max(size - len(here), 0)
-    if len(there & here) >= _ALIKE * len(there):
+    if len(there & here) >= (_ALIKE if several else _NEARLY_ALL) * len(there):
         if missing > unseen:
             return Compared(Likeness.MISSING, len(there), missing - unseen)
         return Compared(Likeness.UNKNOWN if missing else Likeness.SAME, len(there))
-    if len(there & here) > _NEXT_TO_NONE * len(there):
+    if not several or len(there & here) > _NEXT_TO_NONE * len(there):
         return Compared(Likeness.UNKNOWN)
     return Compared(_other(own, bench), len(there), missing)
 
@@ -110,14 +116,6 @@ def _marks(batches: Sequence[Fed]) -> set[Mark]:
     }
 
 
-def _is_augmented(stream: Stream) -> bool | None:
-    """Whether a pass has other samples than the one before it; None where there was but one."""
-    passes = [_marks(one) for one in stream.iterations()[:2]]
-    if len(passes) < 2:
-        return None
-    return len(passes[0] & passes[1]) < _ALIKE * min(map(len, passes))
-
-
 def _other(own: Stream, bench: Stream) -> Likeness:
     """Samples that are not the benchmark's, by their statistics: the same ones in another form, or others."""
     rounded = [_is_rounded(one, other) for one, other in _fields(own, bench)]
@@ -126,9 +124,10 @@ def _other(own: Stream, bench: Stream) -> Likeness:
     numbers = [(one, other) for one, other in _fields(own, bench) if one and other]
     if not numbers or any(len(one) < _ENOUGH for side in numbers for one in side):
         return Likeness.UNKNOWN
-    if any(_is_on_a_line(one, other) for one, other in numbers) or any(_go_together(own, bench, at) for at in (0, 1)):
+    if any(_is_on_a_line(one, other) for one, other in numbers):
         return Likeness.UNKNOWN
-    return Likeness.OTHER
+    apart = not _go_together(own, bench) if _are_numbered(own, bench) else _counts(own) != _counts(bench)
+    return Likeness.OTHER if apart else Likeness.UNKNOWN
 
 
 Sample = tuple[float, float, float]
@@ -202,28 +201,44 @@ def _is_on_a_line(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
     return False
 
 
-def _go_together(own: Stream, bench: Stream, statistic: int) -> bool:
-    """Whether samples of the same index are like each other: made from the same thing."""
-    here, there = _by_index(own, statistic), _by_index(bench, statistic)
+def _are_numbered(*streams: Stream) -> bool:
+    """Whether the index of each sample in its set was seen."""
+    return all(one.batch.indexes is not None for stream in streams for one in stream.iterations()[0])
+
+
+def _counts(stream: Stream) -> Counter[tuple[int, ...]]:
+    """How often each of the whole numbers, labels, was there in the first pass."""
+    return Counter(
+        tuple(int(field.mean[place]) for field in fed.batch.fields if _is_label(field))
+        for fed in stream.iterations()[0]
+        for place in range(fed.batch.size)
+    )
+
+
+def _is_label(field: SampleField) -> bool:
+    return math.prod(field.shape) == 1 and field.dtype.startswith(("int", "uint"))
+
+
+def _go_together(own: Stream, bench: Stream) -> bool:
+    """Whether samples of the same index are like each other, more than by chance: made from the same thing."""
+    here, there = _by_index(own), _by_index(bench)
     common = sorted(here.keys() & there.keys())
     if len(common) < _ENOUGH:
-        return False
+        return True
+    limit = max(_TOGETHER, _BY_CHANCE / math.sqrt(len(common)))
     for at in range(len(here[common[0]])):
         try:
-            if abs(correlation([here[one][at] for one in common], [there[one][at] for one in common])) > _TOGETHER:
+            if abs(correlation([here[one][at] for one in common], [there[one][at] for one in common])) > limit:
                 return True
         except StatisticsError:
             continue
     return False
 
 
-def _by_index(stream: Stream, statistic: int) -> dict[int, list[float]]:
+def _by_index(stream: Stream) -> dict[int, list[float]]:
     found: dict[int, list[float]] = {}
     for fed in stream.iterations()[0]:
         for place, index in enumerate(fed.batch.indexes or ()):
-            found[index] = [_statistic(one, statistic)[place] for one in fed.batch.fields]
+            fields = fed.batch.fields
+            found[index] = [kind[place] for one in fields for kind in (one.mean, one.std, one.minimum, one.maximum)]
     return found
-
-
-def _statistic(field: SampleField, which: int) -> Sequence[float]:
-    return (field.mean, field.std)[which]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.script.roles import Role
+from trueline.script.roles import Role, is_scaler
 from trueline.script.trace import GRAD, Event
 from trueline.script.values import Attribute, Const, Derived, Made, Symbol, Value, ancestry, constant, options
 
@@ -80,11 +80,24 @@ def is_divided(value: Value | None, *, until: tuple[Role, ...] = (Role.LOSS, Rol
     return False
 
 
+_DIVISIONS: Final = frozenset(("div", "true_divide", "divide"))
+# What is done to a loss before its backward, and leaves a division in it.
+_KEEPING: Final = frozenset(("scale", "mean", "sum", "float", "double", "to", "squeeze", "div", "mul", "multiply"))
+
+
 def is_averaged(loss: Value | None) -> bool:
     """Whether the last thing done to a loss is a division by a number, or a product with one that may be a share."""
     waiting = list(options(loss))
     while waiting:
         one = waiting.pop()
+        if isinstance(one, Made) and one.event.role is not Role.FORWARD:
+            event = one.event
+            inner = event.arg(0) if is_scaler(event.receiver) or event.receiver is None else event.receiver
+            other = event.arg(1 if event.receiver is None else 0, "other")
+            if event.method in _DIVISIONS and other is not None and _is_number(other):
+                return True
+            if event.method in _KEEPING:
+                waiting.extend(options(inner))
         if not isinstance(one, Derived):
             continue
         if one.op == "Div" and any(_is_number(side) for side in one.of):

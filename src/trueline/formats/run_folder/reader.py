@@ -119,6 +119,17 @@ class RankFolder:
     def _tensor_files(self) -> dict[tuple[int, str], Path]:
         return self._step_files(layout.TENSORS)
 
+    @cached_property
+    def hits(self) -> Sequence[dict[str, Any]]:
+        """What a watch has found, in order; a last line without its end does not count."""
+        path = self.path / layout.HITS
+        with open_if_there(self._root, path) as there:
+            if there is None:
+                return []
+        lines = read_file(self._root, path, layout.MAX_JSON).split(b"\n")[:-1]
+        found = [decode_json(path, one) for one in lines]
+        return [one for one in found if isinstance(one, dict)]
+
     def _step_files(self, folder: str) -> dict[tuple[int, str], Path]:
         files: dict[tuple[int, str], Path] = {}
         finished = {phase.value: self._events.finished(phase) for phase in Phase}

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
 
-from trueline.formats.run_folder.layout import rank_name
+from trueline.formats.run_folder.layout import HITS, rank_name
 from trueline.model.numbers import plain
 from trueline.record.watching.hit import Hit
 from trueline.record.watching.state import Watch
 from trueline.record.watching.telling import NON_FINITE
-
-NAME: Final = "hits.jsonl"
 
 
 def write_hits(run: Path, rank: int, watch: Watch, hit: Hit | None) -> None:
@@ -22,4 +19,4 @@ def write_hits(run: Path, rank: int, watch: Watch, hit: Hit | None) -> None:
     place = run / rank_name(rank)
     if lines and place.is_dir():
         text = "".join(json.dumps(plain(one), ensure_ascii=False, allow_nan=False) + "\n" for one in lines)
-        (place / NAME).write_text(text, "utf-8")
+        (place / HITS).write_text(text, "utf-8")

@@ -316,7 +316,8 @@ class Expressions(LookingUp):
         few = isinstance(first, Seq) and not first.open and len(first.items) <= 8
         if few and isinstance(first, Seq) and len(node.generators) == 1 and not node.generators[0].ifs:
             return Seq(kind, [self._within(node, first, one, node.elt) for one in first.items])
-        return Seq(kind, [self._within(node, first, element_of(self, first, node), node.elt)], True)
+        held = self._within(node, first, element_of(self, first, node), node.elt)
+        return Seq(kind, [held], True, self.tests)
 
     def _dict_comprehension(self, node: ast.DictComp) -> Value:
         first = self.evaluate(node.generators[0].iter)
@@ -336,11 +337,14 @@ class Expressions(LookingUp):
         self.machine.frames.append(frame)
         try:
             with self.machine.within(Scope(LOOP, self.machine.place(node), first, name="comprehension")):
+                tests: list[Value] = []
                 for at, generator in enumerate(node.generators):
                     value = one if not at else element_of(self, self.evaluate(generator.iter), node)
                     self.assign(generator.target, value)
-                    self.machine.trace.tests.extend(self.evaluate(test) for test in generator.ifs)
+                    tests.extend(self.evaluate(test) for test in generator.ifs)
                 value = self.evaluate(what)
+                self.tests = tuple(tests)
+                self.machine.trace.tests.extend(tests)
                 self.machine.take_down_repeated(value, self.machine.place(node))
                 return value
         finally:

@@ -39,6 +39,8 @@ class LookingUp(ABC):
         self.machine = machine
         # The node that events without one of their own are put at.
         self.current: ast.AST | None = None
+        # The conditions of the comprehension that was read last.
+        self.tests: tuple[Value, ...] = ()
         # The defaults of the arguments of each parser.
         self.arguments: dict[int, dict[str, Value]] = {}
 

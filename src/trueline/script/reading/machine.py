@@ -11,7 +11,7 @@ from typing import Final
 
 from trueline.script.place import Place
 from trueline.script.project import Project
-from trueline.script.roles import is_network, role_of
+from trueline.script.roles import Role, is_network, loss_given, role_of
 from trueline.script.trace import BRANCH, CALL, LOOP, REPEATED, Event, Scope, Trace, iterated
 from trueline.script.values import Class, Function, Instance, Made, ModuleRoom, Names, Unknown, Value
 
@@ -98,6 +98,9 @@ class Machine:
             open=open,
         )
         event.role = role_of(event)
+        if event.role is Role.BACKWARD:
+            # Whoever is asked for it, its receiver is the loss.
+            event.receiver = loss_given(event)
         event.result = Made(event)
         self.trace.events.append(event)
         return event
