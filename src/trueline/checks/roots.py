@@ -95,6 +95,7 @@ RULES: Final[Sequence[Rule]] = (
     # A layer that stands in another one's place leaves that one out; what is left out gets no gradient.
     Rule("cg.03", "cg.01", _same_line),
     Rule("tr.13", "cg.03", _same_line),
+    Rule("tr.13", "cg.02", _same_line),
     # Training data in evaluation comes with its augmentations; a seed that is set anew gives the same order again.
     Rule("dp.02", "tr.07", _shows_in_run),
     Rule("dp.03", "tr.14", _shows_in_run),
