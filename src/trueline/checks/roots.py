@@ -120,6 +120,8 @@ RULES: Final[Sequence[Rule]] = (
     Rule("mp.01", "cg.04", _began_before, said=_WITHOUT_END),
     Rule("cg.04", "mp.01", _seen_later),
     Rule("cg.04", "ds.01", _seen_later),
+    # Weights that go into another network make two networks of the benchmark's one.
+    Rule("tr.06", "wi.02", None, _compared),
     # A penalty that is wrong makes the loss another one than the benchmark's.
     Rule("cg.04", "mp.04", None, _compared),
     Rule("hp.01", "dp.01", _not_later, _happened),
