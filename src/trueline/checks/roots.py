@@ -100,6 +100,9 @@ RULES: Final[Sequence[Rule]] = (
     # Inputs of thousands put units where they have no slope.
     Rule("cg.02", "dp.01", _not_later),
     Rule("tr.13", "dp.01", _not_later),
+    # What runs away, or does not move, is past its best or still falling whatever the number of epochs.
+    Rule("hp.02", "hp.01"),
+    Rule("hp.02", "mp.01"),
     # A rate that throws the weights far away overflows at every loss scale.
     Rule("mp.02", "hp.01", None, _written),
     # A loss scale that is too high, or inputs of thousands, overflow.

@@ -15,7 +15,9 @@ from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Derived, Instance, Made, Value, ancestry, constant, options
 
-_OF_FORM: Final = frozenset(("size", "dim", "numel", "zeros_like", "empty_like", "ones_like", "rand_like"))
+_OF_FORM: Final = frozenset(
+    ("size", "dim", "numel", "zeros_like", "empty_like", "ones_like", "rand_like", "randn_like")
+)
 WEIGHTS: Final = ("weight", "bias", "embedding_table", "embedding_weight")
 
 

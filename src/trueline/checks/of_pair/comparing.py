@@ -10,7 +10,7 @@ from typing import Final
 
 from trueline.checks.of_pair.aligning import Aligned, aligned
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
-from trueline.checks.of_pair.naming import input_of, is_built, is_said, key_of, word_of
+from trueline.checks.of_pair.naming import QUERIES, input_of, is_built, is_said, key_of, word_of
 from trueline.checks.of_pair.shapes import Shapes, arguments_of, commutes, operation_of, plain
 from trueline.checks.of_pair.signatures import named_arguments
 from trueline.script.place import Place
@@ -38,6 +38,8 @@ from trueline.script.values import (
 _MOST: Final = 400
 # What is not known because every process has its own.
 _SHARDS: Final = ("num_shards", "shard_id", "num_replicas", "rank")
+# What these hold is compared by itself.
+_CONTAINERS: Final = ("sequential", "modulelist", "moduledict", "celldict")
 Owner = tuple[Event, Event]
 Functions = tuple[Function, Function]
 
@@ -83,6 +85,7 @@ class Comparing:
         while self._functions:
             self._returned(*self._functions.pop())
         self._without_partner()
+        self._unused()
 
     def mine_of(self, bench: Value | None) -> Value | None:
         """The script's object that does what one of the benchmark's does."""
@@ -96,6 +99,8 @@ class Comparing:
         if mine.name.endswith(".__call__") and bench.name.endswith(".__call__"):
             self.objects(mine.receiver, bench.receiver, owner)
         self._conditions(mine, bench)
+        if _is_read_inside(mine) and _is_read_inside(bench):
+            return
         named = named_arguments(mine), named_arguments(bench)
         if (named[0] is None) != (named[1] is None) or _style(mine) != _style(bench):
             self.value(input_of(mine), input_of(bench), owner, "0")
@@ -104,7 +109,7 @@ class Comparing:
         for name in dict.fromkeys((*own, *other)):
             if name in own and name in other:
                 self.value(own[name], other[name], owner, name)
-            elif not (mine.open or bench.open):
+            elif not (mine.open or bench.open) and (named[0] is not None or len(mine.args) == len(bench.args)):
                 self._one_sided(own.get(name), other.get(name), owner, name)
 
     def _one_sided(self, mine: Value | None, bench: Value | None, owner: Owner, name: str) -> None:
@@ -152,7 +157,7 @@ class Comparing:
             self._note(Kind.REPLACED, mine, bench, owner, "object")
             return
         self._objects[id(mine)], self._of_bench[id(bench)] = bench, mine
-        if isinstance(mine, Made) and isinstance(bench, Made):
+        if isinstance(mine, Made) and isinstance(bench, Made) and word_of(mine.name) not in _CONTAINERS:
             self.events(mine.event, bench.event)
 
     def _sharing(self, mine: Value, bench: Value, owner: Owner) -> None:
@@ -259,6 +264,10 @@ class Comparing:
             self._value(mine.of, bench.of, owner, argument, depth)
         elif self._skipped(mine, bench, owner, argument):
             return
+        elif _is_several(mine) != _is_several(bench):
+            # One gives more than the other, as a loss with what it was made from.
+            first = [one.items[0] if isinstance(one, Seq) and one.items else one for one in (mine, bench)]
+            self._value(first[0], first[1], owner, argument, depth)
         elif not self._operations(mine, bench, owner, argument, depth):
             self._made(mine, bench, owner, argument, depth)
 
@@ -424,6 +433,9 @@ class Comparing:
             return all(self.alike(one, two, depth) for one, two in zip(own[1], other[1], strict=True))
         match mine, bench:
             case Made(), Made():
+                word = word_of(mine.name)
+                if word in QUERIES and word == word_of(bench.name):
+                    return True
                 return self.aligned.are_one(mine.event, bench.event) or self._objects.get(id(mine)) is bench
             case Item(), Item():
                 return self.alike(mine.of, bench.of, depth) and self.alike(mine.index, bench.index, depth)
@@ -473,6 +485,15 @@ class Comparing:
         names = [thing.name if thing is not None else "" for thing in (one.mine, one.bench)]
         at = one.owner[0].place if one.owner is not None and one.mine is None else None
         self.found.setdefault((one.kind, *places, *names, one.argument, at), one)
+
+    def _unused(self) -> None:
+        """Layers that the script keeps and never uses, under names that the benchmark has no unused layer under."""
+        names = {_kept_as(one) for one in _unused_layers(self.bench)}
+        for event in _unused_layers(self.script):
+            if _kept_as(event) not in names and _kept_as(event) not in _kept_names(self.bench):
+                self._keep(
+                    Difference(Kind.EXTRA, Thing("layer", event.args[1], event, event.place), None, None, "unused")
+                )
 
     def _without_partner(self) -> None:
         """Events whose result nothing compared goes on from: what they do is all there is of them."""
@@ -545,6 +566,38 @@ def _given(event: Event) -> list[Value]:
     return [*owner, *event.args, *event.kwargs.values()]
 
 
+def _unused_layers(script: Script) -> list[Event]:
+    """Where layers are kept that nothing is done with."""
+    used: set[int] = set()
+    kept: list[Event] = []
+    for event in script.trace.events:
+        is_kept = event.method == "__setattr__" and len(event.args) > 1 and is_network(event.args[1])
+        if is_kept and _has_weights(event.args[1]):
+            kept.append(event)
+        if not is_kept and event.receiver is not None:
+            used.add(id(event.receiver))
+        if not is_kept:
+            used.update(id(one) for one in ancestry(*event.args, *event.kwargs.values(), most=30))
+    return [one for one in kept if id(one.args[1]) not in used]
+
+
+def _kept_as(event: Event) -> str:
+    return str(event.args[0].value) if isinstance(event.args[0], Const) else ""
+
+
+def _kept_names(script: Script) -> set[str]:
+    return {_kept_as(one) for one in script.trace.events if one.method == "__setattr__" and one.args}
+
+
+def _is_several(value: Value) -> bool:
+    return isinstance(value, Seq) and value.kind == "tuple"
+
+
+def _is_read_inside(event: Event) -> bool:
+    """Whether what a call does was read as well, so that its arguments are met again inside."""
+    return event.name.endswith(".__call__") and not (isinstance(event.result, Made) and event.result.event is event)
+
+
 def _style(event: Event) -> str:
     if event.name.endswith(".__call__"):
         return "called"
@@ -604,7 +657,9 @@ def place_of(value: Value | None, depth: int = 0) -> Place | None:
     if value is None or depth > 20:
         return None
     if isinstance(value, Made):
-        return value.event.place
+        layer = value.event.receiver
+        # A layer of a chain stands where it was built.
+        return layer.event.place if value.event.in_chain and isinstance(layer, Made) else value.event.place
     if isinstance(value, Derived):
         return value.place
     if isinstance(value, Const):

@@ -34,6 +34,8 @@ OPERATORS: Final = {
     "pow": "Pow",
     "neg": "USub",
 }
+# What only asks how large something is.
+QUERIES: Final = frozenset(("len", "size", "dim", "numel", "shape", "getdatasetsize"))
 _OTHER_NAMES: Final = {
     "concatenate": "cat",
     "concat": "cat",

@@ -27,15 +27,19 @@ _SILENT: Final = ("device", "dtype", "inplace", "data_format", "name", "generato
 def in_network(one: Difference, around: Surroundings) -> str | None:
     """Layers, their settings, and what is done between them."""
     event, side = around.event_of(one)
-    if event is None or (not side.is_of_forward(event) and not _is_layer(one)):
+    if event is None or not (event.in_chain or side.is_of_forward(event) or _is_layer(one)):
         return None
     if one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
         return None
     if one.kind is Kind.SETTING and "index" not in one.path:
+        if one.argument == "activation" and any(around.has_activation(str(each.constant)) for each in one.things):
+            return None
         return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _setting(one)
     if _MASKS.search(one.argument) or _is_mask(one):
         return "dp.04"
     words = {thing.name for thing in _changed(one)}
+    if len(words) == 1 and around.has_activation(*words):
+        return None
     if _is_half(one) or (one.kind is not Kind.MISSING and words & set(_RISKY)):
         return "mp.01"
     if words & set(_CUTS):

@@ -187,7 +187,23 @@ def _picked(one: Difference, around: Surroundings) -> str | None:
 def _other_part(one: Difference, around: Surroundings) -> str | None:
     if one.owner is not None and word_of(one.owner[0].name) == "subset":
         return "ds.04"
-    return "tr.10" if _is_label(one, around) else "ds.04"
+    if not _is_label(one, around):
+        return "ds.04"
+    # Inputs and labels that are cut alike are other samples, and no shift.
+    alike = [
+        other
+        for other in around.found
+        if other is not one and other.kind is Kind.SETTING and "index" in other.path and _is_beside(one, other)
+    ]
+    return "ds.04" if any(_same_slice(one, other) for other in alike) else "tr.10"
+
+
+def _is_beside(one: Difference, other: Difference) -> bool:
+    """Whether both stand in one line, or go into one call."""
+    places = [each.mine.place for each in (one, other) if each.mine is not None and each.mine.place is not None]
+    return other.owner == one.owner or (
+        len(places) == 2 and places[0].file == places[1].file and places[0].line == places[1].line
+    )
 
 
 def _same_slice(one: Difference, other: Difference) -> bool:

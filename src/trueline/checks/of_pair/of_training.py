@@ -13,7 +13,6 @@ from trueline.script.trace import Event
 from trueline.script.values import (
     Attribute,
     Const,
-    Instance,
     Made,
     Seq,
     Symbol,
@@ -251,7 +250,7 @@ def steps(one: Difference, around: Surroundings) -> str | None:
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
         role = one.bench.event.role
         if role is Role.ZERO_GRAD:
-            return "tr.01"
+            return None if around.clears_gradients() else "tr.01"
         if role in (Role.EVAL_MODE, Role.TRAIN_MODE):
             return "api.02"
         if one.bench.name == "assign" and around.bench.is_in_training(one.bench.event):
@@ -280,8 +279,10 @@ def _is_rank(value: Value) -> bool:
     return isinstance(value, Unknown) and "rank" in value.why.lower()
 
 
-def starts(one: Difference, around: Surroundings) -> str | None:
+def starts(one: Difference, _: Surroundings) -> str | None:
     """How weights begin, which of them are one, and what is loaded into them."""
+    if one.argument == "unused":
+        return "tr.13"
     thing = one.mine if one.kind is not Kind.MISSING else one.bench
     owner = _owner(one)
     if owner is not None and word_of(owner.name) in _LOADED[:2]:
@@ -294,7 +295,7 @@ def starts(one: Difference, around: Surroundings) -> str | None:
     if thing.name == "setdata" and one.kind is Kind.EXTRA:
         return "wi.01"
     if event.method == "__setattr__" and one.kind is Kind.EXTRA:
-        return _set(event, around)
+        return _set(event)
     return _tied(one)
 
 
@@ -310,7 +311,7 @@ def _tied(one: Difference) -> str | None:
     return "tr.15" if copied else "cg.01"
 
 
-def _set(event: Event, around: Surroundings) -> str | None:
+def _set(event: Event) -> str | None:
     """An attribute of a layer or network that the benchmark does not set."""
     name = event.args[0].value if event.args and isinstance(event.args[0], Const) else ""
     value = event.args[1] if len(event.args) > 1 else None
@@ -320,18 +321,7 @@ def _set(event: Event, around: Surroundings) -> str | None:
         if isinstance(value, Attribute):
             return "cg.01"
         return "tr.15" if isinstance(value, Made) and word_of(value.name) == "parameter" else None
-    if isinstance(value, Made | Instance) and is_network(value) and not _is_used(value, around):
-        return "tr.13"
     return None
-
-
-def _is_used(value: Value, around: Surroundings) -> bool:
-    for event in around.mine.script.trace.events:
-        if event.receiver is value and event.method != "__setattr__":
-            return True
-        if event.method != "__setattr__" and any(one is value for one in ancestry(*event.args, most=30)):
-            return True
-    return False
 
 
 def _role(one: Difference) -> Role | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -21,6 +21,8 @@ from trueline.script.values import Instance, Made, ancestry
 _SIMILAR: Final = 0.5
 # So far before a call stands what it was changed by.
 _NEAR: Final = 3
+# What was changed in so many lines at once was written anew: it may do the same in another way.
+_REWRITTEN: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class _Versions:
 
     mine: SourceFile
     changed: frozenset[int]
+    # Lines of passages that were written anew.
+    rewritten: frozenset[int]
     # For each line of the benchmark's, the one that stands there now; only of lines that are not there any more.
     moved: dict[int, int]
 
@@ -41,11 +45,8 @@ class Placing:
         self._by_mine: dict[str, _Versions] = {}
         self._by_bench: dict[str, _Versions] = {}
         files, other_files = around.mine.script.files, around.bench.script.files
-        others = {one.path.name: one for one in reversed(list(other_files))}
         for mine in files:
-            other = others.get(mine.path.name)
-            if other is None and len(files) == len(other_files) == 1:
-                other = other_files[0]
+            other = _nearest(mine, other_files)
             if other is not None:
                 versions = _versions(mine, other)
                 if versions is not None:
@@ -63,6 +64,16 @@ class Placing:
             return changed
         near = next((found for place in places if (found := self._changed_before(place)) is not None), None)
         return near or (places[0] if places else None)
+
+    def is_certain(self, one: Difference, place: Place) -> bool:
+        """Whether the difference comes from a few lines that were changed, and not from another way of writing."""
+        versions = self._by_mine.get(place.file)
+        if versions is None or place.line in versions.rewritten:
+            return False
+        lost = self._lost(one.bench.place) if one.bench is not None and one.bench.place is not None else None
+        if lost is not None and lost.line in versions.rewritten and lost.file == place.file:
+            return False
+        return self._is_changed(place) or lost is not None
 
     def _candidates(self, one: Difference) -> Iterator[Place]:
         lost = self._lost(one.bench.place) if one.bench is not None and one.bench.place is not None else None
@@ -151,10 +162,22 @@ class Placing:
         return None
 
 
+def _nearest(mine: SourceFile, others: Sequence[SourceFile]) -> SourceFile | None:
+    """The file of the benchmark's that has most lines in common; one of the same name before others."""
+    own = {line.strip() for line in mine.text.splitlines()}
+
+    def common(other: SourceFile) -> tuple[int, bool]:
+        shared = len(own & {line.strip() for line in other.text.splitlines()})
+        return shared, other.path.name == mine.path.name
+
+    return max(others, key=common, default=None)
+
+
 def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
     own, before = ([line.strip() for line in one.text.splitlines()] for one in (mine, other))
     matcher = SequenceMatcher(None, before, own, autojunk=False)
     changed: set[int] = set()
+    rewritten: set[int] = set()
     moved: dict[int, int] = {}
     same = 0
     for how, a, b, c, d in matcher.get_opcodes():
@@ -162,10 +185,12 @@ def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
             same += b - a
             continue
         changed.update(range(c + 1, d + 1))
+        if max(b - a, d - c) > _REWRITTEN:
+            rewritten.update(range(c + 1, max(d, c + 1) + 1))
         for line in range(a, b):
             # Beside the line that has taken its place, else where the next one stands.
             now = min(c + line - a, d - 1) if d > c else min(c, len(own) - 1)
             moved[line + 1] = now + 1
     if same < _SIMILAR * max(len(own), len(before), 1):
         return None
-    return _Versions(mine, frozenset(changed), moved)
+    return _Versions(mine, frozenset(changed), frozenset(rewritten), moved)

@@ -70,7 +70,48 @@ def arguments_of(event: Event) -> dict[str, Value]:
     args = list(event.args)
     if event.receiver is not None and not event.name.endswith(".__call__"):
         args.insert(0, event.receiver)
-    return {**{str(at): one for at, one in enumerate(args)}, **event.kwargs}
+    counted = _counted(event)
+    if counted is not None:
+        return {"count": counted}
+    names = _PLACES.get(word_of(event.name), ()) if not event.name.endswith(".__call__") else ()
+    placed = {names[at] if at < len(names) else str(at): one for at, one in enumerate(args)}
+    return placed | {_SAME_NAMES.get(name, name): one for name, one in event.kwargs.items()}
+
+
+# Methods and functions of tensors: by place or by name, it is the same; their own value comes first.
+_OVER: Final = ("0", "dim", "keepdim")
+_PLACES: Final = {
+    **dict.fromkeys(("argmax", "argmin", "mean", "sum", "std", "var", "max", "min", "prod"), _OVER),
+    **dict.fromkeys(("softmax", "logsoftmax"), _OVER),
+    **dict.fromkeys(("squeeze", "unsqueeze", "cumsum", "logsumexp", "cat", "stack", "sort", "normalize"), ("0", "dim")),
+    "flatten": ("0", "start_dim", "end_dim"),
+    "chunk": ("0", "chunks", "dim"),
+    "split": ("0", "size", "dim"),
+    "roll": ("0", "shifts", "dim"),
+    "clip": ("0", "min", "max"),
+    "clamp": ("0", "min", "max"),
+    "batch": ("0", "batch_size", "drop_remainder"),
+    "glob": ("0", "pattern"),
+}  # fmt: skip
+_SAME_NAMES: Final = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "dims": "dim",
+    "split_size_or_sections": "size",
+    "shift": "shifts",
+}
+
+
+def _counted(event: Event) -> Const | None:
+    """How often a range goes round; where it begins does not matter."""
+    if event.name != "builtins.range" or not event.args:
+        return None
+    bounds = [plain(one) for one in event.args]
+    numbers = [one.value for one in bounds if isinstance(one, Const) and isinstance(one.value, int)]
+    if len(numbers) != len(bounds) or 0 in numbers[2:]:
+        return None
+    written = next((one.origin for one in reversed(bounds[:2]) if isinstance(one, Const)), None)
+    return Const(len(range(*numbers)), written)
 
 
 class Shapes:
@@ -118,7 +159,9 @@ class Shapes:
         match value:
             case Const():
                 number = isinstance(value.value, int | float) and not isinstance(value.value, bool)
-                return "const", float(value.value) if number and abs(value.value) < 1e300 else repr(value.value)
+                return "const", f"{float(value.value):.9g}" if number and abs(value.value) < 1e300 else repr(
+                    value.value
+                )
             case Symbol():
                 return "symbol", value.name.rpartition(".")[2]
             case Made():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trueline.checks.of_pair.comparing import compared
-from trueline.checks.of_pair.difference import Difference
+from trueline.checks.of_pair.difference import Difference, Kind
 from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, means, sharing
 from trueline.checks.of_pair.of_samples import samples
 from trueline.checks.of_pair.of_training import epochs, groups, loading, rate, scaling, schedule, starts, steps
@@ -45,11 +45,21 @@ def broken_items(script: Script, bench: Script) -> Sequence[Broken]:
         code = code_of(one, around)
         if code is None:
             continue
-        around.codes.add(code)
         place = placing.of(one)
-        if place is not None:
+        if place is not None and (placing.is_certain(one, place) or _is_number(one, code)):
+            around.codes.add(code)
             told.setdefault((code, place.file, place.line), Broken(code, one, place))
     return list(told.values())
+
+
+# Items of which a number decides, whatever is around it.
+_OF_NUMBERS = ("hp.01", "hp.02", "hp.03", "mp.02")
+
+
+def _is_number(one: Difference, code: str) -> bool:
+    """Whether the same setting has another value: that counts in scripts that are written otherwise, too."""
+    values = [thing.constant for thing in one.things]
+    return code in _OF_NUMBERS and one.kind is Kind.SETTING and len(values) == 2 and None not in values
 
 
 def code_of(one: Difference, around: Surroundings) -> str | None:

@@ -11,7 +11,7 @@ from trueline.checks.of_pair.difference import Difference, Kind
 from trueline.checks.of_pair.naming import word_of
 from trueline.script.roles import Role
 from trueline.script.trace import CALL, UNCALLED, Event
-from trueline.script.values import Const, Made, ancestry
+from trueline.script.values import Const, Made, ancestry, constant
 
 
 class Surroundings:
@@ -63,6 +63,27 @@ class Surroundings:
         ]
         roles = {event.role for event in inside}
         return bool(roles & {Role.FORWARD, Role.LOSS}) and Role.BACKWARD not in roles
+
+    def clears_gradients(self) -> bool:
+        """Whether the script clears gradients in a loop that trains, in whatever way."""
+        for event in self.mine.script.trace.events:
+            by_hand = (
+                event.method == "__setattr__" and isinstance(event.arg(0), Const) and constant(event.arg(0)) == "grad"
+            )
+            if (event.role is Role.ZERO_GRAD or by_hand) and self.mine.is_in_training(event):
+                return True
+        return False
+
+    def has_activation(self, word: str) -> bool:
+        """Whether an activation is an argument of a layer in one, and a call of its own in the other."""
+        given = {str(thing.constant) for one in self.found if one.argument == "activation" for thing in one.things}
+        called = {
+            thing.name
+            for one in self.found
+            if one.kind in (Kind.EXTRA, Kind.MISSING)
+            for thing in (one.chain or one.things)
+        }
+        return word in given and word in called
 
     def loads_copy(self) -> bool:
         """Whether the script loads weights into a copy that is made for it."""
