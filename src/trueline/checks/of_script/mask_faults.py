@@ -47,6 +47,12 @@ def masks_of_one_value(trace: Trace) -> Iterator[Fault]:
                 yield "mask_of_one_value", one.place, value
 
 
+def parameters_of(function: Function) -> set[str]:
+    """Those that it names itself: what ``**kwargs`` takes may go anywhere."""
+    given = function.node.args
+    return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+
+
 def unused_masks(trace: Trace) -> Iterator[Fault]:
     """A network that is given a mask or lengths and does nothing with them."""
     for event in trace.of_role(Role.FORWARD):
@@ -57,7 +63,8 @@ def unused_masks(trace: Trace) -> Iterator[Fault]:
         if function is None:
             continue
         for name, value in passed(event, function).items():
-            if _COVERING.search(name) and _is_of_batch(value) and not _is_read(function.node, name):
+            named = name in parameters_of(function)
+            if named and _COVERING.search(name) and _is_of_batch(value) and not _is_read(function.node, name):
                 yield "unused_mask", _attending(event, function, trace) or _pooling(function), name
 
 
