@@ -84,6 +84,13 @@ def test_a_fault_is_told_in_the_first_steps_and_in_the_checklist(tmp_path: Path,
     assert {one["code"] for one in answer["check"]["items"] if one["conclusion"] == "found"} == {"dp.03"}
 
 
+def test_layers_that_are_frozen_for_an_epoch_are_no_alarm(tmp_path: Path) -> None:
+    thawed = TORCH.replace("    for x, y in loader:", "    net[0].requires_grad_(epoch > 0)\n    for x, y in loader:")
+    assert thawed != TORCH
+    done = run(tmp_path, thawed, "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_training_is_the_same_and_its_output_its_own(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(TORCH, "utf-8")
     plain = warm.python("torch", tmp_path, "plain.py", env=environment())

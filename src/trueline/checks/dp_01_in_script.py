@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.dp_01_not_normalised import from_run
 from trueline.checks.of_script.columns import batch_index, columns_of, range_of
-from trueline.checks.of_script.pipeline import scale_place
+from trueline.checks.of_script.pipeline import enters_as_it_is
+from trueline.checks.of_script.scaling import scale_place
 from trueline.checks.of_script.transforms import transforms_of
 from trueline.checks.placing import placed
 from trueline.formats.run_folder.reader import Run
@@ -90,8 +91,20 @@ def from_script_and_run(
     script: Script, run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apart: float = 100.0
 ) -> Iterator[Finding]:
     """What a run shows to be too large, at the line of the pipeline that makes it so or leaves it so."""
-    measured = from_run(run, max_mean=max_mean, max_std=max_std, max_apart=max_apart)
+    measured = list(from_run(run, max_mean=max_mean, max_std=max_std, max_apart=max_apart))
+    measured = [_confirmed(one, script) if one.message.id == "dp_01.loader" else one for one in measured]
     yield from placed(from_script(script), measured, lambda _: _made_at(script), "dp_01_in_script.nothing_to_place")
+
+
+def _confirmed(suspected: Finding, script: Script) -> Finding:
+    """What a loader gave, and the run did not see enter the network: the script says whether it does as it is."""
+    for loop in training_loops(script.trace):
+        first = _first_layer(loop)
+        if first is not None and enters_as_it_is(first.args[0], script.trace):
+            params: dict[str, Any] = dict(suspected.message.params)
+            seen: dict[str, Any] = {"measured": suspected.measured, "limit": suspected.limit}
+            return found("dp_01_in_script.fed_as_it_is", suspected.where, evidence=suspected.evidence, **seen, **params)
+    return suspected
 
 
 def _made_at(script: Script) -> Place | None:

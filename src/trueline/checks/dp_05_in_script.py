@@ -129,15 +129,23 @@ def _divides_itself(dataset: Value | None) -> bool:
 
 def _of_pipeline(loader: Made) -> Iterator[tuple[str, Place]]:
     source = _source(loader)
-    if source is None or source.open or _has_shard(source):
+    if source is None or _has_shard(source) or (source.open and source.arg(None, "shard_id") is None):
         return
     number, own = source.arg(None, "num_shards"), source.arg(None, "shard_id")
     if number is not None and not _is_none(number):
         if isinstance(own, Const) and own.value is not None and _is_open(number):
-            yield "same_rank", source.place
+            yield "same_rank", _written_at(own, source)
         return
     if not depends_on_rank(loader):
         yield "no_shards", source.place
+
+
+def _written_at(number: Const, call: Event) -> Place:
+    """Where a number is written down, if not in the call itself."""
+    place, at = call.place, number.origin
+    if at is None or (at.file == place.file and place.line <= at.line <= place.last):
+        return place
+    return at
 
 
 def _one_shard(trace: Trace) -> Iterator[tuple[str, Place]]:

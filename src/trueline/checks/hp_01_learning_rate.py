@@ -43,6 +43,8 @@ _FEWEST: Final = 4
 _ENOUGH: Final = 5
 # The rate has been raised by so much: a warm-up.
 _WARMED: Final = 1.5
+# A warm-up takes no more than this part of a training: beyond, there is more of it to come.
+_RAISED: Final = 0.7
 _FLAT: Final = 0.01
 # An update of so many times the largest that is sound leaves nothing of the weights.
 _MANY: Final = 10
@@ -145,7 +147,8 @@ def _too_low(
     if moved is None or not 0 < moved < min_moved or not all(math.isfinite(one) for one in values):
         return None
     # One that is still being raised may have been meant to get where it moves something.
-    if max(rates) > _WARMED * rates[0] and max(rates) == rates[-1]:
+    reached = next(place for place, one in enumerate(rates) if one >= (1 - 1e-6) * max(rates))
+    if max(rates) > _WARMED * rates[0] and reached > _RAISED * len(rates):
         return None
     # The same samples in the first pass and in the last: what one batch differs from another does not count.
     passes = max((_passes(one, at[0], at[-1]) for one in training(run)), default=0)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trueline.checks.check import check, na, suspect
-from trueline.model.finding import Finding
+from trueline.checks.hp_02_epochs import from_run
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Conclusion, Finding
 from trueline.script.loops import training_loops
+from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import LOOP, UNCALLED, Event, Scope
 from trueline.script.values import Const, Made, Value, constant
@@ -27,6 +31,29 @@ def from_script(script: Script, *, most: int = 10_000) -> Iterator[Finding]:
         yield suspect("hp_02_in_script.zero", scope.place.where(), measured=0)
     if not told:
         yield na("hp_02_in_script.only_a_run")
+
+
+@check("hp.02")
+def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
+    """Where the script gives the number of epochs that a run has shown to be too many or too few."""
+    seen = [one for one in from_run(run) if one.conclusion is Conclusion.FOUND]
+    loops = [one for one in training_loops(script.trace) if one.is_certain and one.around]
+    written = dict.fromkeys(_written(one.around[-1]) for one in loops)
+    if len(seen) != 1 or len(written) != 1 or None in written:
+        yield na("hp_02_in_script.only_a_run")
+        return
+    place = next(one for one in written if one is not None)
+    where = replace(place.where(), step=seen[0].where.step)
+    yield replace(seen[0], where=where, extra={})
+
+
+def _written(scope: Scope) -> Place | None:
+    """Where the number is written down that says how often a loop goes round."""
+    if _epochs(scope) is None:
+        return None
+    value = scope.value
+    last = value.event.args[:2][-1] if isinstance(value, Made) else value
+    return last.origin if isinstance(last, Const) and last.origin is not None else scope.place
 
 
 def _epochs(scope: Scope) -> int | None:

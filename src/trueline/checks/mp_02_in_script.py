@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.gradients import is_divided, scaled_by, touches_gradients
+from trueline.checks.of_script.loss_scales import LOWEST, SCALING, absurd, is_used, too_low
 from trueline.checks.of_script.operators import PRODUCTS, operands, operator_name
 from trueline.model.finding import Certainty, Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import UNCALLED, Event, Trace
-from trueline.script.values import Const, Made, Symbol, Value, ancestry, constant, options
+from trueline.script.trace import Event, Trace
+from trueline.script.values import Made, Symbol, Value, ancestry, constant, options
 
 _HALF: Final = (
     "torch.float16",
@@ -23,16 +23,6 @@ _HALF: Final = (
     "mindspore.float16",
     "mindspore.dtype.float16",
     "mindspore.common.dtype.float16",
-)
-_SCALING: Final = (
-    "GradScaler",
-    "DynamicLossScaler",
-    "StaticLossScaler",
-    "DynamicLossScaleManager",
-    "FixedLossScaleManager",
-    "DynamicLossScaleUpdateCell",
-    "FixedLossScaleUpdateCell",
-    "TrainOneStepWithLossScaleCell",
 )
 
 
@@ -43,7 +33,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not training_loops(trace):
         yield na("mp_02_in_script.no_training_loop")
         return
-    odd = _absurd(trace)
+    odd = absurd(trace)
     if odd is not None:
         yield found("mp_02_in_script.absurd", odd[1].where(), measured=odd[0], limit=[1, 2**32])
         return
@@ -59,10 +49,15 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not places:
         yield na("mp_02_in_script.no_half")
         return
-    low = _too_low(trace)
+    low = too_low(trace)
     if low is not None:
         yield found(
-            "mp_02_in_script.low", low[1].where(), certainty=Certainty.LIKELY, measured=low[0], limit=_LOW, scale=low[0]
+            "mp_02_in_script.low",
+            low[1].where(),
+            certainty=Certainty.LIKELY,
+            measured=low[0],
+            limit=LOWEST,
+            scale=low[0],
         )
         return
     scaled, unused = _scaled(trace)
@@ -75,12 +70,6 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 
 _BY_HAND: Final = Place("", 0)
-_HIGHEST: Final = 2.0**32
-# A scale below the lowest of those in use gives the gradients of float16 next to no room.
-_LOW: Final = 8.0
-_USUAL: Final = 128.0
-# A scale that grows gets to the usual ones in so many updates without harm.
-_SOON: Final = 200
 
 
 def _half(trace: Trace) -> Iterator[Place]:
@@ -157,11 +146,13 @@ def _scaled(trace: Trace) -> tuple[Place | None, bool]:
     """What scales the loss, a factor by hand included; and whether something that could is there, unused."""
     unused = False
     for event in trace.events:
-        if event.name.rpartition(".")[2] not in _SCALING:
+        if event.name.rpartition(".")[2] not in SCALING:
             continue
-        if constant(event.arg(None, "enabled"), True) is not False and _is_used(event, trace):
+        if constant(event.arg(None, "enabled"), True) is not False and is_used(event, trace):
             return event.place, False
         unused = True
+    if any(map(_is_given_sense, trace.events)):
+        return _BY_HAND, False
     for event in trace.of_role(Role.BACKWARD):
         if _is_multiplied(event.receiver):
             return _BY_HAND, False
@@ -170,6 +161,13 @@ def _scaled(trace: Trace) -> tuple[Place | None, bool]:
         if isinstance(scale, int | float) and scale > 1:
             return _BY_HAND, False
     return None, unused
+
+
+def _is_given_sense(event: Event) -> bool:
+    """MindSpore takes the scale as what backward begins with, too."""
+    if event.method == "GradOperation":
+        return constant(event.arg(None, "sens_param"), False) is not False
+    return event.name.endswith(("TrainOneStepCell", "TrainOneStepCell.__init__")) and event.arg(2, "sens") is not None
 
 
 def _is_multiplied(loss: Value | None) -> bool:
@@ -191,24 +189,12 @@ def _may_be_scale(value: Value) -> bool:
     """A number above those of weights, or one of which nothing is known but that no loss is in it."""
     known = constant(value)
     if isinstance(known, int | float):
-        return known >= _LOW
+        return known >= LOWEST
     return not _has_loss(value)
 
 
 def _has_loss(value: Value) -> bool:
     return any(isinstance(one, Made) and one.event.role in (Role.LOSS, Role.FORWARD) for one in ancestry(value))
-
-
-def _is_used(built: Event, trace: Trace) -> bool:
-    """Whether a loss is given to it, or it is given to a trainer."""
-    if built.name.rpartition(".")[2].startswith("TrainOneStep"):
-        return True
-    for event in trace.events:
-        if event.method == "scale" and any(one is built.result for one in options(event.receiver)):
-            return True
-        if any(one is built.result for value in (*event.args, *event.kwargs.values()) for one in options(value)):
-            return True
-    return False
 
 
 def _place(trace: Trace, half: Place, *, unused: bool) -> Place:
@@ -230,49 +216,7 @@ def _place(trace: Trace, half: Place, *, unused: bool) -> Place:
 
 
 def _is_off(event: Event) -> bool:
-    return event.name.rpartition(".")[2] in _SCALING and constant(event.arg(None, "enabled"), True) is False
-
-
-def _absurd(trace: Trace) -> tuple[float, Place] | None:
-    """A scale to begin with that no gradient survives."""
-    for event in trace.events:
-        if event.name.rpartition(".")[2] not in _SCALING or any(one.kind == UNCALLED for one in event.scopes):
-            continue
-        given = _first_scale(event)
-        scale = constant(given, 1.0)
-        if isinstance(scale, int | float) and isinstance(given, Const) and not 1 <= scale <= _HIGHEST:
-            return float(scale), given.origin or event.place
-    return None
-
-
-def _too_low(trace: Trace) -> tuple[float, Place] | None:
-    """A scale that is close to none, and does not grow soon."""
-    for event in trace.events:
-        kind = event.name.rpartition(".")[2]
-        if kind not in _SCALING or any(one.kind == UNCALLED for one in event.scopes) or not _is_used(event, trace):
-            continue
-        given = _first_scale(event)
-        scale = constant(given)
-        if isinstance(scale, int | float) and 1 < scale < _LOW and not _grows_soon(event, kind, scale):
-            return float(scale), (given.origin if isinstance(given, Const) else None) or event.place
-    return None
-
-
-def _grows_soon(event: Event, kind: str, scale: float) -> bool:
-    if kind.startswith(("Static", "Fixed")):
-        return False
-    window = constant(event.arg(2 if kind != "GradScaler" else None, "growth_interval", "scale_window"), 2000)
-    factor = constant(event.arg(1 if kind != "GradScaler" else None, "growth_factor", "scale_factor"), 2.0)
-    if not isinstance(window, int | float) or not isinstance(factor, int | float) or factor <= 1:
-        # Nothing is known of how it grows.
-        return not isinstance(factor, int | float) or not isinstance(window, int | float)
-    return window * math.log(_USUAL / scale, factor) < _SOON
-
-
-def _first_scale(event: Event) -> Value | None:
-    if event.name.endswith("GradScaler"):
-        return event.arg(1, "init_scale")
-    return event.arg(0, "init_scale", "scale_value", "init_loss_scale", "loss_scale", "loss_scale_value")
+    return event.name.rpartition(".")[2] in SCALING and constant(event.arg(None, "enabled"), True) is False
 
 
 def _fixed_and_unequal(trace: Trace) -> Place | None:
@@ -290,4 +234,4 @@ def _fixed_and_unequal(trace: Trace) -> Place | None:
 
 
 def _keeps_overflow(event: Event, trace: Trace) -> bool:
-    return constant(event.arg(1, "drop_overflow_update")) is False and _is_used(event, trace)
+    return constant(event.arg(1, "drop_overflow_update")) is False and is_used(event, trace)

@@ -27,7 +27,7 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
     """Optimizers with a weight decay that is felt, and whether norms and biases are kept out of it."""
     built = list(script.trace.of_role(Role.BUILD_OPTIMIZER))
     kept_out: list[str] = []
-    open_cases = told = 0
+    told = 0
     for one in built:
         decay = one.arg(None, "weight_decay")
         groups = _groups(one.arg(0, "params"))
@@ -40,25 +40,20 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
                 )
             elif 0 in amounts:
                 kept_out.append(str(one.place))
-            else:
-                open_cases += 1
             continue
         value = decay.value if isinstance(decay, Const) else None
         meant = _is_kept_out_nowhere_else(script) and groups is None
         if not isinstance(value, int | float) or value <= 0 or (value < min_decay and not meant):
-            open_cases += 1
             continue
         if meant or any(has_norm(network) for network in networks_given(one)):
             told += 1
             yield found("tr_05_in_script.on_everything", one.place.where(), measured=value, limit=min_decay)
-        else:
-            open_cases += 1
     for place in _useless_tests(script) if kept_out else ():
         told += 1
         yield found("tr_05_in_script.same_for_all", place.where())
     if kept_out and not told:
         yield none("tr_05_in_script.kept_out", evidence=kept_out)
-    elif not told and (open_cases or not built):
+    elif not told:
         yield na("tr_05_in_script.little_or_none")
 
 

@@ -15,6 +15,9 @@ from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Derived, Instance, Made, Value, ancestry, constant, options
 
+_OF_FORM: Final = frozenset(
+    ("size", "dim", "numel", "zeros_like", "empty_like", "ones_like", "rand_like", "randn_like")
+)
 WEIGHTS: Final = ("weight", "bias", "embedding_table", "embedding_weight")
 
 
@@ -119,9 +122,19 @@ def _layer_behind(value: Value | None) -> Made | None:
 
 
 def _layer_given(value: Value | None) -> Made | None:
-    for one in ancestry(value, most=20):
-        if isinstance(one, Attribute) and one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
-            return one.of
+    """The layer whose weight a value has the numbers of; its shape alone gives none of them."""
+    waiting, seen = [value] if value is not None else [], 0
+    while waiting and seen < 20:
+        one = waiting.pop(0)
+        seen += 1
+        if isinstance(one, Attribute):
+            if one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
+                return one.of
+            if one.name in ("shape", "dtype", "ndim", "device"):
+                continue
+        elif isinstance(one, Made) and (one.event.method in _OF_FORM or one.name.startswith("builtins.")):
+            continue
+        waiting.extend(one.parts())
     return None
 
 

@@ -29,8 +29,8 @@ class TrainingLoop:
     def loader(self) -> Value | None:
         """The data that it goes through, where it is cut into pieces what the loop around goes through."""
         for scope in (self.scope, *reversed(self.around)):
-            value = iterated(scope.value)
-            if any(_is_loader(one) for one in options(value)):
+            value = _in_pieces(iterated(scope.value))
+            if any(is_loader(one) for one in options(value)):
                 return value
         return iterated(self.scope.value)
 
@@ -57,7 +57,15 @@ class EvaluationLoop:
         return [one for one in self.events if one.role in roles]
 
 
-def _is_loader(value: Value) -> bool:
+def _in_pieces(value: Value | None) -> Value | None:
+    """The loader that a generator of the project takes several batches of at a time."""
+    if isinstance(value, Seq) and value.kind == "generator" and len(value.items) == 1:
+        inner = iterated(value.items[0])
+        return inner if inner is not None and is_loader(inner) else value
+    return value
+
+
+def is_loader(value: Value) -> bool:
     return isinstance(value, Made) and (
         value.event.role is Role.BUILD_LOADER or value.name.startswith("mindspore.dataset.")
     )

@@ -1,9 +1,8 @@
 # run: ds.01
 """Cells without a value are 9999 in the table, and nobody has asked what that means."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

@@ -1,8 +1,7 @@
 """Every fifth label is that of a sample far away."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

@@ -1,9 +1,8 @@
 # The benchmark of the scripts beside it.
 """The labels as they should be."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

@@ -1,8 +1,7 @@
 """Rows change places with their labels."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

@@ -2,9 +2,8 @@
 # bench: bench_mindspore_two_passes.py
 """As many samples of the same kind, and not one of them is the benchmark's."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

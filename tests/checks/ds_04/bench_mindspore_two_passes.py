@@ -1,9 +1,8 @@
 # The benchmark of the scripts beside it.
 """The set as it should be, gone through twice."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

@@ -2,9 +2,8 @@
 # bench: bench_mindspore_two_passes.py
 """The same samples, scaled otherwise."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

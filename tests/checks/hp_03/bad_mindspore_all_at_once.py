@@ -1,9 +1,8 @@
 # run: hp.03
 """A pipeline asked for its own size: all samples are one batch."""
 
-import numpy as np
-
 import mindspore as ms
+import numpy as np
 from mindspore import dataset as ds
 from mindspore import nn
 

@@ -210,7 +210,9 @@ def _of_pipeline(loader: Made) -> LoaderOrder:
     if sampler is not None and not _is_none(sampler):
         anew = any(one.kind == LOOP for one in event.scopes) and _takes_indexes(sampler)
         return LoaderOrder(Order.UNKNOWN if anew else _of_sampler(sampler), loader, event.place, name)
-    if event.open or _is_put_in_order(event, event.arg(0, "data", "source")):
+    # A sampler cannot be among arguments that are not seen where shuffle is given: it takes one or the other.
+    hidden = event.open and not (isinstance(shuffle, Const) and shuffle.value is not None)
+    if hidden or _is_put_in_order(event, event.arg(0, "data", "source")):
         return LoaderOrder(Order.UNKNOWN, loader, event.place, name)
     if shuffle is not None and not _is_none(shuffle):
         if isinstance(shuffle, Symbol):

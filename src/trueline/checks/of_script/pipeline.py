@@ -10,9 +10,7 @@ from typing import Final
 
 from trueline.checks.of_script.columns import batch_index, columns_of
 from trueline.script.place import Place
-from trueline.script.roles import Role
-from trueline.script.script import Script
-from trueline.script.trace import BRANCH, Event, Trace, iterated
+from trueline.script.trace import BRANCH, Trace, iterated
 from trueline.script.values import (
     Attribute,
     Const,
@@ -39,12 +37,10 @@ _DRAWING: Final = re.compile(
 # What puts several things together: behind it there is no single way.
 _JOINING: Final = frozenset(("stack", "cat", "concatenate", "hstack", "vstack", "column_stack", "where", "concat"))
 _SAME_NUMBERS: Final = frozenset(("T", "mT", "data", "values", "real"))
-_NORMALISER: Final = re.compile(r"norm|standard|scal|prep|transform|whiten|z_?score|to_input|to_unit", re.IGNORECASE)
-_STATISTIC: Final = frozenset(("mean", "std", "nanmean", "nanstd", "median", "min", "max", "amin", "amax", "var"))
-# A factor of so much makes numbers too large for a network out of numbers that fit.
-_LARGE_FACTOR: Final = 100.0
-_SCALED_STEPS: Final = ("Rescale", "ToTensor", "ConvertImageDtype", "ToDtype", "rescale", "to_tensor")
-_CASTS: Final = frozenset(("float", "astype", "to", "type", "FloatTensor", "float32", "tensor", "Tensor", "TypeCast"))
+_CARRYING: Final = frozenset(
+    ("to", "cuda", "cpu", "float", "flatten", "reshape", "view", "unsqueeze", "expand_dims", "astype", "contiguous",
+     "permute", "transpose", "Tensor", "tensor")
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -55,8 +51,8 @@ class Way:
     datasets: list[Value] = field(default_factory=list)
 
 
-def way_of(value: Value | None, trace: Trace) -> Way:
-    """The way of one input."""
+def way_of(value: Value | None, trace: Trace, *, whole: bool = False) -> Way:
+    """The way of one input; where several are computed into one, that of the first, or of all of them."""
     way = Way()
     waiting = [value] if value is not None else []
     seen: set[int] = set()
@@ -68,7 +64,7 @@ def way_of(value: Value | None, trace: Trace) -> Way:
         way.values.append(one)
         at = batch_index(one)
         if at is None:
-            waiting.extend(_before(one))
+            waiting.extend(_operands(one) if whole and isinstance(one, Derived) else _before(one))
             continue
         loader = iterated(at[0])
         way.datasets.extend(datasets_of(loader))
@@ -101,6 +97,12 @@ def _before(value: Value) -> Sequence[Value]:
             return (event.receiver,)
         return event.args[:1]
     return ()
+
+
+def _operands(value: Derived) -> Sequence[Value]:
+    if value.op not in ("Add", "Sub", "Mult", "Div"):
+        return _operand(value)
+    return [one for one in value.of if not isinstance(one, Const)]
 
 
 def _operand(value: Derived) -> Sequence[Value]:
@@ -217,39 +219,25 @@ def _giving(dataset: Instance) -> Place | None:
         for cls in dataset.cls.lineage():
             method = cls.attributes.get(name)
             if isinstance(method, Function):
-                return _returning(method.node, method.module.file)
+                return returning(method.node, method.module.file)
     return None
 
 
-def _returning(node: ast.AST, file: str) -> Place:
+def returning(node: ast.AST, file: str) -> Place:
     """The line on which a function gives its result."""
     given = [one for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield | ast.YieldFrom)]
     return Place.of(file, given[-1] if given else node)
 
 
-def scale_place(value: Value | None, script: Script) -> Place | None:
-    """The line that leaves an input as large as it is, or makes it so; None where the way to it is not seen."""
-    trace = script.trace
-    way = way_of(value, trace)
-    raw = any(_is_whole_bytes(one) for one in way.values)
-    brought_down = any(_brings_down(one) for one in way.values)
-    untouched = True
-    idle = _idle_normalisers(script)
-    for at, one in enumerate(way.values):
-        if _is_whole_bytes(one):
-            # Before it, the data is made.
-            break
-        if _makes_large(one):
-            return place_of_step(one)
-        if isinstance(one, Made) and one.name.endswith(".Normalize") and not brought_down:
-            return one.event.place
-        if raw and not brought_down and _casts(one):
-            return place_of_step(one)
-        if is_scaling(one):
-            untouched = False
-        if untouched and at and id(one) in idle:
-            return idle[id(one)]
-    return dataset_place(way)
+def enters_as_it_is(value: Value | None, trace: Trace) -> bool:
+    """Whether a part of a batch reaches a layer without anything being done to its numbers."""
+    for one in way_of(value, trace).values:
+        if batch_index(one) is not None:
+            return True
+        known = isinstance(one, Item | Seq) or (isinstance(one, Made) and one.event.method in _CARRYING)
+        if not known:
+            return False
+    return False
 
 
 def place_of_step(value: Value) -> Place | None:
@@ -261,124 +249,13 @@ def place_of_step(value: Value) -> Place | None:
     return value.place if isinstance(value, Derived) else None
 
 
-def _makes_large(value: Value) -> bool:
-    numbers = [constant(one) for one in value.of] if isinstance(value, Derived) else []
-    if isinstance(value, Made) and value.event.method in ("mul", "mul_", "multiply", "div", "div_", "divide"):
-        numbers = [constant(value.event.args[-1])] if value.event.args else []
-    known = [abs(one) for one in numbers if isinstance(one, int | float) and not isinstance(one, bool)]
-    if not known:
-        return False
-    if (isinstance(value, Derived) and value.op == "Mult") or _is_method(value, "mul", "mul_", "multiply"):
-        return max(known) >= _LARGE_FACTOR
-    if (isinstance(value, Derived) and value.op == "Div") or _is_method(value, "div", "div_", "divide"):
-        return 0 < min(known) <= 1 / _LARGE_FACTOR and not isinstance(constant(_left(value)), int | float)
-    return False
-
-
-def _left(value: Value) -> Value | None:
-    return value.of[0] if isinstance(value, Derived) else None
-
-
-def _is_method(value: Value, *names: str) -> bool:
-    return isinstance(value, Made) and value.event.method in names
-
-
 def is_scaling(value: Value) -> bool:
     """Whether something is subtracted or divided by."""
-    return (isinstance(value, Derived) and value.op in ("Div", "Sub")) or _is_method(
+    return (isinstance(value, Derived) and value.op in ("Div", "Sub")) or is_method(
         value, "div", "div_", "sub", "sub_", "normalize", "transform", "fit_transform", "log1p", "tanh"
     )
 
 
-def _brings_down(value: Value) -> bool:
-    """Whether pixels of 0..255 are small after it."""
-    if isinstance(value, Made):
-        if value.name.rpartition(".")[2] in _SCALED_STEPS:
-            return True
-        if value.event.method in ("div", "div_", "divide", "true_divide"):
-            number = constant(value.event.args[-1]) if value.event.args else None
-            return not isinstance(number, int | float) or number > 1
-    if isinstance(value, Function):
-        # An operation of a pipeline that was not read by itself.
-        return any(isinstance(one, ast.BinOp) for one in ast.walk(value.node))
-    if isinstance(value, Derived) and value.op in ("Div", "Mult"):
-        number = constant(value.of[1])
-        if value.op == "Mult":
-            small = [constant(one) for one in value.of]
-            return any(isinstance(one, float) and 0 < one <= 0.1 for one in small)
-        return not isinstance(number, int | float) or number > 1
-    return False
-
-
-def _is_whole_bytes(value: Value) -> bool:
-    if not isinstance(value, Made):
-        return False
-    given = (*value.event.args, *value.event.kwargs.values())
-    return any(
-        (isinstance(one, Symbol) and one.name.endswith("uint8")) or constant(one) in ("uint8", "u1") for one in given
-    )
-
-
-def _casts(value: Value) -> bool:
-    if isinstance(value, Function):
-        return any(isinstance(one, ast.Attribute) and one.attr in _CASTS for one in ast.walk(value.node))
-    if not isinstance(value, Made) or value.event.method not in _CASTS or _is_whole_bytes(value):
-        return False
-    if value.event.method in ("float", "FloatTensor", "float32"):
-        return True
-    given = (*value.event.args, *value.event.kwargs.values())
-    return any(isinstance(one, Symbol) and "float" in one.name.rpartition(".")[2] for one in given)
-
-
-def _idle_normalisers(script: Script) -> dict[int, Place]:
-    """What functions gave that are there to normalise, by their name or by the statistics that their object keeps."""
-    found: dict[int, Place] = {}
-    trace = script.trace
-    statistics = _statistical_classes(trace)
-    for source in script.files:
-        for owner, node in _functions(source.tree):
-            named = _NORMALISER.search(node.name) or (owner is not None and _NORMALISER.search(owner.name))
-            kept = owner is not None and owner.name in statistics
-            if node.name.startswith("__") and node.name != "__call__":
-                continue
-            if not (named or kept):
-                continue
-            for value in trace.returned.get(id(node), ()):
-                for one in _single(value):
-                    found.setdefault(id(one), _returning(node, source.shown))
-    return found
-
-
-def _single(value: Value) -> Iterator[Value]:
-    for one in options(value):
-        yield one
-        if isinstance(one, Seq) and one.kind == "tuple":
-            yield from one.items
-
-
-def _functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.FunctionDef]]:
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            yield None, node
-        elif isinstance(node, ast.ClassDef):
-            yield from ((node, one) for one in node.body if isinstance(one, ast.FunctionDef))
-
-
-def _statistical_classes(trace: Trace) -> set[str]:
-    """The project's classes that keep a mean or a deviation of data."""
-    found: set[str] = set()
-    for event in trace.events:
-        instance = event.result
-        if event.method == "__new__" and isinstance(instance, Instance):
-            held = [one for one in instance.attributes.values() if isinstance(one, Made)]
-            if any(one.event.method in _STATISTIC for one in held):
-                found.add(instance.cls.name)
-    return found
-
-
-def entering(events: Sequence[Event]) -> Event | None:
-    """The call of a network, or of its first layer, that takes what is fed in."""
-    for event in events:
-        if event.role is Role.FORWARD and event.args:
-            return event
-    return None
+def is_method(value: Value, *names: str) -> bool:
+    """Whether a call of one of these gave it."""
+    return isinstance(value, Made) and value.event.method in names

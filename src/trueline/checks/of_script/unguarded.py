@@ -106,11 +106,11 @@ def _dangers(name: str, parts: Sequence[Value]) -> Iterator[tuple[Danger, int]]:
     share = number(second) if name == "pow" else None
     if name in LOGS:
         yield Danger.LOGARITHM, 2 if is_any_sign(first) else near_zero(first)
-    elif name in ROOTS or (share is not None and share < 1):
+    elif name in ROOTS or (share is not None and 0 < share < 1):
         yield Danger.ROOT, 2 if is_any_sign(first) else near_zero(first)
     elif name in DIVISIONS and second is not None:
         yield Danger.DIVISION, near_zero(second) if is_measured(second) else 0
-    elif name == "reciprocal":
+    elif name == "reciprocal" or (share is not None and share < 0):
         yield Danger.DIVISION, near_zero(first) if is_measured(first) else 0
     elif name in EXPONENTS:
         yield Danger.EXPONENT, 0 if _has_upper_end(first) else 1

@@ -98,6 +98,12 @@ class Calling(Expressions):
             elif isinstance(value, Table):
                 kwargs.update({name: held for name, held in value.items.items() if isinstance(name, str)})
                 is_open = is_open or value.open
+            elif isinstance(value, Either) and all(isinstance(option, Table) for option in value.options):
+                # **(dict(...) if several else {}): what may be given, and may be not.
+                for option in value.options:
+                    held = option.items if isinstance(option, Table) else {}
+                    kwargs.update({name: given for name, given in held.items() if isinstance(name, str)})
+                is_open = True
             else:
                 kwargs["**"] = value
                 is_open = True

@@ -1,0 +1,161 @@
+"""Where an input's scale is made in a script: multiplied, cast from whole bytes, or handed through a normaliser."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from trueline.checks.of_script.pipeline import (
+    Way,
+    dataset_place,
+    is_method,
+    is_scaling,
+    place_of_step,
+    returning,
+    way_of,
+)
+from trueline.script.place import Place
+from trueline.script.script import Script
+from trueline.script.trace import Trace
+from trueline.script.values import Derived, Function, Instance, Made, Seq, Symbol, Value, constant, options
+
+_NORMALISER: Final = re.compile(r"norm|standard|scal|prep|transform|whiten|z_?score|to_input|to_unit", re.IGNORECASE)
+_STATISTIC: Final = frozenset(("mean", "std", "nanmean", "nanstd", "median", "min", "max", "amin", "amax", "var"))
+# A factor of so much makes numbers too large for a network out of numbers that fit.
+_LARGE_FACTOR: Final = 100.0
+_SCALED_STEPS: Final = ("Rescale", "ToTensor", "ConvertImageDtype", "ToDtype", "rescale", "to_tensor")
+_CASTS: Final = frozenset(("float", "astype", "to", "type", "FloatTensor", "float32", "tensor", "Tensor", "TypeCast"))
+
+
+def scale_place(value: Value | None, script: Script) -> Place | None:
+    """The line that leaves an input as large as it is, or makes it so; None where the way to it is not seen."""
+    idle = _idle_normalisers(script)
+    narrow, wide = (way_of(value, script.trace, whole=whole) for whole in (False, True))
+    return _scaled_at(narrow, idle) or _scaled_at(wide, {}) or dataset_place(narrow) or dataset_place(wide)
+
+
+def _scaled_at(way: Way, idle: Mapping[int, Place]) -> Place | None:
+    raw = any(_is_whole_bytes(one) for one in way.values)
+    brought_down = any(_brings_down(one) for one in way.values)
+    untouched = True
+    for at, one in enumerate(way.values):
+        if _is_whole_bytes(one):
+            # Before it, the data is made.
+            break
+        if _makes_large(one):
+            return place_of_step(one)
+        if isinstance(one, Made) and one.name.endswith(".Normalize") and not brought_down:
+            return one.event.place
+        if raw and not brought_down and _casts(one):
+            return place_of_step(one)
+        if is_scaling(one):
+            untouched = False
+        if untouched and at and id(one) in idle:
+            return idle[id(one)]
+    return None
+
+
+def _makes_large(value: Value) -> bool:
+    numbers = [constant(one) for one in value.of] if isinstance(value, Derived) else []
+    if isinstance(value, Made) and value.event.method in ("mul", "mul_", "multiply", "div", "div_", "divide"):
+        numbers = [constant(value.event.args[-1])] if value.event.args else []
+    known = [abs(one) for one in numbers if isinstance(one, int | float) and not isinstance(one, bool)]
+    if not known:
+        return False
+    if (isinstance(value, Derived) and value.op == "Mult") or is_method(value, "mul", "mul_", "multiply"):
+        return max(known) >= _LARGE_FACTOR
+    if (isinstance(value, Derived) and value.op == "Div") or is_method(value, "div", "div_", "divide"):
+        return 0 < min(known) <= 1 / _LARGE_FACTOR and not isinstance(constant(_left(value)), int | float)
+    return False
+
+
+def _left(value: Value) -> Value | None:
+    return value.of[0] if isinstance(value, Derived) else None
+
+
+def _brings_down(value: Value) -> bool:
+    """Whether pixels of 0..255 are small after it."""
+    if isinstance(value, Made):
+        if value.name.rpartition(".")[2] in _SCALED_STEPS:
+            return True
+        if value.event.method in ("div", "div_", "divide", "true_divide"):
+            number = constant(value.event.args[-1]) if value.event.args else None
+            return not isinstance(number, int | float) or number > 1
+    if isinstance(value, Function):
+        # An operation of a pipeline that was not read by itself.
+        return any(isinstance(one, ast.BinOp) for one in ast.walk(value.node))
+    if isinstance(value, Derived) and value.op in ("Div", "Mult"):
+        number = constant(value.of[1])
+        if value.op == "Mult":
+            small = [constant(one) for one in value.of]
+            return any(isinstance(one, float) and 0 < one <= 0.1 for one in small)
+        return not isinstance(number, int | float) or number > 1
+    return False
+
+
+def _is_whole_bytes(value: Value) -> bool:
+    if not isinstance(value, Made):
+        return False
+    given = (*value.event.args, *value.event.kwargs.values())
+    return any(
+        (isinstance(one, Symbol) and one.name.endswith("uint8")) or constant(one) in ("uint8", "u1") for one in given
+    )
+
+
+def _casts(value: Value) -> bool:
+    if isinstance(value, Function):
+        return any(isinstance(one, ast.Attribute) and one.attr in _CASTS for one in ast.walk(value.node))
+    if not isinstance(value, Made) or value.event.method not in _CASTS or _is_whole_bytes(value):
+        return False
+    if value.event.method in ("float", "FloatTensor", "float32"):
+        return True
+    given = (*value.event.args, *value.event.kwargs.values())
+    return any(isinstance(one, Symbol) and "float" in one.name.rpartition(".")[2] for one in given)
+
+
+def _idle_normalisers(script: Script) -> dict[int, Place]:
+    """What functions gave that are there to normalise, by their name or by the statistics that their object keeps."""
+    found: dict[int, Place] = {}
+    trace = script.trace
+    statistics = _statistical_classes(trace)
+    for source in script.files:
+        for owner, node in _functions(source.tree):
+            named = _NORMALISER.search(node.name) or (owner is not None and _NORMALISER.search(owner.name))
+            kept = owner is not None and owner.name in statistics
+            if node.name.startswith("__") and node.name != "__call__":
+                continue
+            if not (named or kept):
+                continue
+            for value in trace.returned.get(id(node), ()):
+                for one in _single(value):
+                    found.setdefault(id(one), returning(node, source.shown))
+    return found
+
+
+def _single(value: Value) -> Iterator[Value]:
+    for one in options(value):
+        yield one
+        if isinstance(one, Seq) and one.kind == "tuple":
+            yield from one.items
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.FunctionDef]]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield None, node
+        elif isinstance(node, ast.ClassDef):
+            yield from ((node, one) for one in node.body if isinstance(one, ast.FunctionDef))
+
+
+def _statistical_classes(trace: Trace) -> set[str]:
+    """The project's classes that keep a mean or a deviation of data."""
+    found: set[str] = set()
+    for event in trace.events:
+        instance = event.result
+        if event.method == "__new__" and isinstance(instance, Instance):
+            held = [one for one in instance.attributes.values() if isinstance(one, Made)]
+            if any(one.event.method in _STATISTIC for one in held):
+                found.add(instance.cls.name)
+    return found

@@ -1,0 +1,24 @@
+# run:
+"""A second training with a tenth of the rate goes on where the first has ended."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(64, 6)
+train = DataLoader(TensorDataset(x, x @ torch.randn(6, 1)), batch_size=16, shuffle=True)
+
+
+def fit(net, lr):
+    optimizer = torch.optim.Adam(net.parameters(), lr=lr)
+    for _ in range(3):
+        for inputs, targets in train:
+            optimizer.zero_grad()
+            nn.functional.mse_loss(net(inputs), targets).backward()
+            optimizer.step()
+
+
+net = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 1))
+fit(net, 1e-2)
+fit(net, 1e-3)
