@@ -134,3 +134,14 @@ def test_a_changed_line_breaks_one_item_at_that_line(
     found = [one for one in findings if one.conclusion is Conclusion.FOUND and one.because is None]
     assert {one.code for one in found} == {code}, [one.message.text("en") for one in found]
     assert any(abs((one.where.line or 0) - line) <= 1 and BOTH in one.extra["by"] for one in found)
+
+
+def test_a_port_is_held_against_the_numbers_of_its_benchmark(tmp_path: Path) -> None:
+    text = CELLS.read_text("utf-8").replace("learning_rate=0.1", "learning_rate=0.02")
+    path = tmp_path / "port.py"
+    path.write_text(text, "utf-8")
+    assert told(read_script([path]), read_script([FLAT])) == []
+    path.write_text(text.replace("5, 8, 32, 3", "5, 8, 512, 3"), "utf-8")
+    assert [one.split()[0] for one in told(read_script([path]), read_script([FLAT]))] == ["hp.03"]
+    path.write_text(text.replace("learning_rate=0.02", "learning_rate=2"), "utf-8")
+    assert [one.split()[0] for one in told(read_script([path]), read_script([FLAT]))] == ["hp.01"]
