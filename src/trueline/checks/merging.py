@@ -13,7 +13,6 @@ ALSO: Final = "also"
 _OF_SCRIPT: Final = "script"
 # A script names the line, alone or with what a run has measured.
 _PLACING: Final = (_OF_SCRIPT, "script + run")
-_OF_BOTH_SCRIPTS: Final = "script + bench_script"
 
 
 def once(findings: Sequence[Finding]) -> list[Finding]:
@@ -83,9 +82,6 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
 def _together(first: Finding, second: Finding) -> Finding:
     ways = [*str(first.extra.get(BY, "")).split(", "), str(second.extra.get(BY, ""))]
     own, other = first.where, second.where
-    if first.extra.get(BY) == _OF_SCRIPT and second.extra.get(BY) == _OF_BOTH_SCRIPTS:
-        # Beside a benchmark the line is known that differs; alone, one of those that the fault shows in.
-        own = replace(own, file=other.file, line=other.line)
     where = replace(
         own,
         step=own.step if own.step is not None else other.step,
