@@ -45,6 +45,16 @@ def test_a_project_that_is_written_otherwise_breaks_nothing(path: Path) -> None:
 
 
 FLAT = PROJECTS / "torch" / "flat_blobs" / "train.py"
+CELLS = PROJECTS / "mindspore" / "blob_mlp_flat" / "train.py"
+
+
+def changed(original: Path, folder: Path, before: str, after: str) -> tuple[Script, Script]:
+    """The script with one passage changed, and the original."""
+    text = original.read_text("utf-8")
+    assert before in text
+    path = folder / "train.py"
+    path.write_text(text.replace(before, after, 1), "utf-8")
+    return read_script([path]), read_script([original])
 
 
 @pytest.mark.parametrize(
@@ -71,33 +81,67 @@ FLAT = PROJECTS / "torch" / "flat_blobs" / "train.py"
     ],
 )
 def test_an_honest_change_of_a_line_breaks_nothing(tmp_path: Path, before: str, after: str) -> None:
-    text = FLAT.read_text("utf-8")
-    assert before in text
-    path = tmp_path / "train.py"
-    path.write_text(text.replace(before, after, 1), "utf-8")
-    assert told(read_script([path]), read_script([FLAT])) == []
+    assert told(*changed(FLAT, tmp_path, before, after)) == []
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "code"),
+    ("before", "after"),
     [
-        ("nn.Dropout(0.1)", "nn.Dropout(0.9)", "api.01"),
-        ("    nn.ReLU(),\n    nn.Dropout(0.1),\n", "    nn.Dropout(0.1),\n", "cg.03"),
-        ("lr=0.02, momentum", "lr=0.2, momentum", "hp.01"),
-        ("EPOCHS = 4", "EPOCHS = 1", "hp.02"),
-        ("BATCH = 32", "BATCH = 256", "hp.03"),
-        ("x_val = (x_val - mu) / sigma", "x_val = x_val", "dp.02"),
-        ("torch.softmax(out, dim=1)", "torch.softmax(out, dim=0)", "tr.11"),
-        ("x_train, y_train = points[:800], labels[:800]", "x_train, y_train = points[:600], labels[:600]", "ds.04"),
+        ("nn.Dense(DIM, 48)", "nn.Dense(in_channels=DIM, out_channels=48, has_bias=True)"),
+        ("learning_rate=0.1, momentum=0.9", "learning_rate=1e-1, momentum=0.9, nesterov=False"),
+        ("x_tr.mean(0), x_tr.std(0)", "x_tr.mean(axis=0), x_tr.std(axis=0)"),
+        ("logits.argmax(axis=1)", "logits.argmax(1)"),
+        ("ms.set_seed(11)\n", "ms.set_seed(12)\n"),
+        ("net.set_train(True)", "net.set_train()"),
+        ("range(EPOCHS)", "range(1, EPOCHS + 1)"),
+        ("logits = net(x)\n    return loss_fn(logits, y), logits", "out = net(x)\n    return loss_fn(out, y), out"),
+        (
+            "centers[c] + 0.6 * rng.normal(size=(per_class, DIM))",
+            "0.6 * rng.normal(size=(per_class, DIM)) + centers[c]",
+        ),
     ],
 )
-def test_a_changed_line_breaks_one_item_at_that_line(tmp_path: Path, before: str, after: str, code: str) -> None:
-    text = FLAT.read_text("utf-8")
-    assert before in text
-    path = tmp_path / "train.py"
-    path.write_text(text.replace(before, after, 1), "utf-8")
+def test_an_honest_change_of_a_line_of_mindspore_breaks_nothing(tmp_path: Path, before: str, after: str) -> None:
+    assert told(*changed(CELLS, tmp_path, before, after)) == []
+
+
+BROKEN = [
+    (FLAT, "nn.Dropout(0.1)", "nn.Dropout(0.9)", "api.01"),
+    (FLAT, "    nn.ReLU(),\n    nn.Dropout(0.1),\n", "    nn.Dropout(0.1),\n", "cg.03"),
+    (FLAT, "lr=0.02, momentum", "lr=0.2, momentum", "hp.01"),
+    (FLAT, "EPOCHS = 4", "EPOCHS = 1", "hp.02"),
+    (FLAT, "BATCH = 32", "BATCH = 256", "hp.03"),
+    (FLAT, "x_val = (x_val - mu) / sigma", "x_val = x_val", "dp.02"),
+    (FLAT, "torch.softmax(out, dim=1)", "torch.softmax(out, dim=0)", "tr.11"),
+    (FLAT, "points[:800], labels[:800]", "points[:600], labels[:600]", "ds.04"),
+    (CELLS, "nn.Dropout(p=0.1)", "nn.Dropout(p=0.6)", "api.01"),
+    (CELLS, "    nn.ReLU(),\n", "", "cg.03"),
+    (CELLS, "learning_rate=0.1", "learning_rate=2.5", "hp.01"),
+    (CELLS, "BS, EPOCHS = 5, 8, 32, 3", "BS, EPOCHS = 5, 8, 32, 30", "hp.02"),
+    (CELLS, "return loss_fn(logits, y), logits", "return loss_fn(ops.stop_gradient(logits), y), logits", "tr.02"),
+]
+
+
+@pytest.mark.parametrize(
+    ("original", "before", "after", "code"), BROKEN, ids=lambda one: one if isinstance(one, str) else ""
+)
+def test_a_changed_line_breaks_one_item_at_that_line(
+    tmp_path: Path, original: Path, before: str, after: str, code: str
+) -> None:
+    text = original.read_text("utf-8")
     line = text[: text.index(before)].count("\n") + 1
-    found = [one for one in asked(read_script([path]), read_script([FLAT])) if one.conclusion is Conclusion.FOUND]
-    assert [one.code for one in found if one.because is None] == [code]
-    assert abs((found[0].where.line or 0) - line) <= 1
-    assert BOTH in found[0].extra["by"]
+    findings = asked(*changed(original, tmp_path, before, after))
+    found = [one for one in findings if one.conclusion is Conclusion.FOUND and one.because is None]
+    assert {one.code for one in found} == {code}, [one.message.text("en") for one in found]
+    assert any(abs((one.where.line or 0) - line) <= 1 and BOTH in one.extra["by"] for one in found)
+
+
+def test_a_port_is_held_against_the_numbers_of_its_benchmark(tmp_path: Path) -> None:
+    text = CELLS.read_text("utf-8").replace("learning_rate=0.1", "learning_rate=0.02")
+    path = tmp_path / "port.py"
+    path.write_text(text, "utf-8")
+    assert told(read_script([path]), read_script([FLAT])) == []
+    path.write_text(text.replace("5, 8, 32, 3", "5, 8, 512, 3"), "utf-8")
+    assert [one.split()[0] for one in told(read_script([path]), read_script([FLAT]))] == ["hp.03"]
+    path.write_text(text.replace("learning_rate=0.02", "learning_rate=2"), "utf-8")
+    assert [one.split()[0] for one in told(read_script([path]), read_script([FLAT]))] == ["hp.01"]

@@ -61,11 +61,8 @@ class Placing:
         felt = self._felt(one)
         if felt is not None:
             return felt
-        if (
-            one.kind is Kind.MISSING
-            and one.owner is not None
-            and self._is_deleted(one.bench.place if one.bench else None)
-        ):
+        deleted = one.kind is Kind.MISSING and one.bench is not None and self._is_deleted(one.bench.place)
+        if deleted and one.owner is not None and not one.owner[0].in_chain:
             return one.owner[0].place
         places = list(dict.fromkeys(self._candidates(one)))
         changed = next((place for place in places if self._is_changed(place)), None)

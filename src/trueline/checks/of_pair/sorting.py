@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from trueline.checks.of_pair.across import numbers_apart
 from trueline.checks.of_pair.comparing import compared
 from trueline.checks.of_pair.difference import Difference, Kind
 from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, means, sharing
@@ -37,7 +38,8 @@ class Broken:
 def broken_items(script: Script, bench: Script) -> Sequence[Broken]:
     """What a script breaks against its benchmark's, each place of an item once."""
     if not script.frameworks & bench.frameworks:
-        return ()
+        apart = numbers_apart(script, bench)
+        return [Broken(code, one, one.mine.place) for code, one in apart if one.mine is not None and one.mine.place]
     around = Surroundings(compared(script, bench))
     placing = Placing(around)
     told: dict[tuple[str, int], Broken] = {}
