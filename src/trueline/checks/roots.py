@@ -10,6 +10,7 @@ from trueline.model.finding import Conclusion, Finding, Where
 
 _BY: Final = "by"
 _SCRIPT: Final = "script"
+_READ: Final = (_SCRIPT, "script + run")
 _BOTH_SCRIPTS: Final = "script + bench_script"
 
 
@@ -31,6 +32,12 @@ def _happened(root: Finding, other: Finding) -> bool:
 
 def _is_read(one: Finding) -> bool:
     return one.extra.get("by") == "script"
+
+
+def _compared(root: Finding, other: Finding) -> bool:
+    """The other one is only a difference from the benchmark's script."""
+    del root
+    return other.extra.get(_BY) == _BOTH_SCRIPTS
 
 
 def _same_line(root: Where, other: Where) -> bool:
@@ -80,6 +87,7 @@ RULES: Final[Sequence[Rule]] = (
         for root in ("ds.01", "ds.02", "ds.03", "tr.10", "tr.07", "dp.01", "dp.02", "dp.04", "dp.05")
     ),
     Rule("ds.02", "tr.10", None, _happened),
+    Rule("ds.02", "ds.01", _same_line),
     # Weights that are zero, or lost on the way, give gradients that are zero.
     Rule("cg.02", "wi.01"),
     Rule("cg.03", "wi.01"),
@@ -114,6 +122,10 @@ RULES: Final[Sequence[Rule]] = (
     Rule("mp.01", "cg.04", _began_before, said=_WITHOUT_END),
     Rule("cg.04", "mp.01", _seen_later),
     Rule("cg.04", "ds.01", _seen_later),
+    # Weights that go into another network make two networks of the benchmark's one.
+    Rule("tr.06", "wi.02", None, _compared),
+    # A penalty that is wrong makes the loss another one than the benchmark's.
+    Rule("cg.04", "mp.04", None, _compared),
     Rule("hp.01", "dp.01", _not_later, _happened),
     # Gradients that were never cleared, or clipped while scaled, throw the training as a high rate does.
     Rule("hp.01", "tr.01", None, _happened),
@@ -153,7 +165,7 @@ def _with_root(one: Finding, found: Sequence[Finding], rules: Sequence[Rule]) ->
 
 def _tells_it_itself(root: Finding, other: Finding) -> bool:
     """What a script shows by itself to be wrong on a line is why it differs there from the benchmark's."""
-    if root.extra.get(_BY) != _SCRIPT or other.extra.get(_BY) != _BOTH_SCRIPTS or root.because is not None:
+    if root.extra.get(_BY) not in _READ or other.extra.get(_BY) != _BOTH_SCRIPTS or root.because is not None:
         return False
     same = (root.where.file, root.where.line) == (other.where.file, other.where.line)
     return same and root.where.line is not None and root.code != other.code

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.gradient_sums import never_ending_sums
 from trueline.checks.of_script.gradients import cleared_at
+from trueline.checks.of_script.networks import networks_given, parts_of
 from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.script import Script
 from trueline.script.trace import Event
-from trueline.script.values import Value, options
+from trueline.script.values import Made, Value, options
 
 
 @check("tr.01")
@@ -32,7 +33,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     for loop in loops:
         clearings = list(cleared_at(iter(loop.events)))
         for step in loop.of(Role.STEP, Role.SCALER_STEP):
-            optimizer = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
+            optimizer = _optimizer_of(step)
             early = _too_early(step, loop, clearings)
             if early is not None and (early.place.file, early.place.line) not in told:
                 told.add((early.place.file, early.place.line))
@@ -54,6 +55,10 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield none("tr_01_in_script.cleared", evidence=cleared)
 
 
+def _optimizer_of(step: Event) -> Value | None:
+    return step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
+
+
 def _accumulates(loop: TrainingLoop) -> bool:
     """Only torch keeps gradients from one backward to the next."""
     return any(not one.implied for one in loop.of(Role.BACKWARD)) and bool(loop.of(Role.STEP, Role.SCALER_STEP))
@@ -62,10 +67,24 @@ def _accumulates(loop: TrainingLoop) -> bool:
 def _is_covered(optimizer: Value | None, clearings: Sequence[tuple[Event, Value | None]]) -> bool:
     wanted = {id(one) for one in options(optimizer)}
     for _, of in clearings:
-        if of is None or not is_optimizer(of) or is_network(of):
-            # By hand, by the network, or by something of which nothing is known.
+        if of is not None and is_network(of):
+            if _may_hold(optimizer, of):
+                return True
+        elif of is None or not is_optimizer(of):
+            # By hand, or by something of which nothing is known.
             return True
         if wanted & {id(one) for one in options(of)}:
+            return True
+    return False
+
+
+def _may_hold(optimizer: Value | None, network: Value) -> bool:
+    """Whether an optimizer has weights of a network, or nobody knows which weights it has."""
+    for one in options(optimizer):
+        built = one.event if isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER else None
+        given = [part for part in networks_given(built) if is_network(part)] if built is not None else []
+        held = {id(part) for other in given for part in parts_of(other)}
+        if not held or any(id(part) in held for part in parts_of(network)):
             return True
     return False
 
@@ -75,9 +94,10 @@ def _too_early(step: Event, loop: TrainingLoop, clearings: Sequence[tuple[Event,
     backward = _before(step, loop.of(Role.BACKWARD))
     if backward is None or step.conditional_within(loop.scope) or backward.index > step.index:
         return None
-    wanted = {id(one) for one in options(step.arg(0) if step.role is Role.SCALER_STEP else step.receiver)}
+    wanted = {id(one) for one in options(_optimizer_of(step))}
     for event, of in clearings:
-        own = of is not None and (is_network(of) or bool(wanted & {id(one) for one in options(of)}))
+        own = of is not None and bool(wanted & {id(one) for one in options(of)})
+        own = own or (of is not None and is_network(of) and _may_hold(_optimizer_of(step), of))
         if own and backward.index < event.index < step.index and not event.conditional_within(loop.scope):
             return event
     return None

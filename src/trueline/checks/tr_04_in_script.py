@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
+from trueline.checks.of_script.rounds import out_of_rounds
 from trueline.model.finding import Finding
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
@@ -57,6 +58,9 @@ def from_script(script: Script) -> Iterator[Finding]:
         early = _too_early(own, trace)
         if early is not None:
             yield found("tr_04_in_script.before_optimizer", early.place.where())
+        elif (wrong := out_of_rounds(one, own, training_loops(trace))) is not None:
+            kind = one.name.rpartition(".")[2]
+            yield found("tr_04_in_script.out_of_rounds", wrong.place.where(), kind=kind, built=one.place.line)
         else:
             stepped.append(str(own[0].place))
     if stepped:

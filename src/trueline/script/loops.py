@@ -30,7 +30,7 @@ class TrainingLoop:
         """The data that it goes through, where it is cut into pieces what the loop around goes through."""
         for scope in (self.scope, *reversed(self.around)):
             value = _in_pieces(iterated(scope.value))
-            if any(_is_loader(one) for one in options(value)):
+            if any(is_loader(one) for one in options(value)):
                 return value
         return iterated(self.scope.value)
 
@@ -61,11 +61,11 @@ def _in_pieces(value: Value | None) -> Value | None:
     """The loader that a generator of the project takes several batches of at a time."""
     if isinstance(value, Seq) and value.kind == "generator" and len(value.items) == 1:
         inner = iterated(value.items[0])
-        return inner if inner is not None and _is_loader(inner) else value
+        return inner if inner is not None and is_loader(inner) else value
     return value
 
 
-def _is_loader(value: Value) -> bool:
+def is_loader(value: Value) -> bool:
     return isinstance(value, Made) and (
         value.event.role is Role.BUILD_LOADER or value.name.startswith("mindspore.dataset.")
     )
