@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,10 @@ def test_nothing_found_ends_with_0(project: Path) -> None:
     told = answer("train.py")
     assert told["exit"] == 0
     assert next(one for one in told["items"] if one["code"] == "dp.03")["conclusion"] == "none"
+
+
+def test_codes_are_taken_in_capitals_too(project: Path) -> None:
+    assert lines(answer("train.py", "--select", "DP.03"), "dp.03") == [("train.py", LINE)]
 
 
 def test_every_item_ends_in_one_of_three_words(project: Path) -> None:
@@ -223,6 +228,29 @@ def test_a_script_that_is_another_by_now_is_told(recorded: Path, tmp_path: Path)
     changed.write_text(SHUFFLED, "utf-8")
     assert [str(changed) in note for note in answer(changed, recorded / "run")["notes"]] == [True]
     assert answer(recorded / "train.py", recorded / "run")["notes"] == []
+
+
+def test_a_run_of_another_script_is_told(recorded: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(SHUFFLED, "utf-8")
+    (note,) = answer(other, recorded / "run")["notes"]
+    assert "train.py" in note
+
+
+@pytest.mark.parametrize("name", ["params.json", "modules.json"])
+def test_a_damaged_run_is_one_line(recorded: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(recorded / "run", tmp_path / "run")
+    damaged = tmp_path / "run" / "rank-00000" / name
+    damaged.write_bytes(damaged.read_bytes()[:20])
+    refused(call("check", tmp_path / "run"), name)
+
+
+def test_a_script_that_leads_too_far_is_told_and_the_rest_is_read(project: Path) -> None:
+    deep = "from torch import nn\n\nclass Net(nn.Module):\n    def __init__(self, deep):\n        super().__init__()\n"
+    deep += "        self.parts = nn.ModuleList([Net(deep - 1), Net(deep - 1)] if deep else [])\n\nNet(30)\n"
+    (project / "deep.py").write_text(deep, "utf-8")
+    (note,) = answer("deep.py")["notes"]
+    assert "deep.py" in note
 
 
 def test_the_files_that_are_written(project: Path) -> None:

@@ -14,13 +14,14 @@ TRAIN = """
 import sys
 import torch
 
-def train(epochs, zero=True, counted=None):
+def train(epochs, zero=True, counted=None, frozen=0):
     x = torch.randn(32, 4)
     data = torch.utils.data.TensorDataset(x, (x[:, 0] > 0).long())
     loader = torch.utils.data.DataLoader(data, 8, shuffle=True)
     net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     for epoch in range(epochs):
+        net[0].requires_grad_(epoch >= frozen)
         for x, y in loader:
             if zero:
                 optimizer.zero_grad()
@@ -42,6 +43,9 @@ def test_a_healthy_function(check_training):
     filled = check_training(train, 100, counted=counted, steps=6)
     assert 6 <= len(counted) <= 7
     assert any(row.conclusion == "none" for row in filled.rows)
+
+def test_layers_that_are_frozen_at_first(check_training):
+    check_training(train, 100, frozen=3, steps=6)
 
 def test_a_faulty_function(check_training):
     check_training(train, 3, zero=False)
@@ -123,6 +127,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     "name",
     [
         "test_a_healthy_function",
+        "test_layers_that_are_frozen_at_first",
         "test_a_fault_that_is_ignored",
         "test_a_script_leaves_the_process_as_it_was",
         "test_what_the_training_raises_is_its_own",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from trueline.checks.check import Check
 from trueline.checks.listing import all_checks, codes
 from trueline.checks.merging import BY, once
-from trueline.checks.programs import new_in, of_each_program
+from trueline.checks.programs import cut_short, new_in, of_each_program
 from trueline.checks.roots import with_roots
 from trueline.checks.running import Evidence, Limits, Progress, ask_all
 from trueline.checks.sources import Sources
@@ -78,17 +78,19 @@ def fill_in(
     """Ask all checks, name roots, and draw the conclusion of every item."""
     sources = Sources(evidence.get("script"), evidence.get("run"))
     told: list[Finding] = []
+    more = list(notes)
     for number, part in enumerate(of_each_program(evidence)):
         # What does not ask the script is asked once.
         some = [one for one in checks if number == 0 or "script" in one.evidence]
         asked = [sources.placed(one) for one in ask_all(some, part, limits, progress)]
         told += new_in(once(with_roots(asked)), told)
+        more += cut_short(part)
     # What follows from a fault that is left out still follows from it: roots are named before.
     ignored = [one for one in told if one.conclusion in _SPEAKING and sources.leaves_out(one)]
     kept = [one for one in told if one not in ignored]
     titles = {one.code: one.title for one in checks if one.title}
     rows = [_row(code, titles.get(code, ""), kept, ignored) for code in dict.fromkeys(one.code for one in checks)]
-    return Checklist(rows, kept, ignored, dict(looked_at or {}), [*notes, *sources.notes()])
+    return Checklist(rows, kept, ignored, dict(looked_at or {}), [*more, *sources.notes()])
 
 
 _SPEAKING = (Conclusion.FOUND, Conclusion.SUSPECT)

@@ -5,7 +5,7 @@ What it looks at
 What enters the first layer with weights, in the first training step of a recorded run: its mean and its standard
 deviation, and those of every feature. A mean beyond 3, a standard deviation beyond 10, or features whose scales are
 more than 100 times apart are problems. Ids that are looked up, and inputs of a layer that normalises, are no such
-numbers.
+numbers. With the script beside the run, the line of the pipeline is named that makes them so large or leaves them so.
 
 Why it hurts
 ------------

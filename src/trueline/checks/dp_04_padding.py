@@ -4,8 +4,9 @@ What it looks at
 ----------------
 Which value fills sequences up to one length, and on which side: in a dataset, and in the first batches of a recorded
 run. Some sequences filled on the left and some on the right, a mask that does not cover the padding, and a loss that
-counts the padding (its ignore_index is another value) are problems. Against a benchmark: another side or another
-value.
+counts the padding (its ignore_index is another value) are problems. In a script also: masks that are true for the
+words where the padding is asked for, or compare with another value; masks and lengths that are not used, or of which
+only the shape is; parts of a sample on different sides. Against a benchmark: another side or another value.
 
 Why it hurts
 ------------

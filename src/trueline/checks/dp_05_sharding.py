@@ -4,7 +4,8 @@ What it looks at
 ----------------
 The samples that each process of a recorded run was fed in its first pass over the training set: whether two of them
 were fed the same, whether some were fed to none, and whether all have the same number of batches; and, of a
-DistributedSampler, whether its order is another one in every pass.
+DistributedSampler, whether its order is another one in every pass. In a script: samplers and shards that are missing
+or written down, files in no order, parts whose bounds overlap, and streams that every worker of a loader reads whole.
 
 Why it hurts
 ------------

@@ -58,7 +58,9 @@ def from_run(run: Run) -> Iterator[Finding]:
                 # What a loss is called with after the training broke is what the network gave.
                 continue
             looked += sum(one.batch.size for one in stream.batches)
-            finding = _of_stream(stream, rank if len(run.ranks) > 1 else None, broken)
+            finding = _of_stream(
+                stream, rank if len(run.ranks) > 1 else None, broken, seen=_are_gradients_seen(run, rank)
+            )
             for one in (finding, *(_markers(run, stream) if rank == run.ranks[0] else ())):
                 if one is not None:
                     told = True
@@ -71,7 +73,7 @@ def from_run(run: Run) -> Iterator[Finding]:
         yield none("ds_01.all_finite", evidence=[{"samples": looked}], samples=looked)
 
 
-def _of_stream(stream: Stream, rank: int | None, broken: int | None) -> Finding | None:
+def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bool) -> Finding | None:
     count, first = 0, None
     for fed in stream.batches:
         for field in fed.batch.fields:
@@ -94,7 +96,9 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None) -> Finding 
     where = stream.where(rank, fed.step, sample)
     evidence = [{"field": field.name, "step": fed.step, "kind": kind, "samples": [_sample(fed, row) for row in rows]}]
     hurts = (broken is not None and (stream.phase == "eval" or broken <= fed.step + 1)) or "+inf" in kinds
-    if stream.phase == "train" and hurts:
+    if stream.phase == "train" and (hurts or not seen):
+        # In a graph nobody has seen gradients: a loss alone may stay finite, as behind MindSpore's ReLU.
+        params["certainty"] = Certainty.CERTAIN if hurts else Certainty.LIKELY
         return found("ds_01.not_finite", where, measured=count, limit=0, evidence=evidence, **params)
     if stream.phase == "eval" and hurts:
         return found("ds_01.not_finite_eval", where, measured=count, limit=0, evidence=evidence, **params)
@@ -135,6 +139,11 @@ def _is_mask(field: SampleField, kind: str) -> bool:
 
 def _sample(fed: Fed, place: int) -> int | None:
     return fed.batch.indexes[place] if fed.batch.indexes is not None else None
+
+
+def _are_gradients_seen(run: Run, rank: int) -> bool:
+    steps = run.rank(rank).events(EventName.STEP, phase="train")
+    return any(one.get("grad_norm") is not None for one in steps)
 
 
 def _first_broken(run: Run, rank: int) -> int | None:

@@ -22,7 +22,7 @@ _SHARE: Final = 0.02
 # These ask whether something ever happens, or how the whole went: before the end nobody knows.
 AT_THE_END: Final = frozenset(("hp.02", "hp.03", "tr.04"))
 # What may be set right later, as layers that are unfrozen after some epochs, is told when the run has ended.
-_MAY_CHANGE: Final = frozenset(("cg_02.frozen",))
+MAY_CHANGE: Final = frozenset(("cg_02.frozen",))
 # A loss swings in its first steps.
 _NOT_BEFORE: Final = {"hp.01": _ALWAYS[-1]}
 Clock = Callable[[], float]
@@ -98,7 +98,7 @@ class During:
         checks = [one for one in self._checks if may_be_asked(one, done)]
         for one in fill_in(checks, {"run": run}, self._limits).problems:
             key = (one.code, one.where.file, one.where.line, one.where.module, one.where.rank)
-            if key not in self._told and one.message.id not in _MAY_CHANGE:
+            if key not in self._told and one.message.id not in MAY_CHANGE:
                 self._told.add(key)
                 self._say(_line(one, done))
 

@@ -83,4 +83,8 @@ def _trained(path: Path) -> Run:
     run = open_run(path)
     if not any(run.rank(one).finished for one in run.ranks):
         raise BadFile(path, message("check.never_trained").text())
+    for one in run.ranks:
+        # What is damaged is told now, and not by every check that asks for it.
+        rank = run.rank(one)
+        _ = rank.params, rank.modules, rank.calls
     return run

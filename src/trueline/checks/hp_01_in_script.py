@@ -22,7 +22,7 @@ _ADAPTIVE: Final = dict.fromkeys(
     1.0,
 )  # fmt: skip
 _PLAIN: Final = {"SGD": 10.0, "Momentum": 10.0, "ASGD": 10.0, "Adagrad": 10.0}
-_ALONE: Final = {"SGD": 2.0, "Momentum": 2.0}
+_ALONE: Final = {"SGD": 5.0, "Momentum": 5.0}
 _DECAYED: Final = {
     "ExponentialDecayLR": 0, "NaturalExpDecayLR": 0, "InverseDecayLR": 0, "PolynomialDecayLR": 0, "CosineDecayLR": 1,
     "WarmUpLR": 0, "cosine_decay_lr": 1, "exponential_decay_lr": 0, "polynomial_decay_lr": 0, "warmup_lr": 0,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from trueline.checks.running import Evidence
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.model.message import Message, message
 from trueline.script.script import Script
 
 
@@ -48,6 +49,13 @@ def _counterpart(script: Script, bench: Script, run: Run | None) -> Script:
     names = {one.path.name for one in script.entries}
     alike = [one for one in programs if {other.path.name for other in one.entries} == names]
     return alike[0] if len(alike) == 1 else bench
+
+
+def cut_short(evidence: Evidence) -> Iterator[Message]:
+    """What is to be told of a script that could not be read to its end."""
+    script = evidence.get("script")
+    if isinstance(script, Script) and script.trace.cut_short:
+        yield message("check.cut_short", file=script.entries[0].shown)
 
 
 def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:

@@ -87,6 +87,7 @@ RULES: Final[Sequence[Rule]] = (
         for root in ("ds.01", "ds.02", "ds.03", "tr.10", "tr.07", "dp.01", "dp.02", "dp.04", "dp.05")
     ),
     Rule("ds.02", "tr.10", None, _happened),
+    Rule("ds.02", "ds.01", _same_line),
     # Weights that are zero, or lost on the way, give gradients that are zero.
     Rule("cg.02", "wi.01"),
     Rule("cg.03", "wi.01"),
@@ -101,6 +102,7 @@ RULES: Final[Sequence[Rule]] = (
     # A layer that stands in another one's place leaves that one out; what is left out gets no gradient.
     Rule("cg.03", "cg.01", _same_line),
     Rule("tr.13", "cg.03", _same_line),
+    Rule("tr.13", "cg.02", _same_line),
     # Training data in evaluation comes with its augmentations; a seed that is set anew gives the same order again.
     Rule("dp.02", "tr.07", _shows_in_run),
     Rule("dp.03", "tr.14", _shows_in_run),

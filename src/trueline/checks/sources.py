@@ -46,6 +46,8 @@ class Sources:
             return
         for name in self._changed:
             yield message("check.changed_since", file=name)
+        if self.run is not None and self.run.info.sources and not self._called:
+            yield message("check.other_script", ran=", ".join(sorted(self.run.info.sources)[:3]))
         known = codes()
         families = {one.partition(".")[0] for one in known}
         for source in self.script.files:

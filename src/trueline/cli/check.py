@@ -95,7 +95,7 @@ def command(
 
 
 def _items(given: Sequence[str]) -> list[str]:
-    return [one.strip() for text in given for one in text.split(",") if one.strip()]
+    return [one.strip().lower() for text in given for one in text.split(",") if one.strip()]
 
 
 def _settings(paths: Sequence[str]) -> Settings:

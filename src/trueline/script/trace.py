@@ -113,6 +113,8 @@ class Trace:
     tests: list[Value] = field(default_factory=list)
     # What each dataset of the project's own gives, by the object's identity.
     samples: dict[int, list[Value]] = field(default_factory=dict)
+    # Whether reading was given up on the way: there was more than can be followed.
+    cut_short: bool = False
     # What could not be followed: a place and why. With these the trace is not the whole truth.
     lost: list[tuple[Place, str]] = field(default_factory=list)
 

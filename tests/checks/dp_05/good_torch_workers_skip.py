@@ -24,6 +24,17 @@ class Lines(IterableDataset):
             yield torch.tensor(features), int(label)
 
 
+class Prepared(IterableDataset):
+    """What it goes through takes the share."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __iter__(self):
+        for x, y in self.inner:
+            yield x / 10, y
+
+
 class Drawn(IterableDataset):
     """Samples that are drawn need no share: every worker draws others."""
 
@@ -44,4 +55,5 @@ net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
 for _ in range(2):
     train(net, DataLoader(Lines("train.csv"), batch_size=16, num_workers=4), optimizer)
+    train(net, DataLoader(Prepared(Lines("train.csv")), batch_size=16, num_workers=4), optimizer)
     train(net, DataLoader(Drawn(), batch_size=16, num_workers=4), optimizer)

@@ -16,7 +16,7 @@ from trueline.checks.of_pair.signatures import named_arguments
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
-from trueline.script.trace import BRANCH, Event, Scope
+from trueline.script.trace import BRANCH, LOOP, Event, Scope
 from trueline.script.values import (
     Attribute,
     Const,
@@ -70,6 +70,7 @@ class Comparing:
         self._objects: dict[int, Value] = {}
         self._of_bench: dict[int, Value] = {}
         self._path: list[str] = []
+        self._places: list[Place] = []
         self._functions: list[tuple[Function, Function, Owner | None]] = []
         self._counted: set[tuple[int, int]] = set()
         self._covered: set[int] = set()
@@ -78,6 +79,7 @@ class Comparing:
         """Every pair of events, what functions give, and the events that have no partner."""
         for mine, bench in self.aligned.pairs:
             self.events(mine, bench)
+        self._turned()
         self._never_called()
         self._said()
         for own, other in self._same_functions():
@@ -99,6 +101,7 @@ class Comparing:
         if mine.name.endswith(".__call__") and bench.name.endswith(".__call__"):
             self.objects(mine.receiver, bench.receiver, owner)
         self._conditions(mine, bench)
+        self._loops(mine, bench)
         if _is_read_inside(mine) and _is_read_inside(bench):
             return
         named = named_arguments(mine), named_arguments(bench)
@@ -136,6 +139,26 @@ class Comparing:
         else:
             self._keep(Difference(Kind.CONDITION, None, thing, (mine, bench), "if"))
 
+    def _loops(self, mine: Event, bench: Event) -> None:
+        """What is done once in one, and again and again in the other."""
+        if mine.role in _DOING and mine.role is bench.role and len(_rounds(mine)) < len(_rounds(bench)):
+            thing, other = (Thing(word_of(one.name), one.result, one, one.place) for one in (mine, bench))
+            self._keep(Difference(Kind.ORDER, thing, other, (mine, bench), "loop"))
+
+    def _turned(self) -> None:
+        """What comes before something in one, and after it in the other; both in the same loop."""
+        for first, then in _ORDERED:
+            for mine, bench in self.aligned.pairs:
+                if bench.role is not first:
+                    continue
+                after = next((one for one in self.bench.trace.events[bench.index + 1 :] if one.role is then), None)
+                other = self.aligned.mine_of.get(id(after)) if after is not None else None
+                if after is None or other is None or _rounds(after)[: len(_rounds(bench))] != _rounds(bench):
+                    continue
+                if other.index < mine.index and len(_rounds(mine)) == len(_rounds(bench)):
+                    things = [Thing(word_of(one.name), one.result, one, one.place) for one in (mine, bench)]
+                    self._keep(Difference(Kind.ORDER, things[0], things[1], (mine, bench), then.value))
+
     def _same_test(self, one: Scope, other: Scope) -> bool:
         return self.alike(one.value, other.value) or self.alike(other.value, one.value)
 
@@ -153,7 +176,7 @@ class Comparing:
                 self._counted.add((id(mine), id(bench)))
                 self._sharing(mine, bench, owner)
             return
-        if isinstance(mine, Made) and isinstance(bench, Made) and key_of(mine.event) != key_of(bench.event):
+        if _kind_of(mine) != _kind_of(bench):
             self._note(Kind.REPLACED, mine, bench, owner, "object")
             return
         self._objects[id(mine)], self._of_bench[id(bench)] = bench, mine
@@ -312,12 +335,15 @@ class Comparing:
             self._note(Kind.REPLACED, mine, bench, owner, argument)
             return True
         self._path.append(own[0])
+        self._places.extend([own[2]] if own[2] is not None else [])
         left, right = list(own[1]), list(other[1])
         if commutes(own[0]):
             left, right = self._unpaired(left, right)
         for one, two in zip(left, right, strict=True):
             self._value(one, two, owner, argument, depth)
         self._path.pop()
+        if own[2] is not None:
+            self._places.pop()
         return True
 
     def _unpaired(self, left: list[Value], right: list[Value]) -> tuple[list[Value], list[Value]]:
@@ -474,7 +500,9 @@ class Comparing:
         other = _thing(bench, owner[1] if owner else None) if bench is not None else None
         side = owner[1 if kind is Kind.MISSING else 0] if owner is not None else None
         things = tuple(_thing(value, side) for value in chain)
-        self._keep(Difference(kind, own, other, owner, argument, tuple(self._path), things))
+        self._keep(
+            Difference(kind, own, other, owner, argument, tuple(self._path), things, tuple(reversed(self._places)))
+        )
 
     def _keep(self, one: Difference) -> None:
         for thing in one.things:
@@ -555,6 +583,19 @@ def _numbers_in(event: Event) -> list[Value]:
     return found
 
 
+_ORDERED: Final = (
+    (Role.EVAL_MODE, Role.FORWARD),
+    (Role.ZERO_GRAD, Role.BACKWARD),
+    (Role.BACKWARD, Role.STEP),
+    (Role.STEP, Role.SCHEDULER_STEP),
+    (Role.UNSCALE, Role.CLIP),
+)
+
+
+def _rounds(event: Event) -> list[Scope]:
+    return [one for one in event.scopes if one.kind == LOOP and one.name != "comprehension"]
+
+
 def _is_text(value: Value) -> bool:
     if isinstance(value, Made):
         return word_of(value.name) in ("format", "round", "join", "dict", "str")
@@ -564,6 +605,10 @@ def _is_text(value: Value) -> bool:
 def _given(event: Event) -> list[Value]:
     owner = [event.receiver] if event.receiver is not None else []
     return [*owner, *event.args, *event.kwargs.values()]
+
+
+def _kind_of(value: Value) -> str:
+    return key_of(value.event) if isinstance(value, Made) else "of the project"
 
 
 def _unused_layers(script: Script) -> list[Event]:

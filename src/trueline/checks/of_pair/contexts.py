@@ -108,6 +108,12 @@ class Contexts:
         """Values that the other parts of samples are made from."""
         return self._values([*self._loaders[0], *self._loaders[1]], labels=True)
 
+    @cached_property
+    def label_parts(self) -> set[int]:
+        """What is handed out as labels itself, and not only made use of."""
+        held = [list(self._parts(one)) for one in (*self._loaders[0], *self._loaders[1])]
+        return {id(part) for parts in held if len(parts) > 1 for part in parts[1:]}
+
     def _parts(self, loader: Value, depth: int = 0) -> Iterator[Value]:
         """What samples have in them, part by part."""
         if depth > 12:

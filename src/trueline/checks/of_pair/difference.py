@@ -59,6 +59,8 @@ class Difference:
     path: Sequence[str] = ()
     # Of several operations in a row that only one has, all; the outermost is the one that differs.
     chain: Sequence[Thing] = ()
+    # Where the script's operations around it stand, innermost first.
+    within: Sequence[Place] = ()
 
     @property
     def things(self) -> list[Thing]:

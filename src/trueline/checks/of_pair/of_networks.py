@@ -8,9 +8,10 @@ from typing import Final
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
 from trueline.checks.of_pair.naming import is_half, word_of
 from trueline.checks.of_pair.surroundings import Surroundings
+from trueline.checks.of_script.forwards import forward_around
 from trueline.script.roles import Role, is_loss_name, is_network
 from trueline.script.trace import Event
-from trueline.script.values import Attribute, Const, Made, ancestry
+from trueline.script.values import Attribute, Const, Made, Seq, ancestry, options
 
 _AXES: Final = ("dim", "axis", "axes", "dims", "start_dim")
 _MASKS: Final = re.compile(r"mask|pad(ding)?_?(value|idx)|lengths?|ignore_index|valid")
@@ -35,12 +36,17 @@ def in_network(one: Difference, around: Surroundings) -> str | None:
         if one.argument == "activation" and any(around.has_activation(str(each.constant)) for each in one.things):
             return None
         return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _setting(one)
+    if one.argument in _STATISTICS:
+        return "tr.09"
+    if one.argument in _STARTS and one.owner is not None:
+        return "wi.01" if one.argument in one.owner[0].kwargs else "api.01"
     if _MASKS.search(one.argument) or _is_mask(one):
         return "dp.04"
     words = {thing.name for thing in _changed(one)}
     if len(words) == 1 and around.has_activation(*words):
         return None
-    if _is_half(one) or (one.kind is not Kind.MISSING and words & set(_RISKY)):
+    risky = one.kind is Kind.EXTRA and "Div" in words and _has_risky(one)
+    if _is_half(one) or risky or (one.kind is not Kind.MISSING and words & set(_RISKY)):
         return "mp.01"
     if words & set(_CUTS):
         return ("tr.02" if _is_loss(one) else "cg.02") if one.kind is Kind.EXTRA else None
@@ -51,7 +57,7 @@ def in_network(one: Difference, around: Surroundings) -> str | None:
     if words & set(_SCORES) and _is_last(one):
         return "cg.04"
     if words <= set(_SHAPES):
-        return "cg.04" if _is_last(one) else None
+        return "cg.04" if _is_last(one) or _is_given_back(one, around) else None
     if _is_tied_start(one):
         return "tr.15"
     if one.kind is Kind.REPLACED and any(is_loss_name(each.name) for each in _events(one)):
@@ -72,7 +78,7 @@ def _setting(one: Difference) -> str | None:
     if name in _STATISTICS:
         return "tr.09"
     if name in _STARTS:
-        return "wi.01"
+        return "wi.01" if name in owner.kwargs else "api.01"
     if name in _AXES:
         return "tr.11"
     if is_loss_name(owner.name):
@@ -129,6 +135,17 @@ def in_loss(one: Difference, around: Surroundings) -> str | None:
     if (words <= set(_SHAPES) and not is_loss) or one.argument in ("event", "said"):
         return None
     return "cg.04"
+
+
+def _is_given_back(one: Difference, around: Surroundings) -> bool:
+    """Whether it is what a network gives in the end."""
+    event, side = around.event_of(one)
+    function = forward_around(event) if event is not None else None
+    if function is None or event is None:
+        return False
+    given = [option for value in side.script.trace.returns_of(function) for option in options(value)]
+    parts = [part for value in given for part in (value.items if isinstance(value, Seq) else [value])]
+    return any(part is event.result for part in parts)
 
 
 def _is_loss(one: Difference) -> bool:
@@ -208,6 +225,8 @@ def sharing(one: Difference, around: Surroundings) -> str | None:
         return None
     mine = one.mine.event if one.mine is not None else None
     owner = one.owner[0]
+    if one.kind is Kind.APART and around.is_built_later(one) and around.later_item(one) == "wi.02":
+        return "wi.02"
     if one.kind is Kind.SHARED and around.lacks("deepcopy"):
         return None
     if around.loads_copy():

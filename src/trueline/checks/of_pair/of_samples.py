@@ -38,14 +38,17 @@ _RANDOM: Final = re.compile(r"^random|jitter|mixup|cutout|autoaugment")
 
 def samples(one: Difference, around: Surroundings) -> str | None:
     """Everything that samples are made with."""
-    event, _ = around.event_of(one)
-    if one.kind in (Kind.SHARED, Kind.APART) or event is None:
+    if one.kind is Kind.CONDITION:
+        return _under_condition(one, around)
+    if one.kind in (Kind.SHARED, Kind.APART, Kind.ORDER):
         return None
+    if one.owner is not None and one.owner[0].method == "__setitem__" and _is_filled(one.owner[0].receiver):
+        return _written_otherwise(one)
     if one.mine is not None and one.mine.event is not None and one.mine.event.method == "__setitem__":
         return _written(one.mine.event, around.mine) if one.kind is Kind.EXTRA else None
     if not _is_of_data(one, around):
         return None
-    if one.kind is not Kind.MISSING and around.is_of_training(one) and _only_evaluated(one, around):
+    if one.kind in (Kind.SETTING, Kind.REPLACED) and around.is_of_training(one) and _goes_into_evaluation(one, around):
         return "tr.07"
     word = _word(one)
     owner = word_of(one.owner[0].name) if one.owner is not None else ""
@@ -60,7 +63,7 @@ def samples(one: Difference, around: Surroundings) -> str | None:
         return "ds.04"
     if owner == "__setitem__":
         return _written_otherwise(one)
-    if word == "index" or "index" in one.path:
+    if (word == "index" and one.kind is not Kind.REPLACED) or "index" in one.path:
         return _picked(one, around)
     if owner in _SEEDS and one.kind is Kind.SETTING:
         return _another(one, around)
@@ -85,6 +88,18 @@ def samples(one: Difference, around: Surroundings) -> str | None:
     return None
 
 
+def _under_condition(one: Difference, around: Surroundings) -> str | None:
+    """Some samples only: those that get a mark instead of values."""
+    if one.mine is None or not _is_of_data(one, around):
+        return None
+    return "ds.01" if any(_is_mark(value) for value in ancestry(one.mine.value, most=6)) else None
+
+
+def _is_filled(value: Value | None) -> bool:
+    """Whether an array was made of one number, to be written into."""
+    return any(isinstance(one, Made) and word_of(one.name) in _FILLED for one in _chain(value))
+
+
 def _scaled(one: Difference, around: Surroundings) -> str | None:
     """Shifting and scaling of inputs: of all samples, or of those that are evaluated only."""
     if one.kind is Kind.SETTING and not _numbers(one):
@@ -93,6 +108,18 @@ def _scaled(one: Difference, around: Surroundings) -> str | None:
         return "dp.01"
     # What is done to all samples is one fault, not two.
     return "dp.01" if "dp.01" in around.codes else "dp.02"
+
+
+def _goes_into_evaluation(one: Difference, around: Surroundings) -> bool:
+    """Whether what differs is handed to what is evaluated, and not to what is trained."""
+    owner = one.owner[0] if one.owner is not None else None
+    if owner is None:
+        return False
+    if one.mine is not None and id(one.mine.value) in around.mine.train_values:
+        return True
+    if id(owner.result) in around.mine.of_training or id(owner) in around.mine.train_loaders:
+        return False
+    return id(owner.result) in around.mine.of_evaluation or not around.mine.is_in_training(owner)
 
 
 def _only_evaluated(one: Difference, around: Surroundings) -> bool:
@@ -116,7 +143,7 @@ def _written(event: Event, side: Contexts) -> str | None:
     """``x[3::40] = …``: what is put into the samples."""
     value = plain(event.args[1]) if len(event.args) > 1 else None
     labels = _is_label_value(event.receiver, side)
-    if not labels and _is_mark(value):
+    if _is_mark(value) and not (labels and isinstance(value, Const)):
         return "ds.01"
     if not (labels or _is_input_value(event.receiver, side)):
         return None
@@ -325,11 +352,15 @@ def _is_label(one: Difference, around: Surroundings) -> bool:
 
 def _is_label_value(value: Value | None, side: Contexts) -> bool:
     found = _chain(value)
+    if any(id(one) in side.label_parts for one in found[:2]):
+        return True
     return any(id(one) in side.labels for one in found) and not any(id(one) in side.inputs for one in found[:1])
 
 
 def _is_input_value(value: Value | None, side: Contexts) -> bool:
-    return any(id(one) in side.inputs for one in _chain(value))
+    found = _chain(value)
+    held = value.items if isinstance(value, Seq) else []
+    return any(id(one) in side.inputs for one in (*found, *held))
 
 
 def _chain(value: Value | None) -> list[Value]:

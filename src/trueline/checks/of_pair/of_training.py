@@ -13,6 +13,7 @@ from trueline.script.trace import Event
 from trueline.script.values import (
     Attribute,
     Const,
+    Instance,
     Made,
     Seq,
     Symbol,
@@ -20,6 +21,7 @@ from trueline.script.values import (
     Unknown,
     Value,
     ancestry,
+    constant,
 )
 
 _RATES: Final = ("lr", "learning_rate", "max_lr", "base_lr", "peak_lr", "peak", "lr_max")
@@ -84,7 +86,9 @@ def groups(one: Difference, around: Surroundings) -> str | None:
     if one.argument in _GROUPS:
         return "tr.05" if _has_groups(owner, one.owner[1] if one.owner else owner) else None
     if one.argument != "params":
-        return None
+        return _left_out(one, owner)
+    if "test" in one.path:
+        return "tr.05" if _has_groups(owner) else None
     bench = one.bench.value if one.bench is not None else None
     mine = one.mine.value if one.mine is not None else None
     if one.kind is Kind.MISSING and isinstance(bench, Table):
@@ -96,6 +100,15 @@ def groups(one: Difference, around: Surroundings) -> str | None:
     if one.kind in (Kind.EXTRA, Kind.REPLACED) and _given_networks(mine) > _given_networks(bench):
         return "tr.13"
     return None
+
+
+def _left_out(one: Difference, owner: Event) -> str | None:
+    """A setting that the benchmark gives and the script leaves to its default, which is another."""
+    given = one.argument in owner.kwargs or owner.open or len(owner.args) > 1
+    silent = ("maximize", "foreach", "fused", "capturable", "differentiable", "use_locking", *_RATES)
+    if given or one.argument in silent or one.kind is not Kind.SETTING or one.bench is None:
+        return None
+    return "api.01"
 
 
 def _of_parameters(one: Difference, around: Surroundings, owner: Event) -> str | None:
@@ -143,18 +156,25 @@ def loading(one: Difference, around: Surroundings) -> str | None:
         sampler = any(other.argument == "sampler" for other in around.found)
         return "dp.03" if trains and off and not sampler and _is_true(one.bench.value if one.bench else None) else None
     if one.argument == "sampler":
-        return _sampler(one) if trains else None
+        return _sampler(one, shuffles=constant(owner.arg(2, "shuffle")) is True) if trains else None
     if one.argument == "worker_init_fn":
         return "tr.14" if one.kind is not Kind.MISSING else None
     return None
 
 
-def _sampler(one: Difference) -> str | None:
+def _sampler(one: Difference, *, shuffles: bool) -> str | None:
     names = [thing.name for thing in one.things]
     if "weightedrandomsampler" in names[-1:]:
         return "ds.03"
     if "distributedsampler" in names[-1:]:
         return "dp.05"
+    if (
+        one.mine is not None
+        and one.mine.constant is None
+        and isinstance(one.bench.value if one.bench else None, Instance)
+    ):
+        # Who shuffles in place of a sampler of the project's own has lost what it balanced.
+        return "ds.03" if shuffles else None
     return "dp.03" if one.mine is not None and one.mine.name == "sequentialsampler" else None
 
 
@@ -245,6 +265,9 @@ def steps(one: Difference, around: Surroundings) -> str | None:
     """What a step of training does that nothing takes a result from."""
     if one.kind is Kind.CONDITION:
         return _condition(one)
+    owner = _owner(one)
+    if owner is not None and word_of(owner.name) in ("settrain", "train") and is_network(owner.receiver):
+        return "api.02" if one.kind is Kind.SETTING and one.argument in ("1", "mode") else None
     if one.argument != "event":
         return None
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
@@ -258,6 +281,28 @@ def steps(one: Difference, around: Surroundings) -> str | None:
         if one.bench.name in ("loadstatedict", "loadparamintonet"):
             return "wi.02"
     return None
+
+
+_TURNED: Final = {
+    Role.TRAIN_MODE: "api.02",
+    Role.EVAL_MODE: "api.02",
+    Role.ZERO_GRAD: "tr.01",
+    Role.BACKWARD: "tr.01",
+    Role.STEP: "tr.04",
+    Role.UNSCALE: "mp.03",
+}
+
+
+def turned(one: Difference, around: Surroundings) -> str | None:
+    """What is done in another order, or once instead of again and again."""
+    if one.kind is not Kind.ORDER or one.mine is None or one.mine.event is None or one.mine.event.role is None:
+        return None
+    role = one.mine.event.role
+    if one.argument == "loop":
+        return _TURNED[role] if role in (Role.TRAIN_MODE, Role.ZERO_GRAD) else None
+    if role is Role.ZERO_GRAD and not around.mine.is_in_training(one.mine.event):
+        return None
+    return _TURNED.get(role)
 
 
 def _condition(one: Difference) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -35,6 +36,8 @@ class _Versions:
     rewritten: frozenset[int]
     # For each line of the benchmark's, the one that stands there now; only of lines that are not there any more.
     moved: dict[int, int]
+    # Those of them in whose place nothing stands.
+    deleted: frozenset[int]
 
 
 class Placing:
@@ -58,6 +61,12 @@ class Placing:
         felt = self._felt(one)
         if felt is not None:
             return felt
+        if (
+            one.kind is Kind.MISSING
+            and one.owner is not None
+            and self._is_deleted(one.bench.place if one.bench else None)
+        ):
+            return one.owner[0].place
         places = list(dict.fromkeys(self._candidates(one)))
         changed = next((place for place in places if self._is_changed(place)), None)
         if changed is not None:
@@ -83,6 +92,7 @@ class Placing:
             if one.kind is Kind.EXTRA:
                 yield from self._new_around(one.mine.event)
             yield one.mine.place
+            yield from one.within
             for value in ancestry(one.mine.value, most=12):
                 place = place_of(value)
                 if place is not None and self._is_changed(place):
@@ -114,6 +124,13 @@ class Placing:
             return (
                 built.event.place if isinstance(built, Made) else built.place if isinstance(built, Instance) else None
             )
+        word = word_of(event.name)
+        if word in ("loadstatedict", "loadparamintonet"):
+            return self._read_for(event)
+        if word == "assign":
+            return self._last(event, Role.STEP)
+        if word == "shuffle" and event.receiver is not None:
+            return self._function_of(event)
         if event.role is Role.EVAL_MODE:
             return self._next(event, Role.FORWARD)
         if event.role is Role.ZERO_GRAD or word_of(event.name) == "distributeddataparallel":
@@ -125,6 +142,34 @@ class Placing:
             )
             return Place(loops[0].place.file, loops[0].place.line) if loops else None
         return None
+
+    def _read_for(self, event: Event) -> Place | None:
+        """Where the script reads what it does not load."""
+        for value in ancestry(*event.args, *event.kwargs.values(), most=12):
+            mine = self._around.comparing.aligned.mine_of.get(id(value.event)) if isinstance(value, Made) else None
+            if mine is not None and "load" in word_of(mine.name):
+                return mine.place
+        return None
+
+    def _last(self, event: Event, role: Role) -> Place | None:
+        for before in reversed(self._around.bench.script.trace.events[: event.index]):
+            mine = self._around.comparing.aligned.mine_of.get(id(before))
+            if before.role is role and mine is not None:
+                return mine.place
+        return None
+
+    def _function_of(self, event: Event) -> Place | None:
+        """The head of the function where something is not done any more."""
+        lost = self._lost(event.place)
+        versions = self._by_mine.get(lost.file) if lost is not None else None
+        if lost is None or versions is None:
+            return None
+        heads = [
+            node.lineno
+            for node in ast.walk(versions.mine.tree)
+            if isinstance(node, ast.FunctionDef) and node.lineno <= lost.line <= (node.end_lineno or node.lineno) + 1
+        ]
+        return Place(lost.file, max(heads), max(heads)) if heads else None
 
     def _next(self, event: Event, role: Role) -> Place | None:
         found = self._next_event(event, role)
@@ -151,6 +196,11 @@ class Placing:
             return None
         line = next((line for line in range(place.line, place.line - _NEAR, -1) if line in versions.changed), None)
         return Place(place.file, line, line) if line is not None else None
+
+    def _is_deleted(self, place: Place | None) -> bool:
+        """Whether nothing stands where a line of the benchmark's was."""
+        versions = self._by_bench.get(place.file) if place is not None else None
+        return versions is not None and place is not None and place.line in versions.deleted
 
     def _lost(self, place: Place) -> Place | None:
         """The line of the script where a line of the benchmark's was."""
@@ -179,6 +229,7 @@ def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
     changed: set[int] = set()
     rewritten: set[int] = set()
     moved: dict[int, int] = {}
+    deleted: set[int] = set()
     same = 0
     for how, a, b, c, d in matcher.get_opcodes():
         if how == "equal":
@@ -187,10 +238,12 @@ def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
         changed.update(range(c + 1, d + 1))
         if max(b - a, d - c) > _REWRITTEN:
             rewritten.update(range(c + 1, max(d, c + 1) + 1))
+        if c == d:
+            deleted.update(range(a + 1, b + 1))
         for line in range(a, b):
             # Beside the line that has taken its place, else where the next one stands.
             now = min(c + line - a, d - 1) if d > c else min(c, len(own) - 1)
             moved[line + 1] = now + 1
     if same < _SIMILAR * max(len(own), len(before), 1):
         return None
-    return _Versions(mine, frozenset(changed), frozenset(rewritten), moved)
+    return _Versions(mine, frozenset(changed), frozenset(rewritten), moved, frozenset(deleted))

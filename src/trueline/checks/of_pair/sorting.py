@@ -10,7 +10,7 @@ from trueline.checks.of_pair.comparing import compared
 from trueline.checks.of_pair.difference import Difference, Kind
 from trueline.checks.of_pair.of_networks import in_loss, in_network, in_scores, means, sharing
 from trueline.checks.of_pair.of_samples import samples
-from trueline.checks.of_pair.of_training import epochs, groups, loading, rate, scaling, schedule, starts, steps
+from trueline.checks.of_pair.of_training import epochs, groups, loading, rate, scaling, schedule, starts, steps, turned
 from trueline.checks.of_pair.placing import Placing
 from trueline.checks.of_pair.surroundings import Surroundings
 from trueline.script.place import Place
@@ -40,7 +40,7 @@ def broken_items(script: Script, bench: Script) -> Sequence[Broken]:
         return ()
     around = Surroundings(compared(script, bench))
     placing = Placing(around)
-    told: dict[tuple[str, str, int], Broken] = {}
+    told: dict[tuple[str, int], Broken] = {}
     for one in around.found:
         code = code_of(one, around)
         if code is None:
@@ -48,7 +48,8 @@ def broken_items(script: Script, bench: Script) -> Sequence[Broken]:
         place = placing.of(one)
         if place is not None and (placing.is_certain(one, place) or _is_number(one, code)):
             around.codes.add(code)
-            told.setdefault((code, place.file, place.line), Broken(code, one, place))
+            # One line is one fault: what comes after the first difference in it is of the same making.
+            told.setdefault((place.file, place.line), Broken(code, one, place))
     return list(told.values())
 
 
@@ -64,4 +65,6 @@ def _is_number(one: Difference, code: str) -> bool:
 
 def code_of(one: Difference, around: Surroundings) -> str | None:
     """The item of a difference."""
+    if one.kind is Kind.ORDER:
+        return turned(one, around)
     return next((code for rule in _RULES if (code := rule(one, around)) is not None), None)

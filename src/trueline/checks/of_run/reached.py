@@ -25,7 +25,9 @@ class Lost(Enum):
     CUT = auto()
     """What it gives is used, and no gradient comes back."""
     ALONE = auto()
-    """One parameter of a module whose others are reached."""
+    """One parameter of a module whose others, or whose layers, are reached."""
+    UNKNOWN = auto()
+    """It belongs to a network whose calls were not written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,16 @@ def unreached(rank: RankFolder, framework: str | None, min_looks: int = 2) -> li
         # Only where a missing gradient is told as zeros may zeros stand for one.
         if framework != "mindspore":
             empty = always(looks, "none") & trainable
+        held = {module_of(one.name) for one in rank.params if one.optimizer == looks[-1]["optimizer"]}
+        # Calls are those of the first step; a network that comes later is not among them.
+        seen = not calls or any(one.path in held for one in calls)
         by_module: dict[str, list[str]] = {}
         for name in sorted(empty):
             by_module.setdefault(module_of(name), []).append(name)
         for module, names in by_module.items():
+            if not seen:
+                found.append(Unreached(module, tuple(names), Lost.UNKNOWN, looks[-1]))
+                continue
             one = _told(rank, module, tuple(names), trainable, empty, calls, looks[-1])
             # Zeros along a way that is there are what dead units give, not a way that is cut.
             if framework != "mindspore" or not (one.lost is Lost.CUT and one.connected):
@@ -75,7 +83,9 @@ def _told(
     look: dict[str, Any],
 ) -> Unreached:
     own = {one for one in trainable if module_of(one) == module}
-    if own - empty:
+    # What a network does with a weight of its own, beside its layers, calls do not show.
+    layers = {one for one in trainable if module_of(one) != module and one.startswith(f"{module}." if module else "")}
+    if own - empty or layers - empty:
         return Unreached(module, names, Lost.ALONE, look)
     if not called(rank, module, calls):
         return Unreached(module, names, Lost.UNCALLED, look)

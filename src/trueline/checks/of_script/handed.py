@@ -25,6 +25,7 @@ def handed_through(scope: Scope, scopes: Sequence[Scope]) -> Iterator[tuple[Scop
     calls = [one for one in before if one.kind == CALL and isinstance(one.value, Function)]
     place = scope.place
     wanted: str | None = None
+    called = ""
     for call in reversed(calls):
         function = call.value
         if not isinstance(function, Function):
@@ -33,13 +34,14 @@ def handed_through(scope: Scope, scopes: Sequence[Scope]) -> Iterator[tuple[Scop
         if wanted is None:
             found = [name for name in _iterated_names(function.node, place.line) if name in names]
         else:
-            found = [name for name in _argument_names(function.node, place.line, wanted) if name in names]
+            found = [name for name in _argument_names(function.node, place.line, wanted, called) if name in names]
         if not found:
             break
         if any("train" in name for name in found):
             # The name says what it is: whoever wrote it here meant it.
             break
         wanted, place = _position(function, found[0]), call.place
+        called = getattr(function.node, "name", "")
         yield call, found[0]
 
 
@@ -65,15 +67,17 @@ def _iterated_names(tree: ast.AST, line: int) -> Iterator[str]:
             yield from _names(source)
 
 
-def _argument_names(tree: ast.AST, line: int, wanted: str) -> Iterator[str]:
+def _argument_names(tree: ast.AST, line: int, wanted: str, called: str) -> Iterator[str]:
     name, _, at = wanted.partition("@")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.lineno == line:
-            given = [one.value for one in node.keywords if one.arg == name]
-            if not given and int(at) < len(node.args):
-                given = [node.args[int(at)]]
-            for one in given:
-                yield from _names(one)
+    calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and one.lineno == line]
+    # Of several calls on a line, the one by this name; objects are called by theirs.
+    named = [one for one in calls if ast.unparse(one.func).rpartition(".")[2] == called]
+    for node in named or calls:
+        given = [one.value for one in node.keywords if one.arg == name]
+        if not given and int(at) < len(node.args):
+            given = [node.args[int(at)]]
+        for one in given:
+            yield from _names(one)
 
 
 def _names(node: ast.AST) -> Iterator[str]:

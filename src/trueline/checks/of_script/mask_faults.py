@@ -47,6 +47,12 @@ def masks_of_one_value(trace: Trace) -> Iterator[Fault]:
                 yield "mask_of_one_value", one.place, value
 
 
+def parameters_of(function: Function) -> set[str]:
+    """Those that it names itself: what ``**kwargs`` takes may go anywhere."""
+    given = function.node.args
+    return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+
+
 def unused_masks(trace: Trace) -> Iterator[Fault]:
     """A network that is given a mask or lengths and does nothing with them."""
     for event in trace.of_role(Role.FORWARD):
@@ -57,7 +63,8 @@ def unused_masks(trace: Trace) -> Iterator[Fault]:
         if function is None:
             continue
         for name, value in passed(event, function).items():
-            if _COVERING.search(name) and _is_of_batch(value) and not _is_read(function.node, name):
+            named = name in parameters_of(function)
+            if named and _COVERING.search(name) and _is_of_batch(value) and not _is_read(function.node, name):
                 yield "unused_mask", _attending(event, function, trace) or _pooling(function), name
 
 
@@ -82,27 +89,38 @@ def unmasked_scores(trace: Trace) -> Iterator[Fault]:
     seen: set[int] = set()
     for event in trace.of_role(Role.FORWARD):
         network = event.receiver
-        if (
-            not isinstance(network, Instance)
-            or any(one.kind == UNCALLED for one in event.scopes)
-            or id(network.cls) in seen
-        ):
+        if not isinstance(network, Instance) or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if id(network.cls) in seen or not any(True for one in event.args for _ in padded_inputs(one, trace)):
             continue
         seen.add(id(network.cls))
-        if not any(True for argument in event.args for _ in padded_inputs(argument, trace)):
-            continue
-        for cls in network.cls.lineage():
-            for method in cls.attributes.values():
-                if (
-                    not isinstance(method, Function)
-                    or not trace.returns_of(method)
-                    or isinstance(method.node, ast.Lambda)
-                ):
-                    continue
-                for name in [one.arg for one in method.node.args.args][1:]:
-                    scores = scores_of(method.node)
-                    if "mask" in name and scores is not None and not _is_read(method.node, name):
-                        yield "unused_in_scores", Place.of(method.module.file, scores), name
+        for method in _methods(network):
+            node = method.node
+            scores = scores_of(node) if not isinstance(node, ast.Lambda) and trace.returns_of(method) else None
+            for at, name in enumerate([one.arg for one in node.args.args][1:] if scores is not None else []):
+                if "mask" in name and not _is_read(node, name) and _is_handed(event, network, method, at, name):
+                    yield "unused_in_scores", Place.of(method.module.file, scores or node), name
+
+
+def _methods(network: Instance) -> Iterator[Function]:
+    for cls in network.cls.lineage():
+        yield from (one for one in cls.attributes.values() if isinstance(one, Function))
+
+
+def _is_handed(event: Event, network: Instance, method: Function, at: int, name: str) -> bool:
+    """Whether anything but None is given for a parameter: by the call of the network, or by its own methods."""
+    called = getattr(method.node, "name", "")
+    if called in ("forward", "construct"):
+        given = passed(event, method).get(name)
+        return given is not None and constant(given, "?") is not None
+    for other in _methods(network):
+        for call in ast.walk(other.node):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == called:
+                named = [one.value for one in call.keywords if one.arg == name]
+                for one in named or call.args[at : at + 1]:
+                    if not (isinstance(one, ast.Constant) and one.value is None):
+                        return True
+    return False
 
 
 def _attending(call: Event, function: Function, trace: Trace) -> Place | None:

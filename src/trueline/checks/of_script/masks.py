@@ -122,6 +122,8 @@ def _is_chosen(value: Item) -> bool:
 def _of_operator(value: Derived, trace: Trace, depth: int) -> str | None:
     if value.op in ("Invert", "Not"):
         return _OTHER.get(true_for(value.of[0], trace, depth + 1) or "")
+    if value.op == "Sub" and constant(value.of[0]) in (1, 1.0):
+        return _OTHER.get(true_for(value.of[1], trace, depth + 1) or "")
     if value.op == "Add":
         fills = repeated_fills(value)
         return {(1.0, 0.0): WORDS, (0.0, 1.0): PADDING}.get(fills) if fills is not None else None

@@ -12,7 +12,19 @@ from trueline.checks.of_script.ranks import is_rank, is_world
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.trace import Trace, iterated
-from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, ancestry, constant, options
+from trueline.script.values import (
+    Const,
+    Derived,
+    Function,
+    Instance,
+    Item,
+    Made,
+    Unknown,
+    Value,
+    ancestry,
+    constant,
+    options,
+)
 
 # Lengths that are not written down are taken for this many, which can be divided by nearly everything.
 _LENGTH: Final = 10_080
@@ -128,12 +140,21 @@ def _read_whole(stream: Instance, trace: Trace) -> Place | None:
     method = next((cls.attributes["__iter__"] for cls in stream.cls.lineage() if "__iter__" in cls.attributes), None)
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or _uses_worker(stream, method):
         return None
+    if any(_may_share(one) for value in stream.attributes.values() for one in options(value)):
+        return None
     columns = [one for index in _COLUMNS for value in trace.samples_of(stream) for one in _at(value, index)]
     way = [one for column in columns[:1] for one in way_of(column, trace).values]
     # What is drawn is another thing in every worker; of what is not known, nothing is known.
     if not way or any(is_drawing(one) for one in way) or not _is_known(way[-1]):
         return None
     return _taken_at(stream, method, {id(one) for column in columns[:1] for one in with_indexes(column)})
+
+
+def _may_share(value: Value) -> bool:
+    """What a stream goes through may take the worker's share itself: another dataset, an object of some library."""
+    if isinstance(value, Made):
+        return value.is_object and not value.name.startswith(("pathlib.", "numpy."))
+    return isinstance(value, Instance | Unknown)
 
 
 def _taken_at(stream: Instance, method: Function, used: set[int]) -> Place:

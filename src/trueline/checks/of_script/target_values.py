@@ -84,19 +84,30 @@ def never_compared_right(trace: Trace) -> Iterator[tuple[str, Place, float]]:
         columns = list(columns_of(iterated(at[0]), at[1], trace)) if at is not None else []
         known = [told for column in columns if (told := written(column, trace)) is not None]
         if len(known) == len(columns) == 1:
-            yield from _wrong(known[0], found)
+            yield from _wrong(known[0], found, _left_out(trace))
 
 
-def _wrong(known: Written, comparisons: list[Derived]) -> Iterator[tuple[str, Place, float]]:
+def _left_out(trace: Trace) -> set[float]:
+    """Values that losses are told to leave out."""
+    given = [constant(one.arg(None, "ignore_index")) for one in trace.events if "ignore_index" in one.kwargs]
+    return {one for one in given if isinstance(one, int | float)}
+
+
+def _wrong(known: Written, comparisons: list[Derived], left_out: set[float]) -> Iterator[tuple[str, Place, float]]:
     numbers = {constant(one.of[1]) for one in comparisons}
     for one in comparisons:
         number = constant(one.of[1])
-        if number in known.values or one.place is None:
+        if number in known.values or one.place is None or not _is_beyond(number, known):
             continue
         # A value beyond the classes that nothing asks for: it is the one that was meant.
-        odd = [value for value in known.values - numbers if value < 0 or value > len(known.values)]
+        odd = [value for value in known.values - numbers - left_out if _is_beyond(value, known)]
         idle = [event for event, value in known.writes if value == known.fill]
         if odd:
             yield "compared_with_another", one.place, odd[0]
         elif idle:
             yield "never_written", idle[0].place, number
+
+
+def _is_beyond(value: float, known: Written) -> bool:
+    """Whether it is no class, as far as the number of values tells."""
+    return value < 0 or value > len(known.values)

@@ -10,7 +10,7 @@ from typing import Final
 
 from trueline.checks.of_script.forwards import forward_around
 from trueline.checks.of_script.layers import has_weights, is_parameter
-from trueline.checks.of_script.networks import DROPOUTS
+from trueline.checks.of_script.networks import DROPOUTS, parts_of
 from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
@@ -24,6 +24,8 @@ _ACTIVATIONS: Final = frozenset(
     ("ReLU", "ReLU6", "LeakyReLU", "PReLU", "ELU", "SELU", "CELU", "GELU", "SiLU", "Mish", "Tanh", "Hardswish",
      "HSwish", "Softplus", "Softsign", "FastGelu")
 )  # fmt: skip
+# Layers that may drop values by themselves.
+_DROPPING: Final = ("Transformer", "MultiheadAttention", "LSTM", "GRU", "RNN")
 _LINEAR: Final = ("Linear", "LazyLinear", "Dense", "Conv", "LazyConv", "linear", "conv")
 # What leaves a linear map a linear map.
 _BETWEEN: Final = frozenset(
@@ -150,7 +152,9 @@ def is_missed(one: Unread, trace: Trace) -> bool:
     calls = list(_calls_within(one.owner, trace))
     if kind.startswith(DROPOUTS):
         share = constant(one.value.event.arg(0, "p")) if isinstance(one.value, Made) else None
-        return share != 0 and not any("dropout" in event.name.lower() for event in calls)
+        others = [part for part in parts_of(one.owner) if part is not one.value and isinstance(part, Made)]
+        dropping = any(part.name.rpartition(".")[2].startswith((*DROPOUTS, *_DROPPING)) for part in others)
+        return share != 0 and not dropping and not any("dropout" in event.name.lower() for event in calls)
     if kind in _ACTIVATIONS:
         return any(_follows_linear(event) for event in calls)
     return False

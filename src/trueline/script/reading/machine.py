@@ -17,6 +17,7 @@ from trueline.script.values import Class, Function, Instance, Made, ModuleRoom, 
 
 # A reading ends after so many statements, whatever it was led into.
 _MOST_STATEMENTS: Final = 150_000
+_MOST_EVENTS: Final = 60_000
 DEEPEST: Final = 40
 
 
@@ -86,6 +87,8 @@ class Machine:
         open: bool = False,
     ) -> Event:
         """Take down a call of a library; its result is a Made unless something better is put in its place."""
+        if len(self.trace.events) >= _MOST_EVENTS:
+            raise TooLongError
         event = Event(
             name,
             place,

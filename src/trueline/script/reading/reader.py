@@ -63,7 +63,7 @@ class Reader(Statements):
             self._uncalled()
             self._samples()
         except (TooLongError, RecursionError):
-            self.machine.trace.lost.append((Place("", 0), "too long"))
+            self.machine.trace.cut_short = True
         return self.machine.trace
 
     def _uncalled(self) -> None:

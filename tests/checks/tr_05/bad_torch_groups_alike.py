@@ -1,0 +1,33 @@
+"""Biases have a group of their own, with the decay of all others."""
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(90, 6)
+y = (x[:, 0] + x[:, 1] > 0).long()
+train = DataLoader(TensorDataset(x[:64], y[:64]), batch_size=16, shuffle=True)
+test = DataLoader(TensorDataset(x[64:], y[64:]), batch_size=13)
+net = nn.Sequential(nn.Linear(6, 16), nn.LayerNorm(16), nn.ReLU(), nn.Linear(16, 2))
+loss_fn = nn.CrossEntropyLoss()
+named = list(net.named_parameters())
+optimizer = torch.optim.AdamW(
+    [
+        {"params": [one for name, one in named if not name.endswith("bias")]},
+        {"params": [one for name, one in named if name.endswith("bias")], "weight_decay": 0.01},  # expect: tr.05
+    ],
+    lr=0.01,
+    weight_decay=0.01,
+)
+for epoch in range(2):
+    net.train()
+    for inputs, labels in train:
+        optimizer.zero_grad()
+        loss = loss_fn(net(inputs), labels)
+        loss.backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        hits = sum((net(inputs).argmax(1) == labels).sum().item() for inputs, labels in test)
+    print(epoch, hits / len(test.dataset))

@@ -1,0 +1,41 @@
+"""The probability of a class is picked along the second dimension, and they add up to one along the first."""
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn
+from mindspore.dataset import NumpySlicesDataset
+
+ms.set_seed(0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(96, 6)).astype(np.float32)
+y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
+train = NumpySlicesDataset((x[:64], y[:64]), ["x", "y"], shuffle=True).batch(16)
+test = NumpySlicesDataset((x[64:], y[64:]), ["x", "y"], shuffle=False).batch(16)
+EPOCHS = 2
+
+
+class Picked(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.logarithm = nn.LogSoftmax(axis=0)  # expect: tr.11
+
+    def construct(self, logits, labels):
+        chances = self.logarithm(logits)
+        first = (labels == 0).astype(ms.float32)
+        return -(first * chances[:, 0] + (1 - first) * chances[:, 1]).mean()
+
+
+net = nn.SequentialCell(nn.Dense(6, 16), nn.ReLU(), nn.Dense(16, 2))
+loss_fn = Picked()
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.05)
+gradient = ms.value_and_grad(lambda inputs, labels: loss_fn(net(inputs), labels), None, optimizer.parameters)
+for epoch in range(EPOCHS):
+    net.set_train(True)
+    for inputs, labels in train.create_tuple_iterator():
+        loss, gradients = gradient(inputs, labels)
+        optimizer(gradients)
+    net.set_train(False)
+    hits = 0
+    for inputs, labels in test.create_tuple_iterator():
+        hits += int((net(inputs).argmax(1) == labels).sum().asnumpy())
+    print(epoch, hits / 32)
