@@ -160,3 +160,16 @@ def test_keys_of_a_comprehension_are_kept_and_numbers_divided(tmp_path: Path) ->
     assert renamed.key.op == "text"
     assert isinstance(divided, Derived)
     assert divided.op == "Div"
+
+
+def test_layers_of_a_dict_are_attributes_of_it(tmp_path: Path) -> None:
+    script = read(
+        tmp_path,
+        """
+        parts = nn.ModuleDict(dict(first=nn.Linear(2, 2), rest=nn.ModuleList([nn.ReLU(), nn.Tanh()])))
+        x = parts.first(torch.ones(2))
+        for part in parts.rest:
+            x = part(x)
+        """,
+    )
+    assert called(script) == ["Linear", "ReLU", "Tanh"]

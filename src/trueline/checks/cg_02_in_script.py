@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import forward_around
+from trueline.checks.of_script.groups import forgotten
 from trueline.checks.of_script.layers import has_weights, is_parameter, registered_in
 from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.checks.of_script.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of
@@ -34,6 +35,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         *_frozen_and_held(trace, loops),
         *_left_out(trace, loops),
         *_sliced(trace),
+        *_forgotten(script),
     ):
         if place not in told:
             told.add(place)
@@ -155,6 +157,15 @@ def _sliced(trace: Trace) -> _Told:
             yield event.place, suspect("cg_02_in_script.may_be_sliced", event.place.where())
         else:
             yield event.place, found("cg_02_in_script.sliced", event.place.where(), certainty=Certainty.LIKELY)
+
+
+def _forgotten(script: Script) -> _Told:
+    """A group of weights that was collected and is given to no optimizer."""
+    for event in script.trace.of_role(Role.BUILD_OPTIMIZER):
+        lost = forgotten(event, script)
+        if lost is not None and not any(one.kind == UNCALLED for one in event.scopes):
+            name, place = lost
+            yield place, found("cg_02_in_script.forgotten", place.where(), certainty=Certainty.LIKELY, name=name)
 
 
 def _slice_of(given: Value | None) -> Made | None:

@@ -13,6 +13,7 @@ ALSO: Final = "also"
 _OF_SCRIPT: Final = "script"
 # A script names the line, alone or with what a run has measured.
 _PLACING: Final = (_OF_SCRIPT, "script + run")
+_OF_BOTH_SCRIPTS: Final = "script + bench_script"
 
 
 def once(findings: Sequence[Finding]) -> list[Finding]:
@@ -82,6 +83,9 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
 def _together(first: Finding, second: Finding) -> Finding:
     ways = [*str(first.extra.get(BY, "")).split(", "), str(second.extra.get(BY, ""))]
     own, other = first.where, second.where
+    if first.extra.get(BY) == _OF_SCRIPT and second.extra.get(BY) == _OF_BOTH_SCRIPTS and not _is_missing(second):
+        # Beside a benchmark the line is known that differs; alone, one of those that the fault shows in.
+        own = replace(own, file=other.file, line=other.line)
     where = replace(
         own,
         step=own.step if own.step is not None else other.step,
@@ -99,6 +103,11 @@ def _together(first: Finding, second: Finding) -> Finding:
         evidence=[*first.evidence, *second.evidence],
         extra={**first.extra, BY: ", ".join(dict.fromkeys(ways)), ALSO: [*first.extra.get(ALSO, []), _also(second)]},
     )
+
+
+def _is_missing(one: Finding) -> bool:
+    """What only the benchmark has, or has elsewhere, stands nowhere here: there is no line to take over."""
+    return any(isinstance(each, dict) and each.get("kind") in ("missing", "order") for each in one.evidence)
 
 
 def _also(one: Finding) -> dict[str, Any]:

@@ -96,6 +96,8 @@ RULES: Final[Sequence[Rule]] = (
     Rule("tr.02", "tr.01"),
     Rule("tr.02", "cg.04"),
     Rule("cg.02", "tr.06"),
+    Rule("hp.02", "tr.06"),
+    Rule("hp.02", "tr.02"),
     # A term of the loss that is only a number: the layers behind it get nothing, and lead nowhere.
     Rule("cg.02", "tr.02", _same_line),
     Rule("cg.03", "tr.02", _same_line),

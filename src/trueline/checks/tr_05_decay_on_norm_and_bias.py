@@ -2,7 +2,9 @@
 
 What it looks at
 ----------------
-The weight decay of each parameter group, and which of its parameters are biases or belong to normalisation layers.
+The weight decay of each parameter group, and which of its parameters are biases or belong to normalisation layers. In
+a script: groups that sort these out and have one decay all the same, conditions on the number of dimensions that
+vectors meet as matrices do, and groups or lists that were made for it and that nothing uses.
 
 Why it hurts
 ------------

@@ -103,7 +103,8 @@ def _unwrapped(value: Value) -> Value:
 def _built_of(network: Value) -> Iterator[Value]:
     """What a network was built with: one that is wrapped is in there, whatever the wrapper keeps it as."""
     event = _built_at(network)
-    if event is not None:
+    # A copy has weights of its own.
+    if event is not None and event.name != "copy.deepcopy":
         yield from ancestry(*event.args, *event.kwargs.values(), most=200)
 
 

@@ -4,7 +4,8 @@ What it looks at
 ----------------
 The labels against the number of the network's outputs: 1 to K for K outputs; a first class that never occurs while
 all others do; labels of the evaluation that are those of the training plus or minus one. For sequences: targets that
-are the very tokens that were put in.
+are the very tokens that were put in. In a script also: labels that are taken from the row before or after that of
+their inputs, and classes that are counted on in training and not in evaluation.
 
 Why it hurts
 ------------

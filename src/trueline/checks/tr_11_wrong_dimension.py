@@ -3,8 +3,10 @@
 What it looks at
 ----------------
 Softmax, argmax, max and mean that are taken over the first dimension of what a network gives for a batch: in the
-script, on a network's answer, or as the last thing a network does. And means over the first dimension inside a network
-whose input comes from a loader as it is.
+script, on a network's answer, or as the last thing a network does. Means over the first dimension inside a network
+whose input comes from a loader as it is. And reductions that what is done with them contradicts: weights of attention
+that are summed over the last dimension, probabilities of which one class is picked along the second, norms of the
+gradients for a batch, divergences that are summed over the samples and averaged over the latents.
 
 Why it hurts
 ------------

@@ -11,7 +11,7 @@ y = x @ torch.randn(6, 1)
 train = DataLoader(TensorDataset(x, y), batch_size=16, shuffle=True)
 net = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 1))
 loss_fn = nn.MSELoss()
-optimizer = torch.optim.SGD(net.parameters(), lr=3.0)  # expect: hp.01
+optimizer = torch.optim.SGD(net.parameters(), lr=3.0)
 for _ in range(4):
     for inputs, labels in train:
         optimizer.zero_grad()

@@ -87,25 +87,31 @@ _KEEPING: Final = frozenset(("scale", "mean", "sum", "float", "double", "to", "s
 
 def is_averaged(loss: Value | None) -> bool:
     """Whether the last thing done to a loss is a division by a number, or a product with one that may be a share."""
-    waiting = list(options(loss))
+    waiting = [(one, False) for one in options(loss)]
     while waiting:
-        one = waiting.pop()
+        one, inside = waiting.pop()
+        # Within a mean it is the samples' own terms that are multiplied: only what is written down is a share of them.
+        number = _is_written if inside else _is_number
         if isinstance(one, Made) and one.event.role is not Role.FORWARD:
             event = one.event
             inner = event.arg(0) if is_scaler(event.receiver) or event.receiver is None else event.receiver
             other = event.arg(1 if event.receiver is None else 0, "other")
-            if event.method in _DIVISIONS and other is not None and _is_number(other):
+            if event.method in _DIVISIONS and other is not None and number(other):
                 return True
             if event.method in _KEEPING:
-                waiting.extend(options(inner))
+                waiting.extend((option, inside or event.method in ("mean", "sum")) for option in options(inner))
         if not isinstance(one, Derived):
             continue
-        if one.op == "Div" and any(_is_number(side) for side in one.of):
+        if one.op == "Div" and number(one.of[-1]):
             return True
-        if one.op == "Mult" and any(_is_number(side) and not _is_at_least_one(side) for side in one.of):
+        if one.op == "Mult" and any(number(side) and not _is_at_least_one(side) for side in one.of):
             return True
-        waiting.extend(option for side in one.of for option in options(side))
+        waiting.extend((option, inside) for side in one.of for option in options(side))
     return False
+
+
+def _is_written(value: Value) -> bool:
+    return isinstance(constant(value), int | float)
 
 
 def _is_number(value: Value) -> bool:

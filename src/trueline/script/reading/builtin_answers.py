@@ -56,9 +56,6 @@ def _sequence(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _dict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     first = event.arg(0)
     held = dict(first.items) if isinstance(first, Table) else {}
-    if isinstance(first, Made):
-        # Pairs of something, as dict(net.named_parameters()): the values under names that are not known.
-        held = {"*": Item(Item(first), Const(1))}
     is_open = first is not None and (not isinstance(first, Table) or first.open)
     if isinstance(first, Made):
         # Pairs, as of named_parameters(): what is there under any name is the second of each.

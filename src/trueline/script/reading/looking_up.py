@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trueline.script.canonical import canonical
+from trueline.script.reading.elements import layer_at
 from trueline.script.reading.machine import Machine, method_of
 from trueline.script.roles import is_network
 from trueline.script.values import (
@@ -69,6 +70,10 @@ class LookingUp(ABC):
                 return Symbol(canonical(f"{owner.name}.{name}"))
             case Made() if name == "__class__" and is_network(owner):
                 return Symbol(owner.name)
+            case Made() if owner.name.endswith((".ModuleDict", ".CellDict")):
+                layer = layer_at(owner, Const(name))
+                if layer is not None:
+                    return layer
             case ModuleRoom():
                 return self._of_module(owner, name, node)
             case Instance():

@@ -1,0 +1,100 @@
+"""Groups of weights for an optimizer: lists that are collected for one and then forgotten."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from trueline.script.place import Place
+from trueline.script.script import Script
+from trueline.script.trace import Event
+from trueline.script.values import Seq, Table
+
+_ADDING = ("append", "extend", "add")
+
+
+def forgotten(built: Event, script: Script) -> tuple[str, Place] | None:
+    """A list of weights that nothing reads, collected where an optimizer's groups are written down; and the groups."""
+    groups = built.arg(0, "params")
+    if not isinstance(groups, Seq) or groups.open or not groups.items:
+        return None
+    places = [one.place for one in groups.items if isinstance(one, Table) and one.place is not None]
+    if len(places) < len(groups.items):
+        return None
+    for source in script.files:
+        if source.shown != places[0].file:
+            continue
+        for function in ast.walk(source.tree):
+            if isinstance(function, ast.FunctionDef) and _holds(function, places[0].line):
+                name = next(_lists_nobody_reads(function), None)
+                if name is not None:
+                    return name, places[0]
+    return None
+
+
+def _holds(function: ast.FunctionDef, line: int) -> bool:
+    inner = [one for one in ast.walk(function) if isinstance(one, ast.FunctionDef) and one is not function]
+    return function.lineno <= line <= (function.end_lineno or 0) and not any(_holds(one, line) for one in inner)
+
+
+def _lists_nobody_reads(function: ast.FunctionDef) -> Iterator[str]:
+    """Local lists of weights: made at once from parameters(), or filled in a loop over them."""
+    known = dict(_assigned(function))
+    adding = [one for one in ast.walk(function) if _adds(one)]
+    filled = {id(name) for one in adding for name in ast.walk(_receiver(one)) if isinstance(name, ast.Name)}
+    read = {
+        one.id
+        for one in ast.walk(function)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and id(one) not in filled
+    }
+    for name, value in known.items():
+        if name in read:
+            continue
+        if isinstance(value, ast.ListComp) and _is_of_weights(value.generators[0].iter, known):
+            if "requires_grad" not in ast.dump(value):
+                yield name
+        elif isinstance(value, ast.List) and not value.elts and _is_filled(function, name, known):
+            yield name
+
+
+def _assigned(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Assign):
+            continue
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Name):
+            yield target.id, value
+        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            for one, held in zip(target.elts, value.elts, strict=True):
+                if isinstance(one, ast.Name):
+                    yield one.id, held
+
+
+def _adds(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING
+
+
+def _receiver(node: ast.AST) -> ast.AST:
+    return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
+
+
+def _is_filled(function: ast.FunctionDef, name: str, known: dict[str, ast.expr]) -> bool:
+    """Whether weights are put into a list, in a loop over all of them."""
+    for loop in ast.walk(function):
+        if not isinstance(loop, ast.For) or not _is_of_weights(loop.iter, known) or "requires_grad" in ast.dump(loop):
+            continue
+        for one in ast.walk(loop):
+            if _adds(one) and any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(_receiver(one))):
+                return True
+    return False
+
+
+def _is_of_weights(node: ast.AST, known: dict[str, ast.expr], depth: int = 0) -> bool:
+    for one in ast.walk(node):
+        if isinstance(one, ast.Attribute) and one.attr in ("parameters", "named_parameters", "trainable_params"):
+            return True
+        if isinstance(one, ast.Name) and one.id in known and depth < 3:
+            held = known[one.id]
+            if held is not node and _is_of_weights(held, known, depth + 1):
+                return True
+    return False
