@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.of_pair.comparing import place_of
 from trueline.checks.of_pair.contexts import Contexts
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
 from trueline.checks.of_pair.naming import word_of
 from trueline.checks.of_pair.shapes import arguments_of, plain
+from trueline.checks.of_pair.things import place_of
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event

@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from trueline.checks.of_pair.aligning import Aligned, aligned
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
-from trueline.checks.of_pair.naming import QUERIES, input_of, is_built, is_said, key_of, word_of
-from trueline.checks.of_pair.shapes import Shapes, arguments_of, commutes, operation_of, plain
+from trueline.checks.of_pair.happenings import (
+    DOING,
+    ORDERED,
+    branches,
+    functions_of,
+    given_to,
+    has_effect,
+    has_weights,
+    is_layer,
+    is_read_inside,
+    kept_as,
+    kept_names,
+    numbers_in,
+    rounds,
+    style_of,
+    unused_layers,
+)
+from trueline.checks.of_pair.likeness import Likeness
+from trueline.checks.of_pair.naming import input_of, is_said, key_of, word_of
+from trueline.checks.of_pair.shapes import arguments_of, commutes, operation_of, plain
 from trueline.checks.of_pair.signatures import named_arguments
+from trueline.checks.of_pair.things import (
+    event_of,
+    inputs_of,
+    is_object,
+    is_several,
+    kind_of,
+    place_of,
+    thing_of,
+)
 from trueline.script.place import Place
-from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
-from trueline.script.trace import BRANCH, LOOP, Event, Scope
+from trueline.script.trace import Event, Scope
 from trueline.script.values import (
     Attribute,
     Const,
-    Derived,
     Either,
     Function,
     Instance,
     Item,
     Made,
-    Partial,
     Seq,
     Symbol,
     Table,
@@ -57,17 +79,13 @@ def differences(script: Script, bench: Script) -> Sequence[Difference]:
     return list(compared(script, bench).found.values())
 
 
-class Comparing:
+class Comparing(Likeness):
     """Goes through the pairs of events once, and remembers what it has seen."""
 
     def __init__(self, script: Script, bench: Script) -> None:
-        self.script, self.bench = script, bench
-        self.shapes = Shapes()
-        self.aligned: Aligned = aligned(script, bench, self.shapes)
+        super().__init__(script, bench)
         self.found: dict[tuple[object, ...], Difference] = {}
         self._seen: set[tuple[int, int]] = set()
-        self._alike: dict[tuple[int, int], bool] = {}
-        self._objects: dict[int, Value] = {}
         self._of_bench: dict[int, Value] = {}
         self._path: list[str] = []
         self._places: list[Place] = []
@@ -102,10 +120,10 @@ class Comparing:
             self.objects(mine.receiver, bench.receiver, owner)
         self._conditions(mine, bench)
         self._loops(mine, bench)
-        if _is_read_inside(mine) and _is_read_inside(bench):
+        if is_read_inside(mine) and is_read_inside(bench):
             return
         named = named_arguments(mine), named_arguments(bench)
-        if (named[0] is None) != (named[1] is None) or _style(mine) != _style(bench):
+        if (named[0] is None) != (named[1] is None) or style_of(mine) != style_of(bench):
             self.value(input_of(mine), input_of(bench), owner, "0")
             return
         own, other = arguments_of(mine), arguments_of(bench)
@@ -123,7 +141,7 @@ class Comparing:
         self._note(Kind.SETTING, mine, bench, owner, name)
 
     def _conditions(self, mine: Event, bench: Event) -> None:
-        own, other = _branches(mine), _branches(bench)
+        own, other = branches(mine), branches(bench)
         if len(own) == len(other):
             return
         more = own if len(own) > len(other) else other
@@ -141,21 +159,21 @@ class Comparing:
 
     def _loops(self, mine: Event, bench: Event) -> None:
         """What is done once in one, and again and again in the other."""
-        if mine.role in _DOING and mine.role is bench.role and len(_rounds(mine)) < len(_rounds(bench)):
+        if mine.role in DOING and mine.role is bench.role and len(rounds(mine)) < len(rounds(bench)):
             thing, other = (Thing(word_of(one.name), one.result, one, one.place) for one in (mine, bench))
             self._keep(Difference(Kind.ORDER, thing, other, (mine, bench), "loop"))
 
     def _turned(self) -> None:
         """What comes before something in one, and after it in the other; both in the same loop."""
-        for first, then in _ORDERED:
+        for first, then in ORDERED:
             for mine, bench in self.aligned.pairs:
                 if bench.role is not first:
                     continue
                 after = next((one for one in self.bench.trace.events[bench.index + 1 :] if one.role is then), None)
                 other = self.aligned.mine_of.get(id(after)) if after is not None else None
-                if after is None or other is None or _rounds(after)[: len(_rounds(bench))] != _rounds(bench):
+                if after is None or other is None or rounds(after)[: len(rounds(bench))] != rounds(bench):
                     continue
-                if other.index < mine.index and len(_rounds(mine)) == len(_rounds(bench)):
+                if other.index < mine.index and len(rounds(mine)) == len(rounds(bench)):
                     things = [Thing(word_of(one.name), one.result, one, one.place) for one in (mine, bench)]
                     self._keep(Difference(Kind.ORDER, things[0], things[1], (mine, bench), then.value))
 
@@ -167,29 +185,29 @@ class Comparing:
     def objects(self, mine: Value | None, bench: Value | None, owner: Owner) -> None:
         """Two objects that do the same: how they were made, and whether each is one of its own."""
         mine, bench = plain(mine), plain(bench)
-        if mine is None or bench is None or not _is_object(mine) or not _is_object(bench):
+        if mine is None or bench is None or not is_object(mine) or not is_object(bench):
             return
-        if self._objects.get(id(mine)) is bench:
+        if self.objects_of.get(id(mine)) is bench:
             return
-        if id(mine) in self._objects or id(bench) in self._of_bench:
+        if id(mine) in self.objects_of or id(bench) in self._of_bench:
             if (id(mine), id(bench)) not in self._counted:
                 self._counted.add((id(mine), id(bench)))
                 self._sharing(mine, bench, owner)
             return
-        if _kind_of(mine) != _kind_of(bench):
+        if kind_of(mine) != kind_of(bench):
             self._note(Kind.REPLACED, mine, bench, owner, "object")
             return
-        self._objects[id(mine)], self._of_bench[id(bench)] = bench, mine
+        self.objects_of[id(mine)], self._of_bench[id(bench)] = bench, mine
         if isinstance(mine, Made) and isinstance(bench, Made) and word_of(mine.name) not in _CONTAINERS:
             self.events(mine.event, bench.event)
 
     def _sharing(self, mine: Value, bench: Value, owner: Owner) -> None:
-        if not _has_weights(mine) or not _has_weights(bench):
+        if not has_weights(mine) or not has_weights(bench):
             return
-        kind = Kind.SHARED if id(mine) in self._objects else Kind.APART
+        kind = Kind.SHARED if id(mine) in self.objects_of else Kind.APART
         self._allow(mine, bench)
-        thing = _thing(mine, owner[0])
-        self._keep(Difference(kind, thing, _thing(bench, owner[1]), owner, "object"))
+        thing = thing_of(mine, owner[0])
+        self._keep(Difference(kind, thing, thing_of(bench, owner[1]), owner, "object"))
 
     def _allow(self, mine: Value, bench: Value, depth: int = 0) -> None:
         """What is inside of two networks is shared or not as they are."""
@@ -218,7 +236,7 @@ class Comparing:
         self._path = []
 
     def _same_functions(self) -> Iterator[Functions]:
-        names = [_functions_of(one) for one in (self.script, self.bench)]
+        names = [functions_of(one) for one in (self.script, self.bench)]
         for name, mine in names[0].items():
             if name in names[1]:
                 yield mine, names[1][name]
@@ -226,8 +244,8 @@ class Comparing:
     def _never_called(self) -> None:
         """Layers that a trainer calls by itself: as many of a kind, in the order in which they are built."""
         left, right = (
-            [one for one in script.trace.events if _is_layer(one) and id(one.result) not in known]
-            for script, known in ((self.script, self._objects), (self.bench, self._of_bench))
+            [one for one in script.trace.events if is_layer(one) and id(one.result) not in known]
+            for script, known in ((self.script, self.objects_of), (self.bench, self._of_bench))
         )
         own, other = ([key_of(one) for one in side] for side in (left, right))
         if own == other:
@@ -239,7 +257,7 @@ class Comparing:
         left, right = ([one for one in script.trace.events if is_said(one)] for script in (self.script, self.bench))
         if len(left) == len(right):
             for mine, bench in zip(left, right, strict=True):
-                own, other = _numbers_in(mine), _numbers_in(bench)
+                own, other = numbers_in(mine), numbers_in(bench)
                 if len(own) == len(other):
                     for one, two in zip(own, other, strict=True):
                         self.value(one, two, (mine, bench), "said")
@@ -263,7 +281,7 @@ class Comparing:
         if isinstance(mine, Function) and isinstance(bench, Function):
             self.functions(mine, bench, owner)
             return
-        if _is_object(mine) and _is_object(bench) and owner is not None:
+        if is_object(mine) and is_object(bench) and owner is not None:
             self.objects(mine, bench, owner)
             return
         if self.alike(mine, bench):
@@ -289,7 +307,7 @@ class Comparing:
             self._value(mine.of, bench.of, owner, argument, depth)
         elif self._skipped(mine, bench, owner, argument):
             return
-        elif _is_several(mine) != _is_several(bench):
+        elif is_several(mine) != is_several(bench):
             # One gives more than the other, as a loss with what it was made from.
             first = [one.items[0] if isinstance(one, Seq) and one.items else one for one in (mine, bench)]
             self._value(first[0], first[1], owner, argument, depth)
@@ -312,7 +330,7 @@ class Comparing:
         """The operations that lead from one value to the other, outermost first; None where none do."""
         if most == 0 or isinstance(inner, Const | Symbol):
             return None
-        for part in _inputs(outer):
+        for part in inputs_of(outer):
             one = plain(part)
             if one is None:
                 continue
@@ -340,7 +358,7 @@ class Comparing:
         self._places.extend([own[2]] if own[2] is not None else [])
         left, right = list(own[1]), list(other[1])
         if commutes(own[0]):
-            left, right = self._unpaired(left, right)
+            left, right = self.unpaired(left, right)
         for one, two in zip(left, right, strict=True):
             self._value(one, two, owner, argument, depth)
         self._path.pop()
@@ -348,20 +366,9 @@ class Comparing:
             self._places.pop()
         return True
 
-    def _unpaired(self, left: list[Value], right: list[Value]) -> tuple[list[Value], list[Value]]:
-        rest: list[Value] = []
-        right = list(right)
-        for one in left:
-            at = next((place for place, two in enumerate(right) if self.alike(one, two)), None)
-            if at is None:
-                rest.append(one)
-            else:
-                right.pop(at)
-        return rest, right
-
     def _made(self, mine: Value, bench: Value, owner: Owner | None, argument: str, depth: int) -> None:
         """Results of calls that are not one another's."""
-        own, other = _event(mine), _event(bench)
+        own, other = event_of(mine), event_of(bench)
         if own is not None and other is not None:
             lone = id(own) not in self.aligned.bench_of, id(other) not in self.aligned.mine_of
             if lone == (True, False):
@@ -428,64 +435,15 @@ class Comparing:
     def _either(self, mine: Value, bench: Value, owner: Owner | None, argument: str, depth: int) -> None:
         own = list(mine.options) if isinstance(mine, Either) else [mine]
         other = list(bench.options) if isinstance(bench, Either) else [bench]
-        left, right = self._unpaired(own, other)
+        left, right = self.unpaired(own, other)
         if len(left) == len(right):
             for one, two in zip(left, right, strict=True):
                 self._value(one, two, owner, argument, depth)
         elif not left or not right:
             name = "mine" if left else "bench"
-            lone = Thing("if", (left or right)[0], _event((left or right)[0]), place_of((left or right)[0]))
+            lone = Thing("if", (left or right)[0], event_of((left or right)[0]), place_of((left or right)[0]))
             pair = (lone, None) if name == "mine" else (None, lone)
             self._keep(Difference(Kind.CONDITION, pair[0], pair[1], owner, argument, tuple(self._path)))
-
-    def alike(self, mine: Value | None, bench: Value | None, depth: int = 0) -> bool:
-        """Whether two values are the same, as far as events are taken for one another."""
-        mine, bench = plain(mine), plain(bench)
-        if mine is None or bench is None:
-            return mine is bench
-        key = (id(mine), id(bench))
-        if key not in self._alike:
-            self._alike[key] = True
-            self._alike[key] = self._are_alike(mine, bench, depth + 1)
-        return self._alike[key]
-
-    def _are_alike(self, mine: Value, bench: Value, depth: int) -> bool:
-        if self.shapes.of(mine) == self.shapes.of(bench) or depth > 60:
-            return True
-        own, other = operation_of(mine), operation_of(bench)
-        if own is not None and other is not None:
-            if own[0] != other[0] or len(own[1]) != len(other[1]):
-                return False
-            if commutes(own[0]):
-                return not self._unpaired(list(own[1]), list(other[1]))[0]
-            return all(self.alike(one, two, depth) for one, two in zip(own[1], other[1], strict=True))
-        match mine, bench:
-            case Made(), Made():
-                word = word_of(mine.name)
-                if word in QUERIES and word == word_of(bench.name):
-                    return True
-                return self.aligned.are_one(mine.event, bench.event) or self._objects.get(id(mine)) is bench
-            case Item(), Item():
-                return self.alike(mine.of, bench.of, depth) and self.alike(mine.index, bench.index, depth)
-            case Attribute(), Attribute():
-                return mine.name == bench.name and self.alike(mine.of, bench.of, depth)
-            case Seq(), Seq():
-                held = [[*side.items, *side.tests] for side in (mine, bench)]
-                return len(held[0]) == len(held[1]) and all(
-                    self.alike(one, two, depth) for one, two in zip(*held, strict=True)
-                )
-            case Either(), Either():
-                left, right = self._unpaired(list(mine.options), list(bench.options))
-                return not left and not right
-            case Table(), Table():
-                return set(mine.items) == set(bench.items) and all(
-                    self.alike(one, bench.items[name], depth) for name, one in mine.items.items()
-                )
-            case (Instance(), Instance()) | (Function(), Function()) | (Partial(), Partial()):
-                return True
-            case Unknown(), Unknown():
-                return True
-        return False
 
     # What was found
 
@@ -498,10 +456,10 @@ class Comparing:
         argument: str,
         chain: Sequence[Value] = (),
     ) -> None:
-        own = _thing(mine, owner[0] if owner else None) if mine is not None else None
-        other = _thing(bench, owner[1] if owner else None) if bench is not None else None
+        own = thing_of(mine, owner[0] if owner else None) if mine is not None else None
+        other = thing_of(bench, owner[1] if owner else None) if bench is not None else None
         side = owner[1 if kind is Kind.MISSING else 0] if owner is not None else None
-        things = tuple(_thing(value, side) for value in chain)
+        things = tuple(thing_of(value, side) for value in chain)
         self._keep(
             Difference(kind, own, other, owner, argument, tuple(self._path), things, tuple(reversed(self._places)))
         )
@@ -518,9 +476,9 @@ class Comparing:
 
     def _unused(self) -> None:
         """Layers that the script keeps and never uses, under names that the benchmark has no unused layer under."""
-        names = {_kept_as(one) for one in _unused_layers(self.bench)}
-        for event in _unused_layers(self.script):
-            if _kept_as(event) not in names and _kept_as(event) not in _kept_names(self.bench):
+        names = {kept_as(one) for one in unused_layers(self.bench)}
+        for event in unused_layers(self.script):
+            if kept_as(event) not in names and kept_as(event) not in kept_names(self.bench):
                 self._keep(
                     Difference(Kind.EXTRA, Thing("layer", event.args[1], event, event.place), None, None, "unused")
                 )
@@ -531,11 +489,11 @@ class Comparing:
             used = {
                 id(value.event)
                 for event in events
-                for value in ancestry(*_given(event), most=200)
+                for value in ancestry(*given_to(event), most=200)
                 if isinstance(value, Made) and value.event is not event
             }
             for event in events:
-                if not _has_effect(event) or id(event) in self._covered or id(event) in used:
+                if not has_effect(event) or id(event) in self._covered or id(event) in used:
                     continue
                 thing = Thing(word_of(event.name), event.result, event, event.place)
                 self._keep(
@@ -547,200 +505,3 @@ class Comparing:
                         "event",
                     )
                 )
-
-
-_EFFECTS: Final = frozenset(
-    ("__setitem__", "__setattr__", "shuffle", "setepoch", "loadstatedict", "loadparamintonet", "savecheckpoint", "save",
-     "setdata", "assign", "assignadd", "distributeddataparallel", "barrier", "allreduce", "broadcast", "deepcopy",
-     "tofloat", "repeated", "requiresgrad", "fill", "copy", "sorted", "setseed", "manualseed", "convertsyncbatchnorm")
-)  # fmt: skip
-
-
-def _has_effect(event: Event) -> bool:
-    """Whether an event does something, so that it counts even if nothing takes its result."""
-    own = event.method.endswith("_") and not event.method.startswith("_")
-    return event.role in _DOING or word_of(event.name) in _EFFECTS or own
-
-
-_DOING: Final = frozenset(
-    (Role.ZERO_GRAD, Role.STEP, Role.SCALER_STEP, Role.SCALER_UPDATE, Role.SCHEDULER_STEP, Role.UNSCALE, Role.CLIP,
-     Role.TRAIN_MODE, Role.EVAL_MODE)
-)  # fmt: skip
-
-
-def _is_layer(event: Event) -> bool:
-    return is_built(event) and isinstance(event.result, Made) and is_network(event.result) and not event.open
-
-
-def _numbers_in(event: Event) -> list[Value]:
-    """What is said besides words, in order."""
-    found: list[Value] = []
-    waiting = [*event.args, *event.kwargs.values()]
-    while waiting:
-        one = waiting.pop(0)
-        if _is_text(one) or isinstance(one, Seq | Table):
-            waiting[:0] = one.parts()
-        elif not isinstance(one, Const | Unknown | Symbol):
-            found.append(one)
-    return found
-
-
-_ORDERED: Final = (
-    (Role.EVAL_MODE, Role.FORWARD),
-    (Role.ZERO_GRAD, Role.BACKWARD),
-    (Role.STEP, Role.SCHEDULER_STEP),
-    (Role.UNSCALE, Role.CLIP),
-)
-
-
-def _rounds(event: Event) -> list[Scope]:
-    return [one for one in event.scopes if one.kind == LOOP and one.name != "comprehension"]
-
-
-def _is_text(value: Value) -> bool:
-    if isinstance(value, Made):
-        return word_of(value.name) in ("format", "round", "join", "dict", "str")
-    return isinstance(value, Derived) and value.op == "text"
-
-
-def _given(event: Event) -> list[Value]:
-    owner = [event.receiver] if event.receiver is not None else []
-    return [*owner, *event.args, *event.kwargs.values()]
-
-
-def _kind_of(value: Value) -> str:
-    return key_of(value.event) if isinstance(value, Made) else "of the project"
-
-
-def _unused_layers(script: Script) -> list[Event]:
-    """Where layers are kept that nothing is done with."""
-    used: set[int] = set()
-    kept: list[Event] = []
-    for event in script.trace.events:
-        is_kept = event.method == "__setattr__" and len(event.args) > 1 and is_network(event.args[1])
-        if is_kept and _has_weights(event.args[1]):
-            kept.append(event)
-        if not is_kept and event.receiver is not None:
-            used.add(id(event.receiver))
-        if not is_kept:
-            used.update(id(one) for one in ancestry(*event.args, *event.kwargs.values(), most=30))
-    return [one for one in kept if id(one.args[1]) not in used]
-
-
-def _kept_as(event: Event) -> str:
-    return str(event.args[0].value) if isinstance(event.args[0], Const) else ""
-
-
-def _kept_names(script: Script) -> set[str]:
-    return {_kept_as(one) for one in script.trace.events if one.method == "__setattr__" and one.args}
-
-
-def _is_several(value: Value) -> bool:
-    return isinstance(value, Seq) and value.kind == "tuple"
-
-
-def _is_read_inside(event: Event) -> bool:
-    """Whether what a call does was read as well, so that its arguments are met again inside."""
-    return event.name.endswith(".__call__") and not (isinstance(event.result, Made) and event.result.event is event)
-
-
-def _style(event: Event) -> str:
-    if event.name.endswith(".__call__"):
-        return "called"
-    return "method" if event.receiver is not None else "function"
-
-
-def _inputs(value: Value) -> Sequence[Value]:
-    """What an operation is done to; not the objects that do it."""
-    operation = operation_of(value)
-    if operation is not None:
-        return operation[1]
-    if isinstance(value, Made):
-        if is_built(value.event):
-            return ()
-        return _given(value.event) if not value.event.name.endswith(".__call__") else value.event.args
-    if isinstance(value, Item | Attribute):
-        return (value.of,)
-    return ()
-
-
-def _event(value: Value | None) -> Event | None:
-    return value.event if isinstance(value, Made) else None
-
-
-def _is_object(value: Value) -> bool:
-    return isinstance(value, Instance) or (isinstance(value, Made) and is_built(value.event))
-
-
-def _has_weights(value: Value) -> bool:
-    if isinstance(value, Instance):
-        return is_network(value)
-    light = ("relu", "gelu", "tanh", "sigmoid", "dropout", "flatten", "pool", "softmax", "identity", "elu", "silu")
-    return is_network(value) and isinstance(value, Made) and not any(one in word_of(value.name) for one in light)
-
-
-def _branches(event: Event) -> list[Scope]:
-    return [one for one in event.scopes if one.kind == BRANCH]
-
-
-def _thing(value: Value | None, event: Event | None) -> Thing:
-    made = _event(value)
-    operation = operation_of(value)
-    if operation is not None:
-        name = operation[0]
-    elif made is not None:
-        name = word_of(made.name)
-    elif isinstance(value, Item):
-        name = "index"
-    else:
-        name = shown(value)
-    place = place_of(value) or (event.place if event is not None else None)
-    return Thing(name, value, made, place)
-
-
-def place_of(value: Value | None, depth: int = 0) -> Place | None:
-    """Where a value is made or written down."""
-    if value is None or depth > 20:
-        return None
-    if isinstance(value, Made):
-        layer = value.event.receiver
-        # A layer of a chain stands where it was built.
-        return layer.event.place if value.event.in_chain and isinstance(layer, Made) else value.event.place
-    if isinstance(value, Derived):
-        return value.place
-    if isinstance(value, Const):
-        return value.origin
-    if isinstance(value, Instance):
-        return value.place
-    if isinstance(value, Table):
-        return value.place
-    if isinstance(value, Item):
-        return place_of(value.index, depth + 1) or place_of(value.of, depth + 1)
-    return next((found for one in value.parts() if (found := place_of(one, depth + 1)) is not None), None)
-
-
-def shown(value: Value | None) -> str:
-    """A value in a few characters."""
-    if isinstance(value, Const):
-        return f"{value.value:g}" if isinstance(value.value, float) else str(value.value)
-    if isinstance(value, Symbol):
-        return value.name
-    if isinstance(value, Made):
-        return word_of(value.name)
-    if isinstance(value, Derived):
-        return value.op
-    if isinstance(value, Seq):
-        return f"[{', '.join(shown(one) for one in value.items[:4])}]"
-    return ""
-
-
-def _functions_of(script: Script) -> dict[str, Function]:
-    """The project's functions by their names, those with a name of their own."""
-    found: dict[str, Function | None] = {}
-    for event in script.trace.events:
-        for scope in event.scopes:
-            function = scope.value
-            if isinstance(function, Function) and not isinstance(function.node, ast.Lambda):
-                known = found.get(function.name, function)
-                found[function.name] = function if known is not None and known.node is function.node else None
-    return {name: one for name, one in found.items() if one is not None}

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
-from trueline.checks.of_pair.comparing import place_of
 from trueline.checks.of_pair.difference import Difference, Kind
 from trueline.checks.of_pair.naming import word_of
 from trueline.checks.of_pair.surroundings import Surroundings
+from trueline.checks.of_pair.things import place_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.source import SourceFile

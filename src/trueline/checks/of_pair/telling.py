@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trueline.checks.check import found, na
-from trueline.checks.of_pair.comparing import shown
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
 from trueline.checks.of_pair.sorting import Broken, broken_items
+from trueline.checks.of_pair.things import shown
 from trueline.model.finding import Finding
 from trueline.model.message import Message, message
 from trueline.script.script import Script
