@@ -108,6 +108,9 @@ RULES: Final[Sequence[Rule]] = (
     # Training data in evaluation comes with its augmentations; a seed that is set anew gives the same order again.
     Rule("dp.02", "tr.07", _shows_in_run),
     Rule("dp.03", "tr.14", _shows_in_run),
+    # Logarithms that add up over the samples are none of classes; layers that a network does not know keep their mode.
+    Rule("cg.04", "tr.11", _shows_in_run),
+    Rule("tr.09", "tr.13", _shows_in_run),
     # Inputs of thousands put units where they have no slope.
     Rule("cg.02", "dp.01", _not_later),
     Rule("tr.13", "dp.01", _not_later),
