@@ -106,8 +106,8 @@ def _together(first: Finding, second: Finding) -> Finding:
 
 
 def _is_missing(one: Finding) -> bool:
-    """What only the benchmark has stands nowhere here: there is no line to take over."""
-    return any(isinstance(each, dict) and each.get("kind") == "missing" for each in one.evidence)
+    """What only the benchmark has, or has elsewhere, stands nowhere here: there is no line to take over."""
+    return any(isinstance(each, dict) and each.get("kind") in ("missing", "order") for each in one.evidence)
 
 
 def _also(one: Finding) -> dict[str, Any]:

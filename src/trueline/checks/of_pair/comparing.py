@@ -248,8 +248,10 @@ class Comparing:
 
     def value(self, mine: Value | None, bench: Value | None, owner: Owner | None, argument: str) -> None:
         """Two values that stand for one another."""
-        self._path = []
+        before = self._path, self._places
+        self._path, self._places = [], []
         self._value(mine, bench, owner, argument, 0)
+        self._path, self._places = before
 
     def _value(self, mine: Value | None, bench: Value | None, owner: Owner | None, argument: str, depth: int) -> None:
         mine, bench = plain(mine), plain(bench)
@@ -586,7 +588,6 @@ def _numbers_in(event: Event) -> list[Value]:
 _ORDERED: Final = (
     (Role.EVAL_MODE, Role.FORWARD),
     (Role.ZERO_GRAD, Role.BACKWARD),
-    (Role.BACKWARD, Role.STEP),
     (Role.STEP, Role.SCHEDULER_STEP),
     (Role.UNSCALE, Role.CLIP),
 )

@@ -45,7 +45,7 @@ def in_network(one: Difference, around: Surroundings) -> str | None:
     words = {thing.name for thing in _changed(one)}
     if len(words) == 1 and around.has_activation(*words):
         return None
-    risky = one.kind is Kind.EXTRA and "Div" in words and _has_risky(one)
+    risky = one.kind is Kind.EXTRA and "Div" in words and _has_risky(one, around)
     if _is_half(one) or risky or (one.kind is not Kind.MISSING and words & set(_RISKY)):
         return "mp.01"
     if words & set(_CUTS):
@@ -123,7 +123,7 @@ def in_loss(one: Difference, around: Surroundings) -> str | None:
         return "mp.04" if one.kind is not Kind.MISSING else None
     if "scale" in words:
         return "mp.02" if one.kind is Kind.MISSING else None
-    if _is_half(one) or (one.kind is not Kind.MISSING and (words & set(_RISKY) or _has_risky(one))):
+    if _is_half(one) or (one.kind is not Kind.MISSING and (words & set(_RISKY) or _has_risky(one, around))):
         return "mp.01"
     divided = owner is not None and (owner.role is Role.BACKWARD or one.argument == "return")
     if one.kind is Kind.MISSING and words == {"Div"} and divided:
@@ -283,17 +283,15 @@ def _is_half(one: Difference) -> bool:
     )
 
 
-def _has_risky(one: Difference) -> bool:
-    """Whether what was put in has a logarithm, a root or half precision in it that the benchmark's has not."""
+def _has_risky(one: Difference, around: Surroundings) -> bool:
+    """Whether what was put in has a logarithm, a root or half precision in it that the benchmark has not."""
     if one.mine is None:
         return False
-    own = {word_of(value.name) for value in ancestry(one.mine.value, most=40) if isinstance(value, Made)}
-    other = {
-        word_of(value.name)
-        for value in ancestry(one.bench.value if one.bench else None, most=200)
-        if isinstance(value, Made)
-    }
-    return bool((own - other) & set(_RISKY))
+    known = around.comparing.aligned.bench_of
+    return any(
+        isinstance(value, Made) and word_of(value.name) in _RISKY and id(value.event) not in known
+        for value in ancestry(one.mine.value, most=60)
+    )
 
 
 def _is_penalty(one: Difference) -> bool:

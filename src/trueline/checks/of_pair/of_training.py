@@ -30,7 +30,7 @@ _SPANS: Final = re.compile(r"total|t_max|max_steps|num_training_steps|steps_per_
 _FAR: Final = 3.0
 _MORE: Final = 2.0
 _LOADED: Final = ("loadstatedict", "loadparamintonet", "loadcheckpoint", "load")
-_GROUPS: Final = ("weight_decay", "decay")
+_GROUPS: Final = ("weight_decay",)
 
 
 def rate(one: Difference, _: Surroundings) -> str | None:
@@ -287,7 +287,6 @@ _TURNED: Final = {
     Role.TRAIN_MODE: "api.02",
     Role.EVAL_MODE: "api.02",
     Role.ZERO_GRAD: "tr.01",
-    Role.BACKWARD: "tr.01",
     Role.STEP: "tr.04",
     Role.UNSCALE: "mp.03",
 }
@@ -300,7 +299,7 @@ def turned(one: Difference, around: Surroundings) -> str | None:
     role = one.mine.event.role
     if one.argument == "loop":
         return _TURNED[role] if role in (Role.TRAIN_MODE, Role.ZERO_GRAD) else None
-    if role is Role.ZERO_GRAD and not around.mine.is_in_training(one.mine.event):
+    if role is Role.ZERO_GRAD and not around.is_cleared_before_step(one.mine.event):
         return None
     return _TURNED.get(role)
 

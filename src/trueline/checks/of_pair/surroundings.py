@@ -30,6 +30,9 @@ class Surroundings:
             return one.mine.event, self.mine
         if one.bench is not None and one.bench.event is not None and one.kind is Kind.MISSING:
             return one.bench.event, self.bench
+        inside = next((thing.event for thing in one.chain if thing.event is not None), None)
+        if inside is not None:
+            return inside, self.bench if one.kind is Kind.MISSING else self.mine
         if one.owner is not None:
             return one.owner[0], self.mine
         thing = one.mine or one.bench
@@ -73,6 +76,15 @@ class Surroundings:
             if (event.role is Role.ZERO_GRAD or by_hand) and self.mine.is_in_training(event):
                 return True
         return False
+
+    def is_cleared_before_step(self, event: Event) -> bool:
+        """Whether gradients are cleared between backward and the step: after a step is as good as before backward."""
+        loops = [scope for scope in event.loops() if scope in self.mine.inner_loops]
+        if not loops:
+            return False
+        later = [one for one in self.mine.script.trace.within(loops[-1]) if one.index > event.index]
+        roles = [one.role for one in later if one.role in (Role.BACKWARD, Role.STEP, Role.SCALER_STEP)]
+        return bool(roles) and roles[0] is not Role.BACKWARD
 
     def has_activation(self, word: str) -> bool:
         """Whether an activation is an argument of a layer in one, and a call of its own in the other."""
