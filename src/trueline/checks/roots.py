@@ -117,7 +117,9 @@ RULES: Final[Sequence[Rule]] = (
     # What runs away, or does not move, is past its best or still falling whatever the number of epochs.
     Rule("hp.02", "hp.01"),
     Rule("hp.02", "mp.01"),
-    # A rate that throws the weights far away overflows at every loss scale.
+    # A rate that throws the weights far away leaves units without a slope, and overflows at every loss scale.
+    Rule("cg.02", "hp.01", None, _written, said=("hp_01_in_script.high",)),
+    Rule("tr.13", "hp.01", None, _written, said=("hp_01_in_script.high",)),
     Rule("mp.02", "hp.01", None, _written),
     # A loss scale that is too high, or inputs of thousands, overflow.
     Rule("mp.01", "mp.02", _not_later),
