@@ -108,13 +108,18 @@ RULES: Final[Sequence[Rule]] = (
     # Training data in evaluation comes with its augmentations; a seed that is set anew gives the same order again.
     Rule("dp.02", "tr.07", _shows_in_run),
     Rule("dp.03", "tr.14", _shows_in_run),
+    # Logarithms that add up over the samples are none of classes; layers that a network does not know keep their mode.
+    Rule("cg.04", "tr.11", _shows_in_run),
+    Rule("tr.09", "tr.13", _shows_in_run),
     # Inputs of thousands put units where they have no slope.
     Rule("cg.02", "dp.01", _not_later),
     Rule("tr.13", "dp.01", _not_later),
     # What runs away, or does not move, is past its best or still falling whatever the number of epochs.
     Rule("hp.02", "hp.01"),
     Rule("hp.02", "mp.01"),
-    # A rate that throws the weights far away overflows at every loss scale.
+    # A rate that throws the weights far away leaves units without a slope, and overflows at every loss scale.
+    Rule("cg.02", "hp.01", None, _written, said=("hp_01_in_script.high",)),
+    Rule("tr.13", "hp.01", None, _written, said=("hp_01_in_script.high",)),
     Rule("mp.02", "hp.01", None, _written),
     # A loss scale that is too high, or inputs of thousands, overflow.
     Rule("mp.01", "mp.02", _not_later),

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.gradients import is_cut, is_without_gradient
 from trueline.model.finding import Finding
-from trueline.script.roles import Role
+from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import Event
-from trueline.script.values import Attribute, Derived, Made, Value
+from trueline.script.values import Attribute, Derived, Instance, Made, Value
 
 
 @check("tr.02")
@@ -60,7 +60,11 @@ def _lost(term: Value) -> Event | None:
 
 def _may_be_network(value: Value) -> bool:
     """Whether something was called of which nothing is known: weights may be in it."""
-    return isinstance(value, Made) and value.name == "?.__call__"
+    if not isinstance(value, Made):
+        return False
+    # An attribute of a network that nothing was seen to be put into.
+    of_network = value.event.role is None and isinstance(value.event.receiver, Instance)
+    return value.name == "?.__call__" or (of_network and is_network(value.event.receiver))
 
 
 def _way(loss: Value | None) -> tuple[bool, Event | None]:

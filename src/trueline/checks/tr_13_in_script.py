@@ -109,13 +109,16 @@ def _is_forward_call(value: Value | None) -> bool:
 
 def _lost(trace: Trace) -> Iterator[Finding]:
     """``self.scale = nn.Parameter(…) * 0.1``: what is kept is a tensor."""
+    kept: set[int] = set()
     for event in trace.events:
         if event.method == "__setattr__" and isinstance(event.receiver, Instance) and forward_around(event) is None:
             value = event.arg(1)
             if isinstance(value, Derived) and value.op in ("Mult", "Div", "Add", "Sub"):
-                lost = any(is_parameter(one) for one in value.of)
+                # ``self.count += 1`` changes the parameter that is there.
+                lost = any(is_parameter(one) and id(one) not in kept for one in value.of)
             else:
                 lost = isinstance(value, Made) and value.event.method in _MAKING and is_parameter(value.event.receiver)
+            kept.update(id(one) for one in options(value))
             if lost:
                 yield found(
                     "tr_13_in_script.no_parameter", event.place.where(), name=str(constant(event.arg(0), "parameter"))

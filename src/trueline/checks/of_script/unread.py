@@ -103,8 +103,10 @@ def _names_read(script: Script) -> tuple[Mapping[int, set[str]], set[str]]:
             if isinstance(cls, ast.ClassDef):
                 inside.update(dict.fromkeys((id(node) for node in ast.walk(cls)), id(cls)))
         titles = {id(one) for one in _titles(source.tree)}
+        # ``self.count += 1`` reads what it writes.
+        added = {id(one.target) for one in ast.walk(source.tree) if isinstance(one, ast.AugAssign)}
         for node in ast.walk(source.tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Attribute) and (isinstance(node.ctx, ast.Load) or id(node) in added):
                 if isinstance(node.value, ast.Name) and node.value.id == "self" and id(node) in inside:
                     by_self.setdefault(inside[id(node)], set()).add(node.attr)
                 else:
