@@ -19,7 +19,7 @@ from trueline.locale.of_checks import page_of
 
 HEADINGS: Final = ("What it looks at", "Why it hurts", "What to do", "When it is wrong")
 SECTIONS: Final = ("looks_at", "why", "todo", "wrong_when")
-_BESIDE: Final = ("_in_script", "_against_bench")
+_BESIDE: Final = ("_in_script", ".against_bench")
 _ITEM: Final = re.compile(r"([a-z]{2,3})_(\d\d)_\w+")
 
 
@@ -37,6 +37,7 @@ def all_checks() -> Sequence[Check]:
     """Every way to decide every item, in the order of codes."""
     for name in item_modules():
         importlib.import_module(name)
+    importlib.import_module(f"{package.__name__}.against_bench")
     # By name, not as they were loaded: who asks for one item first must not change the order.
     return sorted(known_checks(), key=lambda one: (one.code, one.module, one.name))
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import found, na
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
 from trueline.checks.of_pair.sorting import Broken, broken_items
 from trueline.checks.of_pair.things import shown
-from trueline.model.finding import Finding
+from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
 from trueline.script.script import Script
 
 
-def against_bench(script: Script, bench: Script, differs: str, nothing: str) -> Iterator[Finding]:
-    """What breaks an item beside the benchmark's script; the item is that of the sentences."""
-    family, number, *_ = differs.split("_")
-    own = [one for one in broken_items(script, bench) if one.code == f"{family}.{number}"]
+def against_bench(script: Script, bench: Script, code: str) -> Iterator[Finding]:
+    """What breaks an item beside the benchmark's script."""
+    section = code.replace(".", "_")
+    own = [one for one in broken_items(script, bench) if one.code == code]
     for one in own:
-        yield found(differs, one.place.where(), evidence=[_evidence(one)], told=_told(one.difference))
+        yield Finding(
+            code,
+            Conclusion.FOUND,
+            message(f"against_bench.{section}", told=_told(one.difference)),
+            advice=message(f"against_bench.{section}_advice"),
+            where=one.place.where(),
+            evidence=[_evidence(one)],
+        )
     if not own:
-        yield na(nothing)
+        yield Finding(code, Conclusion.NA, message("against_bench.nothing"))
 
 
 def _evidence(one: Broken) -> dict[str, str | None]:
