@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import Final
 
@@ -12,9 +13,6 @@ from trueline.checks.listing import all_checks, codes
 
 FRAMEWORKS: Final = ("torch", "mindspore")
 AT_LEAST: Final = 2
-# Frameworks in which an item cannot be shown, with the reason. None so far: where MindSpore hands gradients out, tr.01
-# is a sum of the script's own that is never cleared.
-EXCEPTIONS: Final[dict[tuple[str, str], str]] = {}
 # Faults that a run could show and does not in a framework, with the reason.
 NOT_BY_RUN: Final[dict[tuple[str, str], str]] = {
     ("tr.01", "mindspore"): "gradients are handed out anew; sums of the script's own are values like any other",
@@ -29,24 +27,19 @@ FROM_RUN: Final = sorted({one.code for one in all_checks() if one.evidence == ("
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 @pytest.mark.parametrize("code", codes())
 def test_an_item_has_bad_and_good_scripts(code: str, framework: str) -> None:
-    if (code, framework) in EXCEPTIONS:
-        pytest.skip(EXCEPTIONS[code, framework])
     for good in (False, True):
         kind = "good" if good else "bad"
         assert COUNTS[code, framework, good] >= AT_LEAST, f"{kind} scripts of {code} in {framework}"
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-@pytest.mark.parametrize("code", FROM_RUN)
+@pytest.mark.parametrize(
+    ("code", "framework"), [pair for pair in itertools.product(FROM_RUN, FRAMEWORKS) if pair not in NOT_BY_RUN]
+)
 def test_an_item_that_runs_decide_has_runs_that_show_it(code: str, framework: str) -> None:
-    if (code, framework) in NOT_BY_RUN:
-        pytest.skip(NOT_BY_RUN[code, framework])
     assert BY_RUN[code, framework] >= AT_LEAST, f"bad scripts of {code} in {framework} with a mark of their run"
 
 
 def test_exceptions_are_still_needed() -> None:
-    for code, framework in EXCEPTIONS:
-        assert not all(COUNTS[code, framework, good] >= AT_LEAST for good in (False, True)), (code, framework)
     for code, framework in NOT_BY_RUN:
         assert BY_RUN[code, framework] < AT_LEAST, (code, framework)
 
