@@ -13,40 +13,43 @@ _KEEPING: Final = frozenset(
     ("to", "cuda", "cpu", "float", "half", "double", "long", "type", "clone", "contiguous", "detach", "relu", "tanh",
      "sigmoid", "gelu", "log", "log1p", "exp", "sqrt", "clamp", "dropout", "embedding", "linear", "one_hot")
 )  # fmt: skip
+_MOST: Final = 400
 _LAYERS: Final = ("Embedding", "Linear", "LazyLinear", "Dropout", "LayerNorm", "ReLU", "GELU", "Tanh", "SiLU")
 
 
 def first_is_batch(value: Value | None) -> bool:
     """Whether the first dimension holds the samples that a torch loader has put together, in an order that is drawn."""
-    found = [_is_of_loader(one, 0) for one in options(value)]
-    return bool(found) and all(found)
+    return value is not None and _any(value, {})
 
 
-def _is_of_loader(value: Value, depth: int) -> bool:
-    if depth > 40:
-        return False
+def _any(value: Value, known: dict[int, bool]) -> bool:
+    """Whether all that a value may be is of a loader; what was looked at before is known."""
+    if id(value) not in known:
+        # What leads back to itself, as in a loop, is not known to be.
+        known[id(value)] = False
+        if len(known) < _MOST:
+            known[id(value)] = all(_is_of_loader(one, known) for one in options(value))
+    return known[id(value)]
+
+
+def _is_of_loader(value: Value, known: dict[int, bool]) -> bool:
     if isinstance(value, Item):
-        return _is_batch(value) or (_keeps_first(value.index) and _any(value.of, depth))
+        return _is_batch(value) or (_keeps_first(value.index) and _any(value.of, known))
     if isinstance(value, Derived):
-        return value.op in ("Add", "Sub", "Mult", "Div") and any(_any(one, depth) for one in value.of)
+        return value.op in ("Add", "Sub", "Mult", "Div") and any(_any(one, known) for one in value.of)
     if isinstance(value, Made):
         event = value.event
         if event.role is Role.FORWARD:
             kind = event.name.removesuffix(".__call__").rpartition(".")[2]
-            return kind.startswith(_LAYERS) and bool(event.args) and _any(event.args[0], depth)
+            return kind.startswith(_LAYERS) and bool(event.args) and _any(event.args[0], known)
         if event.method == "unsqueeze":
             at = constant(event.arg(0 if event.receiver is not None else 1, "dim"))
             inner = event.receiver if event.receiver is not None else event.arg(0)
-            return isinstance(at, int) and at != 0 and inner is not None and _any(inner, depth)
+            return isinstance(at, int) and at != 0 and inner is not None and _any(inner, known)
         if event.method in _KEEPING:
             inner = event.receiver if event.receiver is not None else event.arg(0)
-            return inner is not None and _any(inner, depth)
+            return inner is not None and _any(inner, known)
     return False
-
-
-def _any(value: Value, depth: int) -> bool:
-    found = [_is_of_loader(one, depth + 1) for one in options(value)]
-    return bool(found) and all(found)
 
 
 def _keeps_first(index: Value | None) -> bool:
