@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-torch.manual_seed(2)
+torch.manual_seed(0)
 x = torch.randn(96, 6)
 y = (x[:, 0] + x[:, 1] > 0).long()
 train = DataLoader(TensorDataset(x[:64], y[:64]), batch_size=16, shuffle=True)
