@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from trueline.checks.roots import Rule, with_roots
 from trueline.model.finding import Conclusion, Finding, Where, roots
 from trueline.model.message import message
@@ -43,3 +45,19 @@ def test_the_nearer_cause_comes_first() -> None:
     rules = (Rule("c", "b"), Rule("c", "a"), Rule("b", "a"))
     found = with_roots([finding("a"), finding("b"), finding("c")], rules)
     assert [one.because for one in found] == [None, "a", "b"]
+
+
+def by(way: str, code: str, because: str | None = None) -> Finding:
+    return replace(finding(code, because=because), extra={"by": way})
+
+
+def test_that_two_runs_are_not_alike_follows_from_what_else_is_wrong() -> None:
+    found = with_roots([by("script", "cg.01"), by("run + bench_run", "cg.03")])
+    assert [one.code for one in roots(found)] == ["cg.01"]
+    alone = with_roots([by("script", "ds.03"), by("run + bench_run", "cg.03")])
+    assert {one.code for one in roots(alone)} == {"ds.03", "cg.03"}
+
+
+def test_what_the_source_shows_does_not_follow_from_its_being_unlike_the_benchmarks() -> None:
+    found = with_roots([by("script + bench_script", "cg.03"), by("script", "tr.13")])
+    assert "tr.13" in {one.code for one in roots(found)}

@@ -129,6 +129,7 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
     lines += ["", "| project | fault | wrong | wrong with a benchmark |", "|---|---|---|---|"]
     for one in rows:
         fault = f"{one['code']} {one['mutation']}" if one["code"] else "healthy"
+        fault += " (does not run: only read)" if "did_not_run" in one else ""
         wrong = " | ".join("; ".join(one[mode]["wrong"]).replace("|", "\\|") for mode in MODES)
         lines.append(f"| {one['framework']}/{one['project']} | {fault} | {wrong} |")
     return "\n".join(lines) + "\n"

@@ -61,6 +61,15 @@ def _shows_in_run(root: Where, other: Where) -> bool:
     return other.step is not None
 
 
+def _beside_a_run(root: Finding, other: Finding) -> bool:
+    """The other one is only that two runs are not alike: whatever is wrong makes them so."""
+    return other.extra.get("by") == "run + bench_run" and root.extra.get("by") != "run + bench_run"
+
+
+def _is_beside_a_script(one: Finding) -> bool:
+    return one.extra.get("by") == "script + bench_script"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Findings of ``code`` follow from one of ``root`` where places and what they are allow it (root, other)."""
@@ -105,6 +114,10 @@ RULES: Final[Sequence[Rule]] = (
     Rule("cg.03", "cg.01", _same_line),
     Rule("tr.13", "cg.03", _same_line),
     Rule("tr.13", "cg.02", _same_line),
+    # Layers that are shared, cut off, made anew or compared otherwise lead elsewhere than in the benchmark; gradients
+    # that are added up make the batch of an update larger than there.
+    *(Rule("cg.03", root, None, _beside_a_run) for root in ("cg.01", "cg.02", "cg.04", "tr.02", "tr.13")),
+    Rule("hp.03", "tr.03", None, _beside_a_run),
     # Training data in evaluation comes with its augmentations; a seed that is set anew gives the same order again.
     Rule("dp.02", "tr.07", _shows_in_run),
     Rule("dp.03", "tr.14", _shows_in_run),
@@ -193,6 +206,9 @@ def _circling(findings: Sequence[Finding]) -> set[str]:
 def _fits(rule: Rule, root: Finding, other: Finding) -> bool:
     # What says itself that it follows from the other is not its root.
     if root.code != rule.root or root.because == other.code:
+        return False
+    # What the source itself shows does not follow from its being unlike the benchmark's.
+    if _is_beside_a_script(root) and _is_read(other):
         return False
     if (rule.said and root.message.id not in rule.said) or (rule.given is not None and not rule.given(root, other)):
         return False

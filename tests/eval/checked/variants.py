@@ -99,17 +99,13 @@ def examine(variant: Variant, benchmarks: Benchmarks | None, *, record: bool = T
             _copied(variant.project, folder)
             for name, text in (variant.planted.files if variant.planted else {}).items():
                 (folder / name).write_text(text, encoding="utf-8")
-            trouble = _recorded(variant.project, folder) if record else None
-            if trouble is not None:
-                return {**row, **{mode: _did_not_run(trouble) for mode in MODES[: 1 if bench is None else 2]}}
+            if record and (trouble := _recorded(variant.project, folder)) is not None:
+                # A script that fails is still read.
+                row["did_not_run"], record = trouble, False
         for mode, against in zip(MODES, (None, bench), strict=True):
             if mode == "alone" or against is not None:
                 row[mode] = judged(variant, _asked(variant.project, folder, against, record))
     return row
-
-
-def _did_not_run(trouble: str) -> dict[str, Any]:
-    return {"found": [], "wrong": [f"did not run: {trouble}"], "named": False, "placed": False, "clean": False}
 
 
 def _copied(project: Project, folder: Path) -> None:
