@@ -12,12 +12,13 @@ from trueline.formats.log.names import EVALUATION, Role, evaluated, meaning
 Span = tuple[int, int]
 
 # Taken whole or not at all: no part of a number is one.
-NUMBER: Final = r"[-+]?+(?>\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
+# (?>(?:…)?) is (?:…)?+, which Python before 3.11.5 gets wrong for groups.
+NUMBER: Final = r"[-+]?+(?>\d++\.?+\d*+|\.\d++)(?>(?:[eE][-+]?+\d++)?)"
 VALUE: Final = rf"(?:{NUMBER}|[-+]?(?i:nan|infinity|inf)(?!\w))"
 
 _WORD: Final = r"[^\W\d][\w@]*+"
 _PAIR: Final = re.compile(
-    rf"(?<![\w@])(?P<name>{_WORD}(?:[ ./-](?!(?i:nan|inf|infinity)\b){_WORD}){{0,3}}+(?:\([a-z]+\))?+)"
+    rf"(?<![\w@])(?P<name>{_WORD}(?>(?:[ ./-](?!(?i:nan|inf|infinity)\b){_WORD}){{0,3}})(?>(?:\([a-z]+\))?))"
     r"[\"']?\s*+(?:[:=：]|-+>)?\s*+(?:tensor\(|Tensor\([^()]{0,120}value=)?[\s\"'\[(]*+"
     rf"(?P<value>{VALUE})"
 )
