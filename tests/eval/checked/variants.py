@@ -144,6 +144,8 @@ def _asked(project: Project, folder: Path, bench: Path | None, record: bool) -> 
         if one.conclusion is not Conclusion.FOUND and one.error is None:
             continue
         shape = one.to_json("en")
+        if bench is not None:
+            shape["message"] = shape["message"].replace(f"{bench.parent}/", "bench/")
         file = one.where.file
         if file is not None and (Path(file).is_absolute() or not (folder / file).is_file()):
             shape["where"]["file"] = str(Path(file).resolve()).removeprefix(f"{folder.resolve()}/")
