@@ -6,6 +6,8 @@ BARE := .venv-numpy2
 STAMP := $(VENV)/.ready
 BARE_STAMP := $(BARE)/.ready
 JOBS ?= 2
+EXECUTIONS ?= 2000000
+SEED ?= 1
 SETUP_FILES := pyproject.toml constraints.txt hatch_build.py $(wildcard native/*)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -14,13 +16,14 @@ export ONEDNN_MAX_CPU_ISA ?= AVX2
 # The sources are compiled once, not by each of the hundreds of processes that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test units numpy2 tables eval check bench docs format clean help
+.PHONY: demo test units numpy2 tables eval fuzz check bench docs format clean help
 
 help:
 	@echo "make demo    the whole story in a minute: two recorded trainings, where they part and why"
 	@echo "make test    everything that must be green (checks, tests, and the tests on NumPy 2 alone)"
 	@echo "make check   ruff, format, mypy, import contracts"
 	@echo "make eval    the big tables, whole"
+	@echo "make fuzz    damaged files of every format (EXECUTIONS=2000000 SEED=1 JOBS=2)"
 	@echo "make bench   ratios, measured side by side"
 	@echo "make docs    write the generated pages"
 
@@ -45,7 +48,7 @@ units: $(STAMP)
 	OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(JOBS) --dist worksteal
 
 numpy2: $(BARE_STAMP)
-	$(BARE)/bin/python -m pytest -q -n $(JOBS) tests/model tests/locale tests/kernel tests/property tests/formats tests/report
+	$(BARE)/bin/python -m pytest -q -n $(JOBS) tests/model tests/locale tests/kernel tests/property tests/formats tests/report tests/fuzz
 
 check: $(STAMP)
 	$(VENV)/bin/ruff check .
@@ -62,6 +65,10 @@ eval: $(STAMP)
 	$(PY) tests/eval/pipelines.py
 	$(PY) tests/eval/tune.py
 	$(PY) tests/eval/checks.py
+	$(PY) tests/eval/worst_files.py
+
+fuzz: $(STAMP)
+	$(PY) tests/fuzz/run.py --all --executions $(EXECUTIONS) --seed $(SEED) --jobs $(JOBS) --table
 
 tables: $(STAMP)
 	@$(PY) tests/eval/tables.py

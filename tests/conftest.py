@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 
@@ -35,10 +36,15 @@ TABLES = {
     "pair/test_schedule_stage": 10,
     "pair/test_shorter_floats": 3,
     "pair/test_update_stage": 10,
+    "cli/test_budgets": 6,
+    "cli/test_budgets::test_what_is_no_file_is_one_clear_line": 3,
+    "cli/test_data_costs": 3,
     "cli/test_watch::test_what_is_made_outside_the_network_is_named_with_its_own_step": 3,
     "replay/test_bitwise": 3,
     "replay/test_loops": 3,
     "replay/test_ways::test_another_precision_tells_whether_it_was_that": 2,
+    "record/test_faults::test_a_training_is_bitwise_the_same_under_every_fault": 2,
+    "record/test_faults::test_a_script_without_its_streams_ends_as_it_does_plainly": 2,
     "record/test_mindspore_loops": 10,
     "record/test_ranks": 10,
     "watching/test_programs": 20,
@@ -46,6 +52,10 @@ TABLES = {
     "run_folder/test_fuzz::test_a_file_cut_anywhere_at_its_end_opens_silently": 1,
     "run_folder/test_fuzz::test_damage_with_right_checksums_is_read_or_refused": 1,
 }
+
+# A shell's background jobs ignore Ctrl-C, and all that they start does: the processes that tests interrupt must not.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,6 +1,7 @@
 """Trains ResNet with PyTorch: ``python train_torch.py``, or on two processes ``torchrun --nproc_per_node=2 …``."""
 
 import os
+import time
 
 import resnet_torch
 import torch
@@ -67,6 +68,8 @@ def main():
         torch.save(model.state_dict(), options.save)
     if ranks > 1:
         distributed.destroy_process_group()
+        # Gloo's thread lets go of its last tensor a moment later; where Python has ended by then, torch aborts.
+        time.sleep(1)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ class Notebook:
     def __init__(self, subject: Subject, *, calls: bool = True, gradients: bool = False) -> None:
         self.values = subject.adapter.values
         self.wants_calls = calls
+        # While optimizers are told, parameters need not be.
+        self.wants_parameters = False
         self.events: list[Event] = []
         self.handed: list[Handed] = []
         self._on_gradient = subject.adapter.hooks.on_gradient if gradients else None
@@ -78,6 +80,16 @@ class Notebook:
 
     def loss(self, value: Any, source: str) -> None:
         self._note("loss", source, self.values.keep(value))
+
+    def forward_began(self, parameters: Sequence[Any]) -> None:
+        """Only steps without an optimizer go by it."""
+
+    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        self._note("pulled", [one for one, _ in pairs])
+
+    def turn_off(self, error: Exception) -> None:
+        """In a test it is an error."""
+        raise error
 
     def backward_began(self) -> None:
         self._note("backward_began")

@@ -12,6 +12,30 @@ def _double(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return functional.mse_loss(a, b) * 2
 
 
+def _doubled(a: torch.Tensor) -> torch.Tensor:
+    return a * 2
+
+
+def test_torchscript_finds_the_names_of_its_caller_and_the_framework_s_own_loss_functions() -> None:
+    before = torch.jit.script
+    installed = SUBJECT.adapter.hooks.install(Notebook(SUBJECT))
+    try:
+        # A class is compiled with the names that its caller's frame has.
+        @torch.jit.script
+        class Scaled:
+            def __init__(self, by: float) -> None:
+                self.by = by
+
+            def of(self, a: torch.Tensor) -> torch.Tensor:
+                return _doubled(a) * self.by
+
+        assert float(Scaled(0.5).of(torch.ones(()))) == 1.0
+        assert float(torch.jit.script(functional.mse_loss)(torch.ones(2), torch.zeros(2))) == 1.0
+        assert torch.jit.script is before
+    finally:
+        installed.remove()
+
+
 def test_a_loss_function_without_gradients_is_told_and_one_with_gradients_is_not() -> None:
     original = functional.cross_entropy
     notebook = Notebook(SUBJECT)

@@ -67,7 +67,15 @@ def step_events(step: int, loss: float, optimizer: str = "SGD") -> list[dict[str
         {"event": "zero_grad", "t": at, "optimizer": 0},
         {"event": "loss", "t": at, "value": loss, "micro": 0, "index": 0, "source": "backward"},
         {"event": "backward", "t": at, "micro": 0},
-        {"event": "step", "t": at, "optimizer": 0, "kind": optimizer, "lr": [0.1 / (1 + step)], "grad_norm": loss * 2},
+        {
+            "event": "step",
+            "t": at,
+            "optimizer": 0,
+            "kind": optimizer,
+            "lr": [0.1 / (1 + step)],
+            "grad_norm": loss * 2,
+            "skipped": False,
+        },
     ]
     seconds = 2.0 if step == 3 else 0.25
     return [*events, {"event": "end", "t": at + 0.4, "seconds": seconds}]

@@ -217,7 +217,7 @@ HOSTILE: list[tuple[str, Make, str, Options, Options]] = [
         torch_file(lambda torch: {f"w{one}": torch.zeros(1).expand(1 << 14, 1 << 14) for one in range(4000)}),
         "npz",
         (),
-        ("model.npz", "no room"),
+        ("net.pth", "more work than"),
     ),
     (
         "bombs: in the optimizer",
@@ -232,7 +232,7 @@ HOSTILE: list[tuple[str, Make, str, Options, Options]] = [
         ),
         "pth",
         KEEP,
-        ("model.pth", "no room"),
+        ("net.pth", "more work than"),
     ),
     ("name: out of the folder", named("../../etc/passwd"), "npz", (), ("../../etc/passwd", "--drop")),
     ("name: out of the folder, safetensors", named("a/../../b"), "safetensors", (), ("a/../../b", "--drop")),

@@ -58,7 +58,13 @@ def test_a_sample_that_fails_is_named_with_operator_and_line_and_the_user_s_prin
 
 @pytest.mark.parametrize(
     ("factory", "kind", "sample", "marker"),
-    [("ends", "dies", 7, None), ("hangs", "hangs", 4, "waits"), ("raises", "not_built", None, "raises")],
+    [
+        ("ends", "dies", 7, None),
+        ("hangs", "hangs", 4, "waits"),
+        ("raises", "not_built", None, "raises"),
+        ("Sizeless", "not_built", None, "no length"),
+        ("wordless", "raises", 0, "no words"),
+    ],
 )
 def test_what_kills_or_stops_the_process_is_named_too(
     factory: str, kind: str, sample: int | None, marker: str | None
@@ -72,7 +78,7 @@ def test_what_kills_or_stops_the_process_is_named_too(
     if marker is not None:
         assert finding["where"]["line"] == line_of(marker)
     if sample is not None:
-        assert finding["operator"] in ("end", "wait")
+        assert finding["operator"] in ("end", "wait", "refuse")
 
 
 def test_a_worker_that_dies_is_told() -> None:

@@ -171,3 +171,39 @@ def test_output_that_cannot_be_written_is_one_line_and_two(tmp_path: Path) -> No
         )
     assert done.returncode == 2
     assert is_one_line(done.stderr)
+
+
+@pytest.mark.parametrize("to", ["pipe.html", "device.html"])
+def test_what_is_no_file_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("x\n1\n")
+    os.mkfifo("pipe.html")
+    Path("device.html").symlink_to("/dev/null")
+    before = os.lstat(to)
+    for verb in (("data", "manifest"), ("data", "describe"), ("check",), ("compare", "data.csv")):
+        answer = call(*verb, "data.csv", "-o", to, "--force")
+        assert answer.exit_code == 2, answer.output
+        assert is_one_line(answer.stderr) and "not a regular file" in answer.stderr
+    assert os.lstat(to) == before
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
+def test_a_command_without_stderr_answers_as_ever(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "data.csv").write_text("x\n1\n")
+    (tmp_path / "train.py").write_text("import sys\nsys.exit(7 if sys.stderr is None else 1)\n")
+    for arguments, code in (("data describe data.csv", 0), ("params data.csv", 2), ("run train.py", 7)):
+        command = f"{sys.executable} -m trueline {arguments} {closed}"
+        child = subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+        assert child.returncode == code, arguments
+        assert bool(child.stdout) == (arguments.startswith("data") and closed == "2>&-")
+
+
+@pytest.mark.parametrize("arguments", ["run {0}", "watch {0}", "check", "params {0}:net", "data debug {0}:net"])
+def test_a_folder_that_is_gone_is_one_line_and_two(tmp_path: Path, arguments: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("print('ran')\n")
+    (tmp_path / "gone").mkdir()
+    command = f"cd gone; rmdir ../gone; {sys.executable} -m trueline {arguments.format(script)}"
+    child = subprocess.run(command, shell=True, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert (child.returncode, child.stdout) == (2, "")
+    assert child.stderr == "trueline: the current folder is gone; change into one that is there\n"

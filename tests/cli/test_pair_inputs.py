@@ -176,8 +176,12 @@ def test_a_factory_that_crashes(folder: Path) -> None:
 
 
 def test_a_side_that_hangs_is_given_up_where_asked(folder: Path) -> None:
-    options = ("--timeout", "3")
-    is_refused(folder, "broken_sides:hangs", "broken_sides:hangs", options, "broken_sides:hangs: ", "within 3 seconds")
+    options = ("--bench", "broken_sides:hangs", "--port", "broken_sides:hangs", "--timeout", "3")
+    answer = call("pair", *options)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    waiting, said = answer.stderr.splitlines()
+    assert waiting.startswith("waiting for an answer of bench broken_sides:hangs")
+    assert said.startswith("trueline: ") and "broken_sides:hangs: no answer within 3 seconds" in said
     assert not any(_alive(pid) for pid in (folder / "pids").read_text().split())
 
 

@@ -104,7 +104,7 @@ def test_nothing_is_loaded_before_the_script_loads_it(tmp_path: Path) -> None:
 
     line = [sys.executable, "-m", "trueline", "run", "--check", "-o", "run", "train.py"]
     done = subprocess.run(line, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    assert (done.returncode, done.stdout) == (2, "[]\n"), done.stderr
     assert "nothing to fill in the checklist from" in done.stderr
 
 

@@ -72,8 +72,17 @@ def watch(folder: Path, *arguments: str, forked: str | None = "torch") -> subpro
 def answer(folder: Path, *arguments: str, forked: str = "torch") -> dict[str, Any]:
     ended = watch(folder, "--json", "answer.json", *arguments, forked=forked)
     found: dict[str, Any] = json.loads((folder / "answer.json").read_text("utf-8"))
-    assert ended.returncode == (found["exit"] or found["script_exit"]), ended.stderr
+    own = found["script_exit"] if found["exit"] != 1 else 0
+    assert ended.returncode == (own or found["exit"]), ended.stderr
     return found
+
+
+def test_an_answer_that_cannot_be_written_is_shown_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN, "utf-8")
+    (tmp_path / "answer.json").symlink_to("/dev/full")
+    ended = watch(tmp_path, "--json", "answer.json", "train.py", "step", forked="torch")
+    assert ended.returncode == 1, ended.stderr
+    assert "could not be written" in ended.stderr and "sqrt" in ended.stderr
 
 
 @pytest.fixture(scope="module")
@@ -148,15 +157,17 @@ def test_a_script_that_does_not_expect_a_step_again_is_found_by_another_run(tmp_
 def test_a_script_that_trains_nothing_is_said_to(tmp_path: Path) -> None:
     (tmp_path / "none.py").write_text("import torch\ntorch.ones(1) / 0")
     ended = watch(tmp_path, "none.py")
-    assert (ended.returncode, ended.stderr) == (0, "trueline: No training step was seen: nothing was watched.\n")
+    assert (ended.returncode, ended.stderr) == (2, "trueline: No training step was seen: nothing was watched.\n")
 
 
 def test_a_script_that_is_well_ends_as_it_would_and_says_how_much_was_kept(tmp_path: Path) -> None:
     found = answer(tmp_path, "train.py")
-    assert (found["first"], found["exit"], found["script_exit"], found["steps"]) == (None, 0, 7, 6)
+    assert (found["first"], found["exit"], found["script_exit"], found["steps"]) == (None, 2, 7, 6)
     parameters = 4 * 8 + 8 + 8 * 2 + 2
     assert found["kept_bytes"] >= 3 * 4 * parameters
-    assert [one["conclusion"] for one in found["findings"]] == ["none"]
+    # A script that has failed is not called well.
+    assert [one["conclusion"] for one in found["findings"]] == ["na"]
+    assert found["conclusion"].endswith("finite in the 6 steps before the script ended with exit code 7.")
 
 
 def test_going_on_lets_the_script_run_to_its_end(tmp_path: Path) -> None:
@@ -312,10 +323,9 @@ def test_a_gradient_is_followed_through_sums_that_the_framework_makes(tmp_path: 
     assert "sqrt" in SUMMED.splitlines()[first["line"] - 1]
 
 
-def test_a_graph_hides_its_operators_and_is_not_taken_for_the_optimizer(tmp_path: Path) -> None:
-    graph = (
-        SUMMED[: SUMMED.index("def forward")]
-        + """
+GRAPH = (
+    SUMMED[: SUMMED.index("def forward")]
+    + """
 ms.set_context(mode=ms.GRAPH_MODE)
 
 
@@ -325,15 +335,34 @@ class Whole(nn.Cell):
         self.net, self.loss = net, loss
 
     def construct(self, x, y):
-        return self.loss(ops.log(self.net(x)), y)
+        return self.loss(FORWARD, y)
 
 
 train = nn.TrainOneStepCell(Whole(), optimizer)
 draw = np.random.RandomState(0)
-for step in range(3):
-    train(ms.Tensor(draw.randn(16, 8).astype("f4")), ms.Tensor(draw.randint(0, 3, 16).astype("i4")))
+x, y = draw.randn(48, 8).astype("f4"), draw.randint(0, 3, 48).astype("i4")
+if BATCH:
+    x[16 + 5, 2] = np.nan
+for batch in ms.dataset.NumpySlicesDataset((x, y), shuffle=False).batch(16).create_tuple_iterator():
+    train(*batch)
 """
-    )
-    (tmp_path / "graph.py").write_text(graph)
+)
+
+
+@pytest.mark.parametrize(
+    ("forward", "batch", "found"),
+    [
+        ("ops.log(self.net(x))", False, (0, "forward", "graph", "hidden")),
+        # The loss is finite, and only the gradient is not, which nobody sees.
+        ("ops.sqrt(self.net(x) * 0)", False, (0, "update", "graph", "hidden")),
+        ("ops.relu(self.net(x))", True, (1, "data", "batch", "bad_sample")),
+    ],
+    ids=["forward", "gradient", "batch"],
+)
+def test_a_graph_hides_its_operators_and_is_not_taken_for_the_optimizer(
+    tmp_path: Path, forward: str, batch: bool, found: tuple[int, str, str, str]
+) -> None:
+    (tmp_path / "graph.py").write_text(GRAPH.replace("FORWARD", forward).replace("BATCH", str(batch)))
     first = answer(tmp_path, "graph.py", forked="mindspore")["first"]
-    assert (first["step"], first["phase"], first["op"], first["cause"]) == (0, "forward", "graph", "hidden")
+    assert (first["step"], first["phase"], first["op"], first["cause"]) == found
+    assert first["samples"] == ([5] if batch else [])

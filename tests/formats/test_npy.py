@@ -26,6 +26,7 @@ ARRAYS = {
     "complex": np.array([1 + 2j, 3j], np.complex64),
     "bfloat16": np.arange(4).astype(ml_dtypes.bfloat16),
     "float8": np.arange(4).astype(ml_dtypes.float8_e5m2),
+    "fortran float8": np.asfortranarray(np.arange(6).reshape(2, 3).astype(ml_dtypes.float8_e5m2)),
     "long shape": np.ones((1,) * 30, np.uint8),
 }
 

@@ -11,6 +11,7 @@ import pickletools
 import random
 import struct
 import subprocess
+import sys
 import time
 import tracemalloc
 import zipfile
@@ -21,6 +22,8 @@ from typing import Any
 import pytest
 
 from trueline.formats.pth import read_pth
+from trueline.formats.pth.opcodes import unpickled
+from trueline.model.budget import Budget, OverBudget
 from trueline.model.trouble import BadFile
 
 MAGIC = 0x1950A86A20F9469CFC6C
@@ -323,3 +326,37 @@ def test_plain_values_of_every_protocol(tmp_path: Path, protocol: int) -> None:
     found = read_pth(path).others
     assert found["1.a"][:-1] == tuple(value["a"][:-1])
     assert found["1.b.z"] == (1, 2, 3, 4)
+
+
+class Counting(Budget):
+    """A budget that counts how often it is asked."""
+
+    asked = 0
+
+    def hold(self, size: int) -> None:
+        self.asked += 1
+        super().hold(size)
+
+    def spend(self, units: int = 1) -> None:
+        self.asked += 1
+        super().spend(units)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_the_budget_is_asked_for_many_steps_at_once_and_misses_none(protocol: int) -> None:
+    values = [(f"name {number}", number * 1000, float(number), (number, None)) for number in range(5_000)]
+    code = pickle.dumps(values, protocol)
+    budget = Counting("file", len(code))
+    before = budget.memory
+    found, _ = unpickled(memoryview(code), 0, lambda *_: None, lambda _: None, budget)
+    assert found == values
+    steps = sum(1 for _ in pickletools.genops(code))
+    assert budget.asked < steps / 20
+    # Nothing that was made is left out of the account.
+    made = sum(sys.getsizeof(one) + sum(map(sys.getsizeof, one)) for one in values)
+    assert before - budget.memory > made
+    # With less than that, it ends within the steps that are asked for at once.
+    small = Counting("file", len(code))
+    small.memory = made // 2
+    with pytest.raises(OverBudget):
+        unpickled(memoryview(code), 0, lambda *_: None, lambda _: None, small)

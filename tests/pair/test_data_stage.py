@@ -140,7 +140,7 @@ def test_a_step_of_the_user_s_is_named_with_its_line(sides: Sides, tmp_path: Pat
 
 
 def test_what_is_never_the_same_is_not_blamed(sides: Sides, tmp_path: Path) -> None:
-    found = _steps(sides, tmp_path, "[Resize((40, 50)), Crop(32), MirroredFreely(), in_255(), vision.HWC2CHW()]")
+    found = _steps(sides, tmp_path, "[Resize((40, 50)), Crop(32), ShiftedFreely(), in_255(), vision.HWC2CHW()]")
     assert found.verdict is StageVerdict.SKIPPED
     assert "mindspore_side:net" in str(found.message)
 

@@ -52,6 +52,12 @@ def _trouble(folder: Path, text: str, code: str = "", **options: object) -> Side
         ),
         ("mine:net", "def net():\n    raise ValueError('first\\nsecond')", "side.raised_building", "ValueError: first"),
         ("mine:net", "def net():\n    raise ValueError", "side.raised_building", "ValueError"),
+        (
+            "mine:net",
+            "class Odd(BaseException):\n    def __str__(self): return 1 / 0\ndef net(): raise Odd",
+            "side.raised_building",
+            "Odd: (ZeroDivisionError in __str__) (mine.py:3)",
+        ),
         ("mine:net", "def net(): return {'model': 1}", "side.no_model", "dict"),
         ("mine:net", "def net(): return None", "side.no_model", "NoneType"),
         ("mine:net", "net = 5", "side.no_model", "int"),

@@ -17,11 +17,13 @@ from trueline.formats.run_folder.reader import open_run
 
 WORLD = """
 import json, sys
+def annotated(number: int) -> float: ...
 before = [name for name in ("numpy", "torch", "mindspore") if name in sys.modules]
 print(json.dumps({
     "argv": sys.argv, "name": __name__, "file": __file__, "path0": sys.path[0],
     "spec": __spec__ and __spec__.name, "package": __package__, "before": before,
     "main": sys.modules["__main__"].__dict__ is globals(),
+    "annotations": str(annotated.__annotations__), "flags": annotated.__code__.co_flags,
 }))
 """
 
@@ -44,6 +46,37 @@ def test_a_module_runs_as_with_python_m(tmp_path: Path) -> None:
     assert recorded == plain
 
 
+TEED = """
+import sys, torch
+class Tee:
+    def __init__(self, name):
+        self.stream, self.file = sys.stdout, open(name, "a")
+    def write(self, text):
+        self.stream.write(text)
+        self.file.write(text)
+    def flush(self):
+        self.file.flush()
+sys.stdout, sys.stderr = Tee("out.txt"), Tee("err.txt")
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for scale in (1.0, float(sys.argv[1])):
+    optimizer.zero_grad()
+    (net(torch.ones(3, 2)).mean() * scale).backward()
+    optimizer.step()
+print("over", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("scale", ["1", "nan"])
+def test_what_is_said_goes_to_stderr_and_not_where_the_script_has_turned_it(tmp_path: Path, scale: str) -> None:
+    name = script(tmp_path, TEED)
+    for line in (("run", "-o", "run"), ("watch", "--no-replay")):
+        done = trueline(*line, name, scale, cwd=tmp_path, forked="torch")
+        assert done.stderr
+        # A watched script is stopped where it goes wrong.
+        assert {*done.stdout.split(), *(tmp_path / "err.txt").read_text().split()} == {"over"}
+
+
 def test_exit_codes_and_tracebacks_are_the_scripts_own(tmp_path: Path) -> None:
     for ending, code in (("import sys; sys.exit(7)", 7), ("raise SystemExit('enough')", 1), ("1 / 0", 1)):
         name = script(tmp_path, ending)
@@ -59,6 +92,9 @@ def test_exit_codes_and_tracebacks_are_the_scripts_own(tmp_path: Path) -> None:
 def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_written(tmp_path: Path) -> None:
     good = script(tmp_path, "print('ran')")
     (tmp_path / "folder").mkdir()
+    (tmp_path / "begun" / "rank-00000").mkdir(parents=True)
+    (tmp_path / "dangling").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe")
     cases = [
         ("run", "missing.py"),
         ("run", "folder"),
@@ -66,6 +102,16 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_written(tmp_path: 
         ("run", "--steps", "x", good),
         ("run", "--no-such-option", good),
         ("run", "-o", good, good),
+        ("run", "-o", "begun", good),
+        ("watch", "-o", "begun", good),
+        ("run", "-o", "dangling", good),
+        ("run", "-o", "pipe", good),
+        ("run", "-o", "long" * 80, good),
+        ("watch", "-o", "long" * 80, good),
+        ("run", "--json", "long" * 80, good),
+        ("run", "--json", f"{good}/answer.json", good),
+        ("repro", "--json", "nowhere/answer.json", good),
+        ("repro", "--keep", "long" * 80, good),
         ("run",),
     ]
     for case in cases:
@@ -73,7 +119,7 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_written(tmp_path: 
         assert done.returncode == 2, (case, done)
         assert done.stdout == ""
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["folder", good]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["begun", "dangling", "folder", "pipe", good]
 
 
 SMALL = """

@@ -12,9 +12,12 @@ from launching import python, script, trueline
 
 from trueline.formats.run_folder.reader import open_run
 from trueline.model.sample import Batch
+from trueline.report.run.state import Ending, state_of
 
+# Gloo's thread may still let go of a tensor where Python is already ending, and torch then aborts the process, recorded
+# or not (two plain runs of twelve): it comes to rest before the script ends.
 TORCH = """
-import torch, torch.distributed as dist
+import time, torch, torch.distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
@@ -29,6 +32,7 @@ for x, y in DataLoader(data, 4, sampler=DistributedSampler(data, shuffle=False))
     (net(x) - y).pow(2).mean().backward()
     optimizer.step()
 dist.destroy_process_group()
+time.sleep(1)
 """
 
 MINDSPORE = """
@@ -90,6 +94,41 @@ def test_two_torch_ranks(tmp_path: Path, inside: bool) -> None:
         done = trueline("run", "-o", "run", torchrun, *ranks, name, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     two_good_ranks(tmp_path / "run", "torch")
+
+
+KILLED = """
+import os, pathlib, signal, time, torch
+rank, first = int(os.environ["RANK"]), pathlib.Path("first")
+if rank == 0:
+    first.with_suffix(".part").write_text(str(os.getpid()))
+    first.with_suffix(".part").rename(first)
+weight = torch.zeros(2, requires_grad=True)
+optimizer = torch.optim.SGD([weight], 0.1)
+for step in range(4):
+    if rank == 1 and step == 2:
+        # The launcher ends the others where one fails: the first has to be done by then, and waited for.
+        while not first.exists() or pathlib.Path("/proc", first.read_text()).exists():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGKILL)
+    optimizer.zero_grad()
+    ((weight - 1) ** 2).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_a_rank_that_is_killed_is_told_where_runs_are_shown(tmp_path: Path) -> None:
+    name, ranks = script(tmp_path, KILLED), ("--nproc_per_node=2", f"--master_port={free_port()}")
+    line = ("-m", "torch.distributed.run", *ranks, "-m", "trueline", "run", "-o", "runs/run", name)
+    done = python(*line, cwd=tmp_path, forked="torch")
+    assert done.returncode != 0
+    run = open_run(tmp_path / "runs/run")
+    # The step that was going on is lost, and no other.
+    assert [run.rank(one).finished for one in (0, 1)] == [4, 1]
+    state = state_of(run)
+    assert (state.ending, state.died) == (Ending.DIED, (1,))
+    for verb in (("runs",), ("show", "runs/run")):
+        shown = trueline(*verb, cwd=tmp_path, forked="torch")
+        assert "rank 1 died" in shown.stdout, (verb, shown.stdout, shown.stderr)
 
 
 # The other way round first: of each framework's two ways the tests take the first, make eval both.

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from launching import python, script
+from launching import trueline as trueline_command
 from torch import nn
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler
 from torch_loops import Net, dataset, loader
 
 import trueline
+from trueline.adapters import adapter_of
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.model.key import Key
 from trueline.model.run import LOOKS
 from trueline.model.sample import Batch
+from trueline.record.project import Project
+from trueline.record.recorder import Recorder, new_info
+from trueline.record.wanted import Wanted
 
 
 @pytest.fixture
@@ -49,6 +58,20 @@ def train(model: Any, batches: Any, optimizer: Any = None) -> list[float]:
 
 def indexes(rank: RankFolder, step: int) -> list[Any]:
     return [Batch.from_json(one["samples"]).indexes for one in rank.events(step=step) if one["event"] == "batch"]
+
+
+def test_settings_that_are_numpy_s_numbers_are_recorded_as_numbers(folder: Path) -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    optimizer = torch.optim.Adam(model.parameters(), lr=np.float32(0.25), weight_decay=np.float32(0.5))
+    with trueline.record(folder):
+        for number, batch in enumerate(loader(24)):
+            train(model, [batch], optimizer)
+            # As a schedule does that computes with NumPy.
+            optimizer.param_groups[0]["lr"] = np.power(4, -0.5) * (number + 1)
+    run = open_run(folder)
+    assert run.info.recorded["off"] is None
+    assert run.info.hyper["optimizers"][0]["groups"][0]["weight_decay"] == 0.5
+    assert [one["lr"] for one in opened(folder).events() if one["event"] == "step"] == [[0.25], [0.5], [1.0]]
 
 
 def test_networks_built_one_after_the_other_keep_their_own_parameters(folder: Path) -> None:
@@ -239,3 +262,106 @@ def test_what_implies_statistics_keeps_them(folder: Path) -> None:
     with trueline.record(folder, grads=True):
         train(Net(), loader())
     assert Key.of("fc", "grad", "weight") in opened(folder).keys
+
+
+def test_losses_that_come_from_an_iterator_still_reach_the_backward_pass(folder: Path) -> None:
+    weight = torch.ones(3, requires_grad=True)
+    with trueline.record(folder):
+        for _ in range(2):
+            (slope,) = torch.autograd.grad((weight**2).sum(), weight, create_graph=True)
+            torch.autograd.backward(loss for loss in [(weight * 2).sum(), slope.sum()])
+    assert weight.grad is not None
+    assert weight.grad.tolist() == [8.0, 8.0, 8.0]
+
+
+def test_a_rate_that_numpy_computed_is_a_number(folder: Path) -> None:
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with trueline.record(folder):
+        for x, y in loader():
+            optimizer.param_groups[0]["lr"] = np.power(64, -0.5) * np.float64(0.1)
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x), y).backward()
+            optimizer.step()
+    assert opened(folder).curve("lr").values[0] == pytest.approx(0.0125)
+
+
+SCRIPTED = """
+import warnings
+warnings.simplefilter("ignore")
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.distributed.optim import ZeroRedundancyOptimizer
+
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+@torch.jit.script
+def loss(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return F.cross_entropy(F.dropout(twice(x), 0.5, False), y)
+
+def build():
+    @torch.jit.script
+    class Inside:
+        def __init__(self):
+            self.one = 1
+    return Inside
+
+@torch.jit.script_if_tracing
+def dropped(x: torch.Tensor):
+    return F.dropout(x, 0.5, False)
+
+class Whole(torch.jit.ScriptModule):
+    @torch.jit.script_method
+    def forward(self, x: torch.Tensor):
+        return F.dropout(x, 0.5, False)
+
+build()
+x, y = torch.ones(2, 3), torch.zeros(2).long()
+print(loss(x, y), torch.jit.script(F.cross_entropy)(x, y))
+print(torch.jit.script(nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.1)))(x).shape)
+print(torch.jit.trace(lambda a: dropped(a), x)(x), Whole()(x))
+"""
+
+
+@pytest.mark.parametrize("verb", [("run", "-o", "run"), ("watch",)], ids=["run", "watch"])
+def test_torchscript_compiles_what_it_compiles_plainly(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    name = script(tmp_path, SCRIPTED)
+    plainly = python(name, cwd=tmp_path, forked="torch")
+    assert plainly.returncode == 0, plainly.stderr
+    done = trueline_command(*verb, name, cwd=tmp_path, forked="torch")
+    assert done.stdout == plainly.stdout, done.stderr
+
+
+def calls_of_a_step(folder: Path, blocks: int) -> float:
+    """How many of its own functions a recording calls in a training step that it does not look at more closely."""
+    layers = (layer for _ in range(blocks) for layer in (torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4)))
+    network = torch.nn.Sequential(*layers)
+    optimizer = torch.optim.SGD(network.parameters(), 0.001)
+    recorder = Recorder(Wanted(folder), new_info(argv=["train.py"]), Project(folder), lambda said: None)
+    calls = 0
+
+    def hear(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        calls += event == "call" and "trueline" in frame.f_code.co_filename
+
+    hooks = recorder.listen(adapter_of("torch"))
+    try:
+        for number, x in enumerate(torch.utils.data.DataLoader(torch.ones(8 * 14, 4), 8)):
+            if number == 10:
+                sys.setprofile(hear)
+            optimizer.zero_grad()
+            network(x).sum().backward()
+            optimizer.step()
+    finally:
+        sys.setprofile(None)
+        hooks.remove()
+    assert recorder.on
+    return calls / 4
+
+
+def test_a_layer_more_costs_a_step_few_calls_of_the_recording(tmp_path: Path) -> None:
+    # A linear layer and a normalisation: two modules, four parameters, three buffers.
+    few, many = (calls_of_a_step(tmp_path / str(blocks), blocks) for blocks in (10, 50))
+    assert (many - few) / 40 < 90

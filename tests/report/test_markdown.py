@@ -17,7 +17,7 @@ def test_signs_of_markdown_in_values_are_no_signs() -> None:
     assert text_of("a|b *c* `d` <e> [f] __init__ learning_rate") == (
         r"a\|b \*c\* \`d\` \<e\> \[f\] \_\_init\_\_ learning_rate"
     )
-    assert text_of("# one\ntwo") == r"\# one two"
+    assert text_of("# one\ntwo") == r"\# one\\ntwo"
     assert text_of("1. one") == r"1\. one"
     assert "\x1b" not in text_of("\x1b[31mred")
 

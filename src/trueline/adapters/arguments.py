@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from trueline.adapters.nouns import Built
+from trueline.model.describing import placeholder
 from trueline.model.run import Line
 
 _MANY = 64
+_DEEPEST = 16
 Arguments = tuple[tuple[Any, ...], dict[str, Any], Line | None]
 
 
@@ -21,17 +23,24 @@ class Placeholder(str):
     __slots__ = ()
 
 
-def keep(value: Any, is_heavy: Callable[[Any], bool]) -> Any:
-    """The value itself, or a Placeholder where it is heavy, or holds too much."""
+def keep(value: Any, is_heavy: Callable[[Any], bool], depth: int = 0) -> Any:
+    """The value itself, or a Placeholder where it is heavy, holds too much, or does not let itself be looked at."""
+    try:
+        return Placeholder(placeholder(value)) if depth > _DEEPEST else _kept(value, is_heavy, depth + 1)
+    except Exception:  # noqa: BLE001 - a value may answer with any error
+        return Placeholder(placeholder(value))
+
+
+def _kept(value: Any, is_heavy: Callable[[Any], bool], depth: int) -> Any:
     if is_heavy(value) or (isinstance(value, np.ndarray) and value.size > _MANY):
-        return Placeholder(f"<{type(value).__name__}>")
+        return Placeholder(placeholder(value))
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         if len(value) > _MANY:
-            return Placeholder(f"<{type(value).__name__}>")
-        parts = [keep(one, is_heavy) for one in value]
+            return Placeholder(placeholder(value))
+        parts = [keep(one, is_heavy, depth) for one in value]
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, Mapping):
-        return {name: keep(one, is_heavy) for name, one in value.items()}
+        return {name: keep(one, is_heavy, depth) for name, one in value.items()}
     return value
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line, user_lines
 from trueline.model.run import Line
 
@@ -44,13 +44,13 @@ class Batchers:
     def __init__(self, resize: Resize, package: str) -> None:
         self._resize = resize
         self._package = package
-        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._numbers: ByIdentity[int] = ByIdentity()
         self._next = 0
 
     def ask(self, holder: Any, kind: str, size: int | None, why: str | None = None) -> int | None:
         """A batcher of this size is being built in ``holder``: which size it gets instead, None for its own."""
         frame = sys._getframe(1)
-        self._numbers[holder] = self._next
+        self._numbers.set(holder, self._next)
         told = Batcher(
             self._next,
             kind,

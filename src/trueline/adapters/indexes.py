@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from typing import Any
+
+from trueline.adapters.identity import ByIdentity
 
 
 class Indexes:
     """What each iterator has asked for and not yet handed out."""
 
     def __init__(self) -> None:
-        self._waiting: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()
+        self._waiting: ByIdentity[deque[Any]] = ByIdentity()
 
     def asked(self, iterator: Any, index: Any) -> None:
         """An iterator asks its sampler for the next batch, or sample."""
-        self._waiting.setdefault(iterator, deque()).append(index)
+        waiting = self._waiting.get(iterator)
+        if waiting is None:
+            self._waiting.set(iterator, waiting := deque())
+        waiting.append(index)
 
     def forget(self, iterator: Any) -> None:
         """An iterator begins anew."""
-        self._waiting.pop(iterator, None)
+        self._waiting.pop(iterator)
 
     def handed_out(self, iterator: Any, *, in_order: bool) -> list[int] | None:
         """The indexes of the batch that comes out now; None where they cannot be known."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import gc
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+from trueline.adapters.identity import ByIdentity
 
 
 class Births:
     """Numbers for the objects of some classes, in the order of their building."""
 
     def __init__(self) -> None:
-        self._made: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._made: ByIdentity[int] = ByIdentity()
         self._watched: set[type] = set()
         self._next = 0
 
@@ -35,13 +36,9 @@ class Births:
         return initialise
 
     def _number(self, thing: Any) -> None:
-        try:
-            if thing not in self._made:
-                self._made[thing] = self._next
-                self._next += 1
-        except (AttributeError, TypeError):
-            # Some have no hash before they are built whole.
-            return
+        if thing not in self._made:
+            self._made.set(thing, self._next)
+            self._next += 1
 
     @property
     def count(self) -> int:
@@ -50,7 +47,11 @@ class Births:
 
     def sorted(self, things: Sequence[Any]) -> list[Any]:
         """Those that were seen being built or copied in that order, then others."""
-        return sorted(things, key=lambda one: self._made.get(one, self._next))
+        return sorted(things, key=self._place)
+
+    def _place(self, thing: Any) -> int:
+        found = self._made.get(thing)
+        return self._next if found is None else found
 
 
 def _fill(thing: Any, state: Mapping[str, Any]) -> None:

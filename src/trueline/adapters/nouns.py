@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy.typing as npt
 
@@ -18,6 +18,25 @@ Array = npt.NDArray[Any]
 
 class Unreadable(Exception):  # noqa: N818
     """A tensor that has no values of its own: traced, fake, on the meta device, inside a function transform …"""
+
+
+class Expanded(Unreadable):
+    """A large tensor most of whose elements share their memory: read, it would take many times what it takes now."""
+
+
+# What is smaller is read whatever is stored of it, and so is what has at least this share stored.
+_ALWAYS_READ: Final = 64 << 20
+_MOST_SHARED: Final = 16
+
+
+def check_expanded(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> None:
+    """An Expanded for a tensor that is much larger than what is stored of it."""
+    size, stored = itemsize, itemsize
+    for count, stride in zip(shape, strides, strict=True):
+        size *= count
+        stored *= count if stride else 1
+    if size > _ALWAYS_READ and size > stored * _MOST_SHARED:
+        raise Expanded(f"{size} bytes, of which {stored} are stored")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +102,7 @@ class OpCall:
     """One operator call at op level; ``settings`` are its plain arguments, by place where they have no name.
 
     ``node`` is a number that a call of the backward pass shares with the call of the forward pass whose gradient it is.
+    ``recorded``: whether a gradient may be wanted of it, where only the framework knows that a forward pass has begun.
     """
 
     name: str
@@ -92,6 +112,7 @@ class OpCall:
     backward: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     node: int | None = None
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

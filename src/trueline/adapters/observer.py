@@ -12,9 +12,10 @@ class Observer(Protocol):
     """What happens in a training run, told in order by ``hooks`` and ``data`` on the training thread.
 
     Values are handed over as they are; an observer copies what it wants to keep. A training step tells, in order:
-    ``zero_grad`` (where the user zeroes), ``called`` … ``returned``, ``loss``, ``backward_began``,
-    ``backward_ended``, ``step_due``, ``step_began``, ``step_ended``. An iteration over data tells ``loader_began``,
-    then ``fetch_began`` and ``fetched`` in turn; the fetch that finds nothing more tells ``fetch_began``,
+    ``zero_grad`` (where the user zeroes), ``forward_began`` (where a function is differentiated), ``called`` …
+    ``returned``, ``loss``, ``backward_began``, ``backward_ended``, ``pulled``, ``step_due``, ``step_began``,
+    ``step_ended``. An iteration over data tells ``loader_began``, then ``fetch_began`` and ``fetched`` in turn; the
+    fetch that finds nothing more tells ``fetch_began``,
     ``loader_ended``. Optimizers are never told as ``called``, even where they are modules; the framework's own training
     wrappers are, and ``unwrap`` shows the network inside.
     """
@@ -22,6 +23,11 @@ class Observer(Protocol):
     @property
     def wants_calls(self) -> bool:
         """Whether ``called`` and ``returned`` are wanted for every module, or only for outermost ones."""
+        ...
+
+    @property
+    def wants_parameters(self) -> bool:
+        """Whether ``pulled`` is wanted: while no optimizer is known, which would tell its own."""
         ...
 
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
@@ -56,9 +62,17 @@ class Observer(Protocol):
         """The unscaled loss: source is backward, value_and_grad, model or output."""
         ...
 
+    def forward_began(self, parameters: Sequence[Any]) -> None:
+        """A function begins whose gradient at these parameters is wanted; they may also be inputs of its."""
+        ...
+
     def backward_began(self) -> None: ...
 
     def backward_ended(self) -> None: ...
+
+    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """The (parameter, gradient) pairs that a backward has reached, after its end and where they are wanted."""
+        ...
 
     def scale(self, value: Any) -> None: ...
 
@@ -89,6 +103,27 @@ class Observer(Protocol):
     def notice(self, message_id: str, **params: Any) -> None:
         """Something could not be captured; each (id, params) counts once."""
         ...
+
+    def turn_off(self, error: Exception) -> None:
+        """Something went wrong in telling: nothing more is told."""
+        ...
+
+
+class harmless:  # noqa: N801 - reads as a statement where it is used
+    """What goes wrong in this block turns the observer off and nothing else."""
+
+    __slots__ = ("_observer",)
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, Exception):
+            self._observer.turn_off(error)
+            return True
+        return False
 
 
 class Tap(Protocol):

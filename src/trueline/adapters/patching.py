@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import functools
+import mmap
 import os
-import weakref
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
+from trueline.adapters.identity import ByIdentity
+from trueline.adapters.seam import seamed
+
 _MISSING = object()
+# One byte that forked children share with this process: whether any of them trains.
+_child_trains = mmap.mmap(-1, 1)
 
 
 class Switch:
@@ -16,15 +22,38 @@ class Switch:
 
     def __init__(self) -> None:
         self.on = True
-        _switches.add(self)
+        self._forked = False
+        # The threads that are fetching data just now.
+        self.fetching: set[int] = set()
+        _switches.set(self, True)
+
+    def trains(self) -> bool:
+        """Whether hooks speak where gradients are computed or weights updated; a forked child leaves word of it."""
+        if self._forked:
+            _child_trains[0] = 1
+        return self.on
+
+    def silence_child(self) -> None:
+        """In a forked child: nothing is recorded there, but that it trains is to be known."""
+        self._forked, self.on = self._forked or self.on, False
 
 
-_switches: weakref.WeakSet[Switch] = weakref.WeakSet()
+def child_has_trained() -> bool:
+    """Whether any forked child has."""
+    return bool(_child_trains[0])
+
+
+def no_child_has_trained() -> None:
+    """A recording begins."""
+    _child_trains[0] = 0
+
+
+_switches: ByIdentity[bool] = ByIdentity()
 
 
 def _silence_child() -> None:
     for switch in list(_switches):
-        switch.on = False
+        switch.silence_child()
 
 
 os.register_at_fork(after_in_child=_silence_child)
@@ -33,7 +62,11 @@ os.register_at_fork(after_in_child=_silence_child)
 class Patches:
     """Attributes that were replaced, to be put back in reverse order."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, failed: Callable[[Exception], None] | None = None, skips: Callable[[], bool] = lambda: False
+    ) -> None:
+        """What goes wrong in a replacement is told to ``failed``, where given; ``skips`` says when none is used."""
+        self._failed, self._skips = failed, skips
         self._saved: list[tuple[Any, str, Any, Any]] = []
         self._undo: list[Callable[[], Any]] = []
 
@@ -42,7 +75,12 @@ class Patches:
         original = getattr(owner, name, None)
         if original is None:
             return
-        wrapper = functools.wraps(original)(make(original))
+        made = make(original) if self._failed is None else seamed(original, make, self._failed, self._skips)
+        wrapper: Any = functools.wraps(original)(made)
+        # TorchScript compiles a function from its source, and asks by this name for the one that is meant; a wrapper
+        # around a wrapper has the innermost one's answer already.
+        if not hasattr(wrapper, "__prepare_scriptable__"):
+            wrapper.__prepare_scriptable__ = lambda: original
         self._saved.append((owner, name, vars(owner).get(name, _MISSING), wrapper))
         setattr(owner, name, wrapper)
 
@@ -67,9 +105,11 @@ class Patches:
 class Placed:
     """A switch and the patches that go by it, taken away together."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, failed: Callable[[Exception], None] | None = None, skips: Callable[[], bool] = lambda: False
+    ) -> None:
         self.switch = Switch()
-        self.patches = Patches()
+        self.patches = Patches(failed, skips)
 
     def remove(self) -> None:
         """Put everything back; what cannot be is left inert."""
@@ -85,19 +125,19 @@ def outermost(
     after: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """A wrapper that tells only of the outermost of nested calls: ``before(*args)``, ``after(result, *args)``."""
-    depth = 0
+    inside: set[int] = set()
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        nonlocal depth
-        if depth or not speaks():
+        thread = get_ident()
+        if thread in inside or not speaks():
             return original(*args, **kwargs)
         if before is not None:
             before(*args, **kwargs)
-        depth += 1
+        inside.add(thread)
         try:
             result = original(*args, **kwargs)
         finally:
-            depth -= 1
+            inside.discard(thread)
         if after is not None:
             after(result, *args, **kwargs)
         return result

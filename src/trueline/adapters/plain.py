@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Final
 
-_SIMPLE: Final = (bool, int, float, str, type(None))
+import numpy as np
+
+from trueline.model.describing import holds
+
+# A list that is longer is data.
+_SHORT: Final = 32
+_SIMPLE: Final = (bool, int, float, str, type(None), np.number, np.bool_)
+# Where a torch module keeps what is set on it.
+_KEPT_IN: Final = ("_parameters", "_buffers", "_modules")
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a number, a word, nothing, or a short list of them."""
+    return holds(_is_plain, value)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return len(value) <= _SHORT and all(_is_plain(one) for one in value)
+    return isinstance(value, _SIMPLE)
+
+
+def held(module: Any, name: str, default: Any = None) -> Any:
+    """An attribute that a network or its class holds; a ``__getattr__``, which may do anything, is not asked."""
+    own = vars(module)
+    for place in (own, *(own.get(each) or {} for each in _KEPT_IN)):
+        if name in place:
+            return place[name]
+    return inspect.getattr_static(type(module), name, default)
 
 
 def plain_values(thing: Any) -> dict[str, Any]:

@@ -98,6 +98,10 @@ class Values(Protocol):
         """All modules below and with root ("" first), each once, in definition order."""
         ...
 
+    def has_weights(self, module: Any) -> bool:
+        """Whether parameters are registered in a module, or it holds its weights in a form that shows none."""
+        ...
+
     def unwrap(self, module: Any) -> Any:
         """The network inside a wrapper (data parallel, compiled, one-step training cells), else the module itself."""
         ...
@@ -178,6 +182,10 @@ class Builds(Protocol):
 
     def line_of(self, optimizer: Any) -> Line | None:
         """The user's line that built an optimizer, where it was seen."""
+        ...
+
+    def optimizers(self) -> Sequence[Any]:
+        """Those whose building was seen and that are still alive."""
         ...
 
     def rebuild(self, module: Any, **changes: Any) -> Any:

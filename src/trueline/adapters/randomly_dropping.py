@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeGuard
 
 from trueline.adapters.nouns import Share
+from trueline.adapters.plain import held
 
 _DROPS: Final = re.compile(
     r"(alpha_?|feature_?|spatial_?)?drop(out|_?path|_?block|_?connect)?s?([123]d)?|stochastic_?depth", re.I
@@ -105,10 +106,10 @@ def _is_number(value: Any) -> TypeGuard[float]:
 def _share_of(module: Any) -> float:
     """How much a module drops, or one inside it; not a number where nothing says so."""
     for name in (*_SHARES, "keep_prob"):
-        value = getattr(module, name, None)
+        value = held(module, name)
         if _is_number(value):
             return 1.0 - float(value) if name == "keep_prob" else float(value)
-    inside = getattr(module, "_modules", None) or getattr(module, "_cells", None) or {}
+    inside = held(module, "_modules") or held(module, "_cells") or {}
     found = (_share_of(one) for one in inside.values() if one is not None)
     return next((share for share in found if not math.isnan(share)), math.nan)
 
@@ -130,9 +131,9 @@ def user_functions(framework: str) -> list[tuple[Any, str]]:
 def _dropping(name: str, module: Any, framework: str) -> Iterator[str]:
     if name.partition(".")[0] in (framework, "numpy", "trueline") or not getattr(module, "__file__", None):
         return
-    for held, value in list(vars(module).items()):
-        if inspect.isfunction(value) and _DROPS.fullmatch(held) and _takes_a_tensor(value):
-            yield held
+    for function, value in list(vars(module).items()):
+        if inspect.isfunction(value) and _DROPS.fullmatch(function) and _takes_a_tensor(value):
+            yield function
 
 
 def _takes_a_tensor(function: Any) -> bool:

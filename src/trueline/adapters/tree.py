@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+
+from trueline.model.describing import described, holds
 
 _DEEPEST = 8
 
 
 def leaves(value: Any, is_tensor: Callable[[Any], bool], *, at: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """(index, tensor) pairs: "0" for a single tensor, "0", "1" for a tuple, "0.hidden" where nested."""
-    if is_tensor(value):
+    if holds(is_tensor, value):
         yield at or "0", value
         return
     if depth >= _DEEPEST or value is None:
         return
-    if isinstance(value, Mapping):
-        items: Iterator[tuple[str, Any]] = ((str(name), item) for name, item in value.items())
-    elif isinstance(value, list | tuple):
-        items = ((str(place), item) for place, item in enumerate(value))
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        items = ((one.name, getattr(value, one.name)) for one in dataclasses.fields(value))
-    else:
+    try:
+        items = _items(value)
+    except Exception:  # noqa: BLE001 - what is not to be looked into holds no tensor that could be told
         return
     for name, item in items:
         yield from leaves(item, is_tensor, at=f"{at}.{name}" if at else name, depth=depth + 1)
+
+
+def _items(value: Any) -> Iterable[tuple[str, Any]]:
+    """What a container holds, by name; of a class of the user's all of it is asked for at once."""
+    kind = type(value)
+    if kind is dict:
+        return ((described(str, name), item) for name, item in value.items())
+    if kind is list or kind is tuple:
+        return ((str(place), item) for place, item in enumerate(value))
+    if isinstance(value, Mapping):
+        return [(described(str, name), item) for name, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [(str(place), item) for place, item in enumerate(value)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(one.name, getattr(value, one.name)) for one in dataclasses.fields(value)]
+    return ()
 
 
 def replaced(

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.model.descriptor import DescriptorLost, OwnDescriptor
+
 _DEPTH: Final = 3
 _MOST_STREAMS: Final = 16
 _MOST_TOLD: Final = 64
@@ -26,7 +28,7 @@ class WorkerPipe:
     def __init__(self, marks: Mapping[type, Callable[[Any], bytes]], whole: Mapping[str, Callable[[], bytes]]) -> None:
         """``marks`` are a framework's kinds of generators and their states, ``whole`` its own of the process."""
         self._marks, self._whole = marks, whole
-        self._ends: list[int] = []
+        self._ends: list[OwnDescriptor] = []
         self._told = 0
 
     @property
@@ -36,13 +38,13 @@ class WorkerPipe:
 
     def open(self) -> None:
         """Before the first worker begins."""
-        self._ends.extend(os.pipe())
-        os.set_blocking(self._ends[0], False)
+        self._ends.extend(map(OwnDescriptor, os.pipe()))
+        os.set_blocking(self._ends[0].proven(), False)
 
     def close(self) -> None:
         """After the last one."""
         for one in self._ends:
-            os.close(one)
+            one.close()
         self._ends.clear()
 
     def read(self) -> Iterator[dict[str, Any]]:
@@ -50,8 +52,8 @@ class WorkerPipe:
         if not self._ends or self._told >= _MOST_TOLD:
             return
         try:
-            said = os.read(self._ends[0], 1 << 16)
-        except BlockingIOError:
+            said = os.read(self._ends[0].proven(), 1 << 16)
+        except (BlockingIOError, DescriptorLost):
             return
         for line in said.decode("utf-8", "replace").splitlines():
             try:
@@ -68,7 +70,7 @@ class WorkerPipe:
             streams = {name: [mark, after.get(name, "")] for name, mark in before.items()}
             line = json.dumps({"round": began, "worker": worker, "streams": streams}) + "\n"
             if len(line) < _PIPE_SAFE:
-                os.write(self._ends[1], line.encode())
+                self._ends[1].write_all(line.encode())
 
     def streams(self, dataset: Any) -> dict[str, str]:
         """A mark of the state of each generator that a worker may draw from, by name."""

@@ -41,6 +41,7 @@ from trueline.model.finding import Finding
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event
 from trueline.script.values import Const, Seq, Value
+from trueline.script.walking import walk
 
 _NOT_KNOWN: Final = object()
 
@@ -165,11 +166,13 @@ def _given(event: Event, argument: Argument) -> Value | None:
     return event.arg(argument.place, argument.name)
 
 
-def _plain(value: Value | None) -> Any:
+@walk(_NOT_KNOWN)
+def _plain(value: Value | None, nested: int = 3) -> Any:
+    """A constant, or a list of them; an argument has no lists in lists in lists."""
     if isinstance(value, Const):
         return value.value
-    if isinstance(value, Seq) and not value.open:
-        held = [_plain(one) for one in value.items]
+    if isinstance(value, Seq) and not value.open and nested:
+        held = [_plain(one, nested - 1) for one in value.items]
         if _NOT_KNOWN in held:
             return _NOT_KNOWN
         return held[0] if held and all(one == held[0] for one in held) else tuple(held)

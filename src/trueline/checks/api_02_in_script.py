@@ -7,6 +7,7 @@ from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_script.forwards import (
+    Uses,
     calls_of_networks,
     forward_around,
     is_differentiated,
@@ -14,7 +15,6 @@ from trueline.checks.of_script.forwards import (
     is_trained,
     is_uncalled,
     loops_without_backward,
-    uses_of,
     values_trained,
 )
 from trueline.checks.of_script.gradients import is_without_gradient
@@ -110,7 +110,7 @@ def _comes_again(event: Event, loop: TrainingLoop) -> bool:
 
 
 def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
-    trained = values_trained(trace)
+    trained, uses = values_trained(trace), Uses(trace)
     for event in calls_of_networks(trace):
         if is_differentiated(event) or is_uncalled(event) or is_trained(event, trained):
             continue
@@ -123,13 +123,13 @@ def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
         if not wrong:
             yield place, None
             continue
-        if not _has_followers(event, trace) or not _is_evaluation(event, trace):
+        if not _has_followers(event, uses) or not _is_evaluation(event, trace):
             continue
         first = wrong[0]
         if first.setting is not None and is_single(first.setting.event.receiver):
             # One layer that was set by itself is the matter of tr.09.
             continue
-        if not first.certain or is_repeated(event, trace) or not _is_measured(event, trace):
+        if not first.certain or is_repeated(event, trace) or not _is_measured(event, trace, uses):
             yield place, suspect("api_02_in_script.may_be_evaluated_in_training", place.where())
         else:
             yield place, _of_evaluation(place, event, first.setting, given, trace)
@@ -186,8 +186,8 @@ def _is_for(setting: Event, event: Event, trace: Trace) -> bool:
     return not setting.implied and not between and any(one < setting.index for one in backward)
 
 
-def _has_followers(event: Event, trace: Trace) -> bool:
-    return next(uses_of(event, trace), None) is not None or isinstance(event.result, Unknown)
+def _has_followers(event: Event, uses: Uses) -> bool:
+    return bool(uses.of(event)) or isinstance(event.result, Unknown)
 
 
 def _is_evaluation(event: Event, trace: Trace) -> bool:
@@ -208,8 +208,8 @@ def _is_evaluation(event: Event, trace: Trace) -> bool:
     )
 
 
-def _is_measured(event: Event, trace: Trace) -> bool:
+def _is_measured(event: Event, trace: Trace, uses: Uses) -> bool:
     """Whether a result goes into a loss, a choice or a comparison; in a loop over data it does, somehow."""
     if loops_without_backward(event, trace):
         return True
-    return any(later.role is Role.LOSS or later.method in _READING for later in uses_of(event, trace))
+    return any(later.role is Role.LOSS or later.method in _READING for later in uses.of(event))

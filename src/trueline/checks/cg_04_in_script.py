@@ -15,7 +15,8 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
-from trueline.script.values import Derived, Item, Made, Value, ancestry, constant, options
+from trueline.script.values import Derived, Either, Item, Made, Value, ancestry, constant, options
+from trueline.script.walking import taken_apart
 
 _LOGITS: Final = "logits"
 _LOGARITHMS: Final = "logarithms"
@@ -108,17 +109,13 @@ def _by_hand(trace: Trace) -> _Told:
 
 def _terms(loss: Value | None) -> Iterator[Value]:
     """What a loss is the sum of, numbers that it is multiplied by aside."""
-    waiting = list(options(loss))
-    for _ in range(200):
-        if not waiting:
-            return
-        one = waiting.pop()
-        if isinstance(one, Derived) and one.op in ("Add", "Mult", "Div", "Sub"):
-            waiting.extend(option for side in one.of for option in options(side))
-        elif isinstance(one, Made) and one.event.method in ("scale", "to", "float"):
-            waiting.extend(option for part in one.parts() for option in options(part))
-        else:
-            yield one
+    return taken_apart(loss, parts=_operands)
+
+
+def _operands(value: Value) -> Sequence[Value] | None:
+    is_sum = isinstance(value, Either) or (isinstance(value, Derived) and value.op in ("Add", "Mult", "Div", "Sub"))
+    through = isinstance(value, Made) and value.event.method in ("scale", "to", "float")
+    return value.parts() if is_sum or through else None
 
 
 def _averaged(value: Value) -> Value | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from trueline.checks.check import Check
 from trueline.checks.listing import all_checks, codes
 from trueline.checks.merging import BY, once
-from trueline.checks.programs import cut_short, new_in, of_each_program
+from trueline.checks.programs import new_in, not_read, of_each_program, undecided
 from trueline.checks.roots import with_roots
 from trueline.checks.running import Evidence, Limits, Progress, ask_all
 from trueline.checks.sources import Sources
@@ -82,9 +82,10 @@ def fill_in(
     for number, part in enumerate(of_each_program(evidence)):
         # What does not ask the script is asked once.
         some = [one for one in checks if number == 0 or "script" in one.evidence]
-        asked = [sources.placed(one) for one in ask_all(some, part, limits, progress)]
+        unread = list(not_read(part))
+        asked = [undecided(sources.placed(one), unread) for one in ask_all(some, part, limits, progress)]
         told += new_in(once(with_roots(asked)), told)
-        more += cut_short(part)
+        more += [one for one in unread if one not in more]
     # What follows from a fault that is left out still follows from it: roots are named before.
     ignored = [one for one in told if one.conclusion in _SPEAKING and sources.leaves_out(one)]
     kept = [one for one in told if one not in ignored]

@@ -21,6 +21,7 @@ from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Symbol, Value
+from trueline.script.walking import walk_each
 
 _SCALING_OPERATORS: Final = frozenset(("Div", "Sub"))
 _SCALING: Final = frozenset(
@@ -69,7 +70,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         first = _first_layer(loop)
         if first is None:
             continue
-        ways = list(_ways(first.args[0], trace, None, 0))
+        ways = _ways(first.args[0], trace, None)
         scaled += [str(one.scaled) for one in ways if one.scaled is not None]
         if any(one.raw is None for one in ways):
             # On one way at least something is done to them.
@@ -132,28 +133,27 @@ def _first_layer(loop: TrainingLoop) -> Event | None:
     return None
 
 
-def _ways(value: Value | None, trace: Trace, cast: Place | None, depth: int) -> Iterator[_Way]:
+@walk_each()
+def _ways(value: Value | None, trace: Trace, cast: Place | None) -> Iterator[_Way]:
     """Back from the first layer to where its inputs come from."""
-    if value is None or depth > 40:
-        return
     if isinstance(value, Either):
         for one in value.options:
-            yield from _ways(one, trace, cast, depth + 1)
+            yield from _ways(one, trace, cast)
         return
     at = batch_index(value)
     if at is not None:
-        yield from _through_loader(at, trace, cast, depth)
+        yield from _through_loader(at, trace, cast)
     elif isinstance(value, Derived):
         yield _Way(None, cast, value.place if value.op in _SCALING_OPERATORS else None)
     elif isinstance(value, Made):
-        yield from _through_call(value, trace, cast, depth)
+        yield from _through_call(value, trace, cast)
     elif isinstance(value, Item):
-        yield from _ways(value.of, trace, cast, depth + 1)
+        yield from _ways(value.of, trace, cast)
     elif isinstance(value, Seq) and value.items:
-        yield from _ways(value.items[0], trace, cast, depth + 1)
+        yield from _ways(value.items[0], trace, cast)
 
 
-def _through_loader(at: tuple[Value, object], trace: Trace, cast: Place | None, depth: int) -> Iterator[_Way]:
+def _through_loader(at: tuple[Value, object], trace: Trace, cast: Place | None) -> Iterator[_Way]:
     loader = iterated(at[0])
     steps = transforms_of(loader)
     for step in steps.steps:
@@ -165,10 +165,10 @@ def _through_loader(at: tuple[Value, object], trace: Trace, cast: Place | None, 
     if not steps.known:
         return
     for column in columns_of(loader, at[1], trace):
-        yield from _ways(column, trace, cast, depth + 1)
+        yield from _ways(column, trace, cast)
 
 
-def _through_call(value: Made, trace: Trace, cast: Place | None, depth: int) -> Iterator[_Way]:
+def _through_call(value: Made, trace: Trace, cast: Place | None) -> Iterator[_Way]:
     event, last = value.event, value.event.method
     if last in _SCALING or (last == "__call__" and any(word in value.name for word in _SCALED_STEPS)):
         yield _Way(None, cast, event.place)
@@ -180,7 +180,7 @@ def _through_call(value: Made, trace: Trace, cast: Place | None, depth: int) -> 
         cast = event.place
     inner = event.receiver if event.receiver is not None and not isinstance(event.receiver, Symbol) else event.arg(0)
     if last in _CARRYING or last in _CASTING:
-        yield from _ways(inner if inner is not None else event.arg(0), trace, cast, depth + 1)
+        yield from _ways(inner if inner is not None else event.arg(0), trace, cast)
 
 
 def _is_raw(value: Made) -> bool:

@@ -36,6 +36,7 @@ from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, ancestry, options
+from trueline.script.walking import walk_each
 
 _FLAG: Final = re.compile(r"(is_?)?(train|training|augment|aug|augmented|with_aug)")
 _STATISTICS: Final = ("mean", "std", "nanmean", "nanstd", "min", "max", "amin", "amax", "median", "var")
@@ -222,15 +223,16 @@ def _flagged(trained: Sequence[Value], one: Pass, trace: Trace) -> Iterator[Find
                 yield found("dp_02_in_script.augmented", dataset.place.where(), name=name)
 
 
-def _datasets(value: Value | None, depth: int = 0) -> Iterator[Instance]:
+@walk_each()
+def _datasets(value: Value | None) -> Iterator[Instance]:
     for one in options(value):
         if isinstance(one, Instance):
             yield one
-        elif isinstance(one, Made) and depth < 20:
+        elif isinstance(one, Made):
             inner = one.event.receiver if one.event.receiver is not None else one.event.arg(0, "dataset", "source")
-            yield from _datasets(inner, depth + 1)
-        elif isinstance(one, Item) and depth < 20:
-            yield from _datasets(one.of, depth + 1)
+            yield from _datasets(inner)
+        elif isinstance(one, Item):
+            yield from _datasets(one.of)
 
 
 def _raised(dataset: Instance) -> Iterator[str]:

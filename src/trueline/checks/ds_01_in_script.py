@@ -14,6 +14,7 @@ from trueline.checks.of_script.passes import training_data
 from trueline.checks.of_script.statistics import reached
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
+from trueline.model.numbers import as_float
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
@@ -98,7 +99,7 @@ def _markers(trace: Trace, loaders: Sequence[Value]) -> Iterator[tuple[Place, fl
     samples = {id(one) for loader in loaders for column in columns_of(loader, 0, trace) for one in with_indexes(column)}
     for event, value in written:
         if {id(event.receiver), id(plain(event.receiver))} & samples and not _is_known(trace, event, value):
-            yield event.place, float(value)
+            yield event.place, as_float(value)
 
 
 def _is_known(trace: Trace, event: Event, value: float) -> bool:

@@ -16,6 +16,7 @@ from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Attribute, Const, Derived, Instance, Item, Made, Seq, Value, constant
+from trueline.script.walking import walk
 
 _BALANCING: Final = frozenset(
     ("WeightedRandomSampler", "compute_class_weight", "RandomOverSampler", "SMOTE", "PKSampler")
@@ -106,13 +107,14 @@ def _is_some(value: Value | None) -> bool:
     return value is not None and not (isinstance(value, Const) and value.value is None)
 
 
-def _ratio(value: Value | None, trace: Trace, depth: int = 0) -> float | None:
+@walk(None)
+def _ratio(value: Value | None, trace: Trace) -> float | None:
     """How many more there are of the most frequent class than of the rarest, where the source says so."""
     value = plain(value)
-    if depth > 12 or value is None:
+    if value is None:
         return None
     if isinstance(value, Item):
-        return _ratio(value.of, trace, depth + 1)
+        return _ratio(value.of, trace)
     if isinstance(value, Attribute):
         return None
     if isinstance(value, Made) and value.event.method in ("repeat", "repeat_interleave"):

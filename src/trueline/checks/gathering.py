@@ -16,6 +16,8 @@ from trueline.model.trouble import BadFile, BadUsage
 from trueline.script.script import Script, read_script
 
 BENCH: Final = "bench_"
+CUT_OFF: Final = "check.cut_off"
+IN_PART: Final = "check.in_part"
 _WEIGHTS: Final = (".pth", ".pt", ".bin", ".ckpt", ".safetensors")
 
 
@@ -41,19 +43,22 @@ class Gathered:
                 raise BadUsage("check.twice", kind=message(f"check.kind_{kind}"), path=text)
             self.evidence[name] = _trained(path) if kind == "run" else _weights(path)
             self.looked_at[name] = text
+            if kind == "run":
+                run = self.evidence[name]
+                self.notes += _cut_off(run, text)
+                self.notes += [message(IN_PART, run=text, what=said) for said in run.unseen()]
         if scripts:
             self.evidence[f"{side}script"] = self._read(scripts)
             self.looked_at[f"{side}script"] = " ".join(str(one) for one in scripts)
 
     def _read(self, paths: Sequence[Path]) -> Script:
-        """A script of which at least one file can be read; of the others it is told why not."""
+        """A script of which at least one file can be read."""
         script = read_script(paths)
         if not script.files:
             raise BadUsage("check.no_scripts", path=" ".join(str(one) for one in paths))
         broken = [one for one in script.files if one.trouble is not None]
         if len(broken) == len(script.files):
             raise BadFile(broken[0].shown, message("check.no_python", reason=broken[0].trouble or "").text())
-        self.notes += [message("check.not_read", file=one.shown, reason=one.trouble) for one in broken]
         return script
 
 
@@ -77,6 +82,15 @@ def _weights(path: Path) -> Weights:
     if found.kind is not Kind.WEIGHTS:
         raise BadUsage("check.what_is_it", path=str(path))
     return open_weights(found)
+
+
+def _cut_off(run: Run, shown: str) -> list[Message]:
+    """That the recording ended before the training did, if it did."""
+    off = run.info.recorded.get("off")
+    if not isinstance(off, dict):
+        return []
+    why = Message(str(off.get("message_id")), off.get("params") or {})
+    return [message(CUT_OFF, run=shown, steps=max(run.rank(one).finished for one in run.ranks), reason=why)]
 
 
 def _trained(path: Path) -> Run:

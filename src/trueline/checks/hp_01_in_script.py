@@ -14,6 +14,7 @@ from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Const, Instance, Made, Seq, Table, Value, ancestry, constant, options
+from trueline.script.walking import taken_apart
 
 # Steps that are normalised by the gradients' size go as far as the rate says: from here on it is no rate.
 _ADAPTIVE: Final = dict.fromkeys(
@@ -156,9 +157,11 @@ def _is_set_by_hand(trace: Trace) -> bool:
 
 
 def _numbers(value: Value | None, kind: str, place: Place, scheduled: bool) -> Iterator[_Rate]:
-    if isinstance(value, Seq):
-        held = [one for item in value.items for one in _numbers(item, kind, place, scheduled)]
-        if held:
-            yield max(held, key=lambda one: one.value)
-    elif isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool):
-        yield _Rate(float(value.value), value.origin or place, kind, scheduled)
+    """The number that is given, or the highest of a list and of lists in it; each list is looked at once."""
+    found = [
+        _Rate(float(one.value), one.origin or place, kind, scheduled)
+        for one in taken_apart(value, parts=lambda one: one.items if isinstance(one, Seq) else None)
+        if isinstance(one, Const) and isinstance(one.value, int | float) and not isinstance(one.value, bool)
+    ]
+    if found:
+        yield max(found, key=lambda one: one.value)

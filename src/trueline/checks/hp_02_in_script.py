@@ -13,7 +13,7 @@ from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import LOOP, UNCALLED, Event, Scope
-from trueline.script.values import Const, Made, Value, constant
+from trueline.script.values import Const, Made, Value, written_range
 
 
 @check("hp.02")
@@ -60,10 +60,8 @@ def _epochs(scope: Scope) -> int | None:
     """How often a loop goes round, where that is written down."""
     value: Value | None = scope.value
     if isinstance(value, Made) and value.name == "builtins.range":
-        numbers = [constant(one) for one in value.event.args]
-        if numbers and all(isinstance(one, int) for one in numbers):
-            return len(range(*numbers))
-        return None
+        found = written_range(value.event.args)
+        return len(found) if found is not None else None
     if isinstance(value, Const) and scope.name == "epochs" and isinstance(value.value, int):
         return value.value
     return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from trueline.checks.running import Evidence
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding
+from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
 from trueline.script.script import Script
 
@@ -51,11 +52,27 @@ def _counterpart(script: Script, bench: Script, run: Run | None) -> Script:
     return alike[0] if len(alike) == 1 else bench
 
 
-def cut_short(evidence: Evidence) -> Iterator[Message]:
-    """What is to be told of a script that could not be read to its end."""
-    script = evidence.get("script")
-    if isinstance(script, Script) and script.trace.cut_short:
-        yield message("check.cut_short", file=script.entries[0].shown)
+def not_read(evidence: Evidence) -> Iterator[Message]:
+    """What is to be told of scripts that could not be read as a whole."""
+    for name in ("script", "bench_script"):
+        script = evidence.get(name)
+        if not isinstance(script, Script):
+            continue
+        for one in script.unread:
+            yield message("check.not_read", file=one.shown, reason=one.trouble)
+        if script.left_out:
+            yield message("check.left_out", count=script.left_out)
+        if script.trace.cut_short:
+            yield message("check.cut_short", file=script.entries[0].shown)
+
+
+def undecided(finding: Finding, unread: Sequence[Message]) -> Finding:
+    """What was not read is not cleared: an item without a fault in the rest of a script is not decided."""
+    by_script = {"script", "bench_script"} & set(finding.extra.get("by", "").split(" + "))
+    if not unread or finding.conclusion is not Conclusion.NONE or not by_script:
+        return finding
+    said = message("check.not_decided_unread", reason=unread[0].text())
+    return replace(finding, conclusion=Conclusion.NA, message=said)
 
 
 def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from trueline.checks.checklist import Checklist, Row
 from trueline.checks.evidence_words import kinds_in_words
+from trueline.checks.gathering import CUT_OFF, IN_PART
 from trueline.checks.listing import page
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
@@ -34,7 +35,7 @@ def result_of(checklist: Checklist, verb: str = "check") -> Result:
     return Result(
         verb,
         conclusion_of(checklist),
-        Exit.PROBLEM if checklist.problems else Exit.FINE,
+        exit_of(checklist),
         checklist.findings,
         {
             "items": [_row_json(row) for row in checklist.rows],
@@ -43,6 +44,13 @@ def result_of(checklist: Checklist, verb: str = "check") -> Result:
             "notes": [one.text() for one in checklist.notes],
         },
     )
+
+
+def exit_of(checklist: Checklist) -> Exit:
+    """A problem where one was found; fine only where all of a run was recorded."""
+    if checklist.problems:
+        return Exit.PROBLEM
+    return Exit.BAD_INPUT if any(one.id in (CUT_OFF, IN_PART) for one in checklist.notes) else Exit.FINE
 
 
 def report_of(checklist: Checklist) -> Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from trueline.checks.listing import all_checks
 from trueline.model.message import message
+from trueline.model.regular_file import open_regular
+from trueline.model.toml_text import parse_toml
 from trueline.model.trouble import BadFile
 
 _KNOWN: Final = ("select", "ignore", "limits")
@@ -40,12 +42,14 @@ def find_settings(folder: Path) -> Written | None:
         if not path.is_file():
             continue
         try:
-            found = tomllib.loads(path.read_text("utf-8"))
+            with os.fdopen(open_regular(path), encoding="utf-8") as file:
+                found: Any = parse_toml(file.read())
         except (OSError, ValueError) as error:
             raise BadFile(path, message("check.bad_settings", reason=str(error)).text()) from None
-        own = found.get("tool", {}).get("trueline", {}).get("check")
-        if isinstance(own, dict):
-            return Written(path, own)
+        for name in ("tool", "trueline", "check"):
+            found = found.get(name) if isinstance(found, dict) else None
+        if isinstance(found, dict):
+            return Written(path, found)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.gradients import is_cut, is_without_gradient
@@ -11,6 +11,7 @@ from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Derived, Instance, Made, Value
+from trueline.script.walking import taken_apart
 
 
 @check("tr.02")
@@ -41,15 +42,14 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 def _terms(loss: Value | None) -> list[Value]:
     """What a loss is the sum of; nothing where it is no sum."""
-    waiting, terms = [loss] if loss is not None else [], []
-    while waiting:
-        one = waiting.pop()
-        if (isinstance(one, Derived) and one.op in ("Add", "Sub")) or (
-            isinstance(one, Derived) and one.op in ("Div", "Mult") and one is loss
-        ):
-            waiting.extend(one.of)
-        else:
-            terms.append(one)
+
+    def operands(value: Value) -> Sequence[Value] | None:
+        is_sum = isinstance(value, Derived) and value.op in (
+            ("Add", "Sub", "Div", "Mult") if value is loss else ("Add", "Sub")
+        )
+        return value.parts() if is_sum else None
+
+    terms = list(taken_apart(loss, parts=operands))
     return terms if len(terms) > 1 else []
 
 

@@ -12,6 +12,7 @@ from trueline.checks.check import check, found, na, none
 from trueline.checks.of_script.networks import has_norm, networks_given
 from trueline.checks.of_script.parameters import dimension_tests, sorts_for_decay
 from trueline.model.finding import Finding
+from trueline.model.numbers import as_float
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
@@ -142,5 +143,5 @@ def _of_groups(groups: list[Table], decay: Value | None) -> list[float] | None:
         value = given.value if isinstance(given, Const) else (default if given is None else None)
         if not isinstance(value, int | float):
             return None
-        amounts.append(float(value))
+        amounts.append(as_float(value))
     return amounts

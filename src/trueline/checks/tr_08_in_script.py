@@ -26,6 +26,7 @@ from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
 from trueline.script.values import Derived, Made, Value, ancestry, constant, options
+from trueline.script.walking import walk
 
 # What gives all ranks the same weights before they train.
 _SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
@@ -95,6 +96,7 @@ def _rates(trace: Trace) -> Iterator[tuple[str, Place]]:
             yield "rate_by_rank", event.place
 
 
+@walk(False)
 def _is_made_from_rank(value: Value | None) -> bool:
     """A number that is computed from the rank, not a property of something that differs between ranks."""
     for one in options(value):

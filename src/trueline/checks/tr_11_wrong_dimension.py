@@ -47,6 +47,7 @@ from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Attribute, Derived, Either, Item, Made, Value, ancestry, constant, options
+from trueline.script.walking import walk
 
 _SOFTMAX: Final = SOFTMAX
 _CHOOSING: Final = frozenset(("argmax", "argmin", "max", "topk", "Argmax", "ArgMaxWithValue"))
@@ -69,7 +70,7 @@ _LOADERS: Final = ("torch.utils.data.DataLoader", "mindspore.dataset.")
 def from_script(script: Script) -> Iterator[Finding]:
     """Reductions of what networks give for a batch, and the dimension that they run over."""
     trace = script.trace
-    answers = _answers(trace)
+    answers, lasts = _answers(trace), _lasts(trace)
     fitting: set[str] = set()
     told: set[Place] = set()
     for said, event in _contradicted(trace):
@@ -81,7 +82,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         kind, source = _kind(event), source_of(event)
         if kind is None or source is None:
             continue
-        call = _answer_of(source, answers) if forward_around(event) is None else _last_in_forward(event, trace)
+        call = _answer_of(source, answers) if forward_around(event) is None else _last_in_forward(event, lasts)
         inside = forward_around(event) is not None and kind in ("mean", "normalised") and _mixes(source)
         if call is None and not inside:
             continue
@@ -166,16 +167,23 @@ def _before(value: Value) -> Value | None:
     return None
 
 
-def _last_in_forward(event: Event, trace: Trace) -> Event | None:
-    """The call of a network whose answer a reduction inside it is."""
+def _lasts(trace: Trace) -> dict[int, Event]:
+    """What happens last inside of networks, by identity, and the first calls of networks that give it."""
+    found: dict[int, Event] = {}
     for call in calls_of_networks(trace):
-        for one in results_of(call):
-            at: Value | None = one
+        for result in results_of(call):
+            at: Value | None = result
             for _ in range(10):
-                if isinstance(at, Made) and at.event is event:
-                    return call if _is_layered(source_of(event)) else None
+                if isinstance(at, Made):
+                    found.setdefault(id(at.event), call)
                 at = _before(at) if at is not None else None
-    return None
+    return found
+
+
+def _last_in_forward(event: Event, lasts: dict[int, Event]) -> Event | None:
+    """The call of a network whose answer a reduction inside it is."""
+    call = lasts.get(id(event))
+    return call if call is not None and _is_layered(source_of(event)) else None
 
 
 def _is_layered(value: Value | None) -> bool:
@@ -214,6 +222,7 @@ def _is_of_loader(call: Event) -> bool:
     return any(_comes_from_loader(one) for one in call.args)
 
 
+@walk(False)
 def _comes_from_loader(value: Value) -> bool:
     """Whether it is an element of a loader's batch, as it is."""
     while isinstance(value, Item | Attribute | Made | Either):

@@ -43,6 +43,7 @@ from trueline.script.values import (
     Attribute,
     Const,
     Derived,
+    Either,
     Item,
     Made,
     Seq,
@@ -52,6 +53,7 @@ from trueline.script.values import (
     constant,
     options,
 )
+from trueline.script.walking import walk_each
 
 _MEANS: Final = ("mean", "fmean", "average", "nanmean")
 _OPENED: Final = frozenset(
@@ -130,7 +132,7 @@ def _averaged(value: Value) -> _Averaged | None:
     return None
 
 
-def _of_batches(values: list[Value], place: Place) -> _Averaged | None:
+def _of_batches(values: Sequence[Value], place: Place) -> _Averaged | None:
     means = [one for one in values if _is_batch_accuracy(one)]
     if means:
         return _Averaged("mean_of_means", place, means)
@@ -182,14 +184,18 @@ def _opened(value: Value | None) -> Value | None:
     return value
 
 
-def _added(value: Value | None) -> list[Value]:
+@walk_each()
+def _added(value: Value | None) -> Iterator[Value]:
     """What is added up in a sum that a loop makes, or in ``sum(…)``."""
     value = _opened(value)
     if isinstance(value, Derived) and value.op == "Add":
-        return [one for part in value.of for one in (_added(part) or [part])]
-    if isinstance(value, Made) and value.event.method in ("sum", "fsum"):
-        return _collected(value.event.arg(0) or value.event.receiver)
-    return [found for one in options(value) if one is not value for found in _added(one)]
+        for part in value.of:
+            yield from _added(part) or (part,)
+    elif isinstance(value, Made) and value.event.method in ("sum", "fsum"):
+        yield from _collected(value.event.arg(0) or value.event.receiver)
+    elif isinstance(value, Either):
+        for one in value.options:
+            yield from _added(one)
 
 
 def _collected(value: Value | None) -> list[Value]:

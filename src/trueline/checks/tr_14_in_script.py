@@ -22,6 +22,7 @@ from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Function, Instance, Item, Made, Partial, Value, constant, options
+from trueline.script.walking import walk_each
 
 _SAMPLE: Final = ("__getitem__", "__getitems__")
 _STREAM: Final = ("__iter__", "__next__")
@@ -75,16 +76,17 @@ def _workers(loader: Made) -> bool:
     return False
 
 
-def _datasets(value: Value | None, depth: int = 0) -> Iterator[Instance]:
+@walk_each()
+def _datasets(value: Value | None) -> Iterator[Instance]:
     """The datasets of the project that a loader takes samples from."""
     for one in options(value):
         if isinstance(one, Instance):
             yield one
-        elif isinstance(one, Made) and depth < 20:
+        elif isinstance(one, Made):
             inner = one.event.receiver if one.event.receiver is not None else one.event.arg(0, "dataset", "source")
-            yield from _datasets(inner, depth + 1)
-        elif isinstance(one, Item | Attribute) and depth < 20:
-            yield from _datasets(one.of, depth + 1)
+            yield from _datasets(inner)
+        elif isinstance(one, Item | Attribute):
+            yield from _datasets(one.of)
 
 
 def _seeded_workers(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
@@ -194,6 +196,7 @@ def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
         at = event.receiver
 
 
+@walk_each()
 def _operations(value: Value | None) -> Iterator[Function]:
     for one in options(value):
         if isinstance(one, Function):

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 # A break may come after a space and around a wide character, but never before closing punctuation.
-_PIECE = re.compile(r"\s*(?:[^\s\u2e80-\u9fff\uff00-\uffef]+|[^\s])[，。；：、！？）」』”’]*")
+_PIECE = re.compile(r"(?<!\s)\s*+(?:[^\s\u2e80-\u9fff\uff00-\uffef]+|[^\s])[，。；：、！？）」』”’]*")
 
 
 def columns(text: str) -> int:

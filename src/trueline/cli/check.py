@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trueline.cli.options import answer, json_flag
+from trueline.cli.options import answer, json_flag, timeout_option
 from trueline.cli.page import start_lightly
 from trueline.cli.progress import StepsLine, doing
 from trueline.cli.verb import Verb
@@ -51,6 +51,7 @@ class CheckVerb(Verb):
 @click.option("--ignore", multiple=True, metavar="ITEM,…", help="check.option_ignore")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="check.option_output")
 @click.option("--force", is_flag=True, help="compare.option_force")
+@timeout_option
 @json_flag
 def command(
     paths: Sequence[str],

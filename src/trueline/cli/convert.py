@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trueline.cli.options import answer, json_flag
+from trueline.cli.options import answer, json_flag, timeout_option
 from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_place, start_lightly
 from trueline.cli.verb import Verb
 from trueline.model.message import Message, message
-from trueline.model.trouble import BadFile, BadUsage, Trouble
+from trueline.model.trouble import BadUsage, Trouble
 
 if TYPE_CHECKING:
     from trueline.formats.weights import Weights
@@ -47,6 +47,7 @@ _LARGEST = 5 * 10**9
 @click.option("--input", "inputs", multiple=True, metavar="SHAPE", help="convert.option_input")
 @click.option("--dry-run", "dry", is_flag=True, help="convert.option_dry_run")
 @click.option("--force", is_flag=True, help="convert.option_force")
+@timeout_option
 @json_flag
 def command(
     source: Path,
@@ -92,7 +93,7 @@ def command(
     if shard_bytes is not None and format is not Format.SAFETENSORS:
         raise BadUsage("convert.shard_only")
     if not dry:
-        _check_output(output, force)
+        check_place(output, force)
     weights = _section(open_weights_at(source), section)
     if not dry and output.exists() and output.samefile(weights.path):
         raise BadUsage("convert.same_file")
@@ -172,16 +173,6 @@ def _check_inputs(inputs: Sequence[str]) -> None:
 
         for one in inputs:
             parse_input(one)
-
-
-def _check_output(output: Path, force: bool) -> None:
-    try:
-        check_place(output, force)
-        if output.exists() and not output.is_file():
-            # Replacing a device would take it from everybody.
-            raise BadFile(output, message("convert.not_regular").text())
-    except OSError as error:
-        raise BadFile(output, error.strerror or type(error).__name__) from None
 
 
 def _size(text: str) -> int:

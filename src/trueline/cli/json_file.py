@@ -8,14 +8,25 @@ from pathlib import Path
 
 from trueline.model.message import message
 from trueline.model.trouble import BadUsage
+from trueline.record.stderr_line import write_line
 
 
 def check_writable(json_file: str | None) -> None:
     """Nobody wants to hear of it after the training."""
-    if json_file not in (None, "-"):
-        place = Path(str(json_file)).absolute()
-        if place.is_dir() or not os.access(place if place.exists() else place.parent, os.W_OK):
-            raise BadUsage("run.unwritable_answer", file=json_file)
+    if json_file is not None and json_file != "-" and not _is_writable(Path(json_file)):
+        raise BadUsage("run.unwritable_answer", file=json_file)
+
+
+def _is_writable(file: Path) -> bool:
+    # A link is written through.
+    place = Path(os.path.realpath(file))
+    try:
+        if place.exists():
+            return not place.is_dir() and os.access(place, os.W_OK)
+        return place.parent.is_dir() and os.access(place.parent, os.W_OK)
+    except OSError:
+        # A name that is too long, for instance.
+        return False
 
 
 def write_answer(json_file: str, text: str) -> None:
@@ -25,10 +36,25 @@ def write_answer(json_file: str, text: str) -> None:
         sys.stdout.flush()
         return
     try:
-        Path(json_file).write_text(text, encoding="utf-8")
+        _write(Path(os.path.realpath(json_file)), text)
     except OSError as error:
-        said = message("run.no_answer", file=json_file, reason=error.strerror or str(error))
-        sys.stderr.write(f"trueline: {said.text()}\n")
+        complain(json_file, error)
+
+
+def complain(json_file: str, error: OSError) -> None:
+    """The answer is shown all the same, and only its file is lost."""
+    said = message("run.no_answer", file=json_file, reason=error.strerror or str(error))
+    write_line(f"trueline: {said.text()}")
+
+
+def _write(place: Path, text: str) -> None:
+    """A new file is whole or not there; what is there may be a pipe, or open elsewhere, and stays the same file."""
+    if place.exists():
+        place.write_text(text, encoding="utf-8")
+        return
+    from trueline.formats.run_folder.appending import replace_file
+
+    replace_file(place, text.encode())
 
 
 def project_root(script: str, as_module: bool) -> Path:

@@ -38,6 +38,28 @@ def json_flag(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="cli.json")(command)
 
 
+def timeout_option(command: _Command) -> _Command:
+    """``--timeout SECONDS``, for verbs that ask a user's code; it holds for all guests that the verb starts."""
+    return click.option(
+        "--timeout",
+        type=Seconds(),
+        metavar="SECONDS",
+        help="cli.timeout",
+        expose_value=False,
+        callback=be_patient,
+    )(command)
+
+
+def be_patient(ctx: click.Context, _: click.Parameter, seconds: float | None) -> float | None:
+    """What ``--timeout`` asks for holds as long as the verb runs, and long waits are told of on stderr."""
+    from trueline.adapters.guest.patience import DEFAULT, Patience, patient
+    from trueline.cli.progress import WaitLine
+
+    line = WaitLine()
+    ctx.with_resource(patient(Patience(seconds or DEFAULT, line.show, line.wipe)))
+    return seconds
+
+
 def rank_option(command: _Command) -> _Command:
     """``--rank N``; the callback gets ``rank``, None when it was not given."""
     return click.option("--rank", type=click.IntRange(min=0), metavar="N", help="cli.rank")(command)

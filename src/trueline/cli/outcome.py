@@ -6,7 +6,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal
@@ -15,10 +15,15 @@ import click
 
 from trueline.cli.usage_error import usage_error_line
 from trueline.locale import render
+from trueline.record.stderr_line import write_line
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF)
+
+
+class ScriptExit(int):
+    """The exit code of a user's script, whose output is flushed, or not, when Python ends, as without TrueLine."""
 
 
 class Outcome:
@@ -27,15 +32,18 @@ class Outcome:
     code: int = 0
 
     def __enter__(self) -> Outcome:
+        # Started with one of them closed.
         if sys.stdout is None:
-            # Started with its stdout closed.
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123
+        if sys.stderr is None:
+            sys.stderr = open(os.devnull, "w")  # noqa: PTH123
         return self
 
     def end(self, returned: Any) -> None:
         """The verb came to its end: what it returned is the exit code, and its output must be out by now."""
         self.code = int(returned) if isinstance(returned, int) else 0
-        sys.stdout.flush()
+        if not isinstance(returned, ScriptExit):
+            sys.stdout.flush()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -50,6 +58,13 @@ class Outcome:
         else:
             self.code = _explain(error)
         return True
+
+
+def code_of(work: Callable[[], int]) -> int:
+    """The exit code of work that ends the process from within a script."""
+    with Outcome() as outcome:
+        outcome.end(work())
+    return outcome.code
 
 
 @contextmanager
@@ -88,10 +103,21 @@ def _explain(error: BaseException) -> int:
         forget_stdout()
         _complain(render("cli.output_failed", {"reason": error.strerror}))
         return Exit.BAD_INPUT
+    if isinstance(error, FileNotFoundError) and _folder_is_gone():
+        _complain(render("cli.folder_gone"))
+        return Exit.BAD_INPUT
     if os.environ.get("TRUELINE_DEBUG"):
         traceback.print_exception(error, file=sys.stderr)
     _complain(render("cli.internal_error", {"kind": type(error).__name__, "error": str(error)}))
     return Exit.INTERNAL
+
+
+def _folder_is_gone() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def forget_stdout() -> None:
@@ -104,6 +130,4 @@ def forget_stdout() -> None:
 
 
 def _complain(text: str) -> None:
-    from trueline.report.shown import visible
-
-    print("trueline: " + visible(" ".join(text.split())), file=sys.stderr, flush=True)
+    write_line("trueline: " + " ".join(text.split()))

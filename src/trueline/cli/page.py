@@ -7,11 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-import click
-
 from trueline.model.message import message
 from trueline.model.report import Report
 from trueline.model.trouble import BadFile, BadUsage
+from trueline.record.stderr_line import write_line
 
 
 def start_lightly() -> None:
@@ -33,6 +32,9 @@ def _check_place(output: Path, force: bool) -> None:
         raise BadFile(output, os.strerror(errno.EISDIR))
     if (output.exists() or output.is_symlink()) and not force:
         raise BadUsage("compare.exists", file=str(output))
+    if output.exists() and not output.is_file():
+        # Replacing a device would take it from everybody.
+        raise BadFile(output, message("convert.not_regular").text())
     folder = output.absolute().parent
     if not folder.is_dir():
         raise BadFile(output, os.strerror(errno.ENOENT))
@@ -60,4 +62,4 @@ def write_page(output: Path | None, report: Report) -> None:
         replace_file(output, render_html(report).encode("utf-8", "replace"))
     except OSError as error:
         raise BadFile(output, error.strerror or str(error)) from None
-    click.echo(f"trueline: {message('compare.written', file=str(output)).text()}", err=True)
+    write_line(f"trueline: {message('compare.written', file=str(output)).text()}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from trueline.cli.options import Seconds, answer, json_flag
+from trueline.cli.options import answer, json_flag, timeout_option
 from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, check_place, write_page
 from trueline.cli.progress import doing
@@ -36,7 +36,7 @@ from trueline.model.trouble import BadUsage
 @click.option("--write-tests", "tests", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_write_tests")
 @click.option("--steps", default=10, type=click.IntRange(0, 10_000), metavar="K", help="pair.option_steps")
 @click.option("--seed", default=0, type=click.IntRange(0, 2**32 - 1), metavar="N", help="pair.option_seed")
-@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="pair.option_timeout")
+@timeout_option
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_output")
 @click.option("--force", is_flag=True, help="pair.option_force")
 @json_flag
@@ -57,7 +57,6 @@ def command(
     tests: Path | None,
     steps: int,
     seed: int,
-    timeout: float | None,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -93,7 +92,7 @@ def command(
         steps,
         Rules.read(map_file),
         None,
-        timeout,
+        None,
         tests is not None,
     )
     with ended_cleanly(), doing(_said) as tell:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trueline.cli.options import answer, json_flag
+from trueline.cli.options import answer, json_flag, timeout_option
 from trueline.cli.page import check_page, start_lightly, write_page
 from trueline.cli.verb import Verb
 from trueline.model.message import message
@@ -36,6 +36,7 @@ _ENDINGS = (".pth", ".pt", ".bin", ".ckpt", ".safetensors", ".npz", ".json")
 @click.option("--sort", type=click.Choice(["file", "size"]), default="file", help="params.option_sort")
 @click.option("--map", "map_file", metavar="FILE", type=click.Path(path_type=Path), help="params.option_map")
 @click.option("--ignore", multiple=True, metavar="PATTERN", help="params.option_ignore")
+@timeout_option
 @json_flag
 def command(
     first: str,

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from trueline.model.message import Message
+from trueline.model.message import Message, message
+from trueline.model.visible import on_one_line
 
 _PATIENCE = 1.0
 _EVERY = 0.2
@@ -30,7 +31,7 @@ class StepsLine:
         self._shown, self._drawn = now, True
         full = round(_WIDTH * min(done / max(count, 1), 1.0))
         bar = "█" * full + "·" * (_WIDTH - full)
-        sys.stderr.write(f"\r\x1b[K{bar} {done}/{count}  {what.text()}")
+        sys.stderr.write(f"\r\x1b[K{bar} {done}/{count}  {on_one_line(what.text())}")
         sys.stderr.flush()
 
     def wipe(self) -> None:
@@ -39,6 +40,30 @@ class StepsLine:
             self._drawn = False
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+class WaitLine:
+    """Says what is waited for: redrawn in a terminal, elsewhere one line for each question."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def show(self, name: str, waited: float, limit: float) -> None:
+        """An answer has been waited for so long, of the seconds that it has."""
+        text = on_one_line(message("cli.waiting", name=name, waited=int(waited), limit=limit).text())
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text}")
+        elif not self._shown:
+            sys.stderr.write(f"{text}\n")
+        self._shown = True
+        sys.stderr.flush()
+
+    def wipe(self) -> None:
+        """The answer is there, or nobody waits any longer."""
+        if self._shown and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+        self._shown = False
 
 
 @contextmanager
@@ -57,7 +82,7 @@ def bytes_progress(what: Message) -> Iterator[Callable[[int], None] | None]:
         if now - began > _PATIENCE and now - shown > _EVERY:
             shown, drawn = now, True
             rate = done / (now - began)
-            sys.stderr.write(f"\r\x1b[K{what.text()}: {done / 1e9:.2f} GB, {rate / 1e9:.2f} GB/s")
+            sys.stderr.write(f"\r\x1b[K{on_one_line(what.text())}: {done / 1e9:.2f} GB, {rate / 1e9:.2f} GB/s")
             sys.stderr.flush()
 
     try:
@@ -76,7 +101,7 @@ def doing(said: Callable[[str], Message]) -> Iterator[Callable[[str], None]]:
         return
 
     def tell(what: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{said(what).text()}")
+        sys.stderr.write(f"\r\x1b[K{on_one_line(said(what).text())}")
         sys.stderr.flush()
 
     try:

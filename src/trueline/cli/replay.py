@@ -41,6 +41,7 @@ _STARTED = "TRUELINE_REPLAYING"
 @click.option("--debug", is_flag=True, help="replay.option_debug")
 @click.option("--fp32", is_flag=True, help="replay.option_fp32")
 @click.option("--bisect", is_flag=True, help="replay.option_bisect")
+@click.option("--trust", is_flag=True, help="replay.option_trust")
 @click.option("--only", type=click.IntRange(0), hidden=True)
 @click.option("-o", "--output", metavar="RUN", help="replay.option_output")
 @click.option("--stats", is_flag=True, help="run.stats")
@@ -60,6 +61,7 @@ def command(
     debug: bool,
     fp32: bool,
     bisect: bool,
+    trust: bool,
     only: int | None,
     output: str | None,
     stats: bool,
@@ -85,6 +87,8 @@ def command(
     source = source_of(open_run(Path(folder).absolute()))
     if bisect and (step is not None or more or watched or debug or fp32 or output is not None):
         raise BadUsage("replay.bisect_alone")
+    if not trust:
+        _ask(source, folder)
     if bisect:
         return _bisect(source, folder, limit, quiet=quiet, json_file=json_file)
     way = way_to(source, step, more) if only is None else Way(only, [only])
@@ -126,6 +130,20 @@ def command(
 
             render_report(told.report(folder), sys.stderr)
     return int(result.exit) or told.code
+
+
+def _ask(source: Source, shown: str) -> None:
+    """Whether to run what a folder says, where that is not plainly the user's own; a BadUsage where nobody says yes."""
+    from trueline.record.replay.trust import foreign
+
+    found = foreign(source.started, os.environ) if _STARTED not in os.environ else None
+    if found is None:
+        return
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        say(message("replay.foreign", **found.said(shown)))
+        if click.confirm(message("replay.really").text(), err=True):
+            return
+    raise BadUsage("replay.untrusted", **found.said(shown))
 
 
 def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import click
-
 from trueline.cli.page import check_place
 from trueline.model.message import message
 from trueline.model.trouble import BadFile, BadUsage
+from trueline.record.stderr_line import write_line
 
 if TYPE_CHECKING:
     from trueline.checks.checklist import Checklist
@@ -39,7 +38,7 @@ def write_output(output: Path | None, checklist: Checklist) -> None:
         replace_file(output, _rendered(_ending(output), checklist).encode("utf-8", "replace"))
     except OSError as error:
         raise BadFile(output, error.strerror or str(error)) from None
-    click.echo(f"trueline: {message('compare.written', file=str(output)).text()}", err=True)
+    write_line(f"trueline: {message('compare.written', file=str(output)).text()}")
 
 
 def _ending(output: Path) -> str:

@@ -17,9 +17,9 @@ def room_for_runs(keep: Path | None, prefix: str) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
             yield Path(folder)
         return
-    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise BadUsage("repro.keep_taken", folder=str(keep))
     try:
+        if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+            raise BadUsage("repro.keep_taken", folder=str(keep))
         keep.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadUsage("repro.keep_unwritable", folder=str(keep), reason=error.strerror or str(error)) from None

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import click
 
 from trueline.cli.json_file import project_root
 from trueline.cli.opened_files import begin_list, checked_roots, finish_list
-from trueline.cli.outcome import INTERRUPTED
+from trueline.cli.outcome import INTERRUPTED, ScriptExit, code_of
 from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
 from trueline.model.message import Message, message
 from trueline.model.result import Exit, Result
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from trueline.cli.run_check import RunCheck
     from trueline.record.again import Command
     from trueline.record.keeping.keep import Keep
+    from trueline.record.leaving import Leaving
     from trueline.record.perturb import Perturbation, PerturbedAdapters
     from trueline.record.recorder import Recorder
     from trueline.record.recording import Recording
@@ -81,6 +83,8 @@ def command(
     command_line: tuple[str, ...],
 ) -> int:
     """Run and record."""
+    from trueline.record.ranks import begins_the_run
+    from trueline.record.recording import INTERNAL_ERROR
     from trueline.record.session import check_free, default_folder
     from trueline.record.wanted import Wanted, chosen_steps
 
@@ -108,35 +112,40 @@ def command(
         data_roots=checked_roots(data_roots),
         batches=batches or 0,
     )
-    if not _is_later_rank():
+    begins = begins_the_run()
+    if begins:
         check_free(folder)
     _restart_with_fixed_hash(seed)
-    checked = _check(wanted.folder, [script, *args], as_module, quiet) if check and not _is_later_rank() else None
+    checked = _check(wanted.folder, [script, *args], as_module, quiet) if check and begins else None
     repeated = _to_repeat(wanted, script, args, as_module) if noise else None
     with script_output(json_file) as answer:
-        interrupted = False
-        code, recorded, fields = _run(wanted, folder, script, args, checked, as_module=as_module, quiet=quiet)
-        if repeated is not None:
-            fields["noise"], interrupted = _measure_noise(repeated, wanted, code, noise_runs, noise_steps, quiet)
-        ended = checked.finish() if checked is not None else None
-        if ended is not None:
-            fields["check"] = ended.to_json()
-        result = Result(
-            "run",
-            recorded,
-            Exit.PROBLEM if ended is not None and ended.exit is Exit.PROBLEM else Exit.FINE,
-            ended.findings if ended is not None else (),
-            {"run": str(wanted.folder), "script_exit": code, **fields},
-        )
-        try:
+
+        def conclude(run: _Ran) -> int:
+            interrupted, fields = False, {**run.fields}
+            if repeated is not None:
+                fields["noise"], interrupted = _measure_noise(
+                    repeated, wanted, run.code, noise_runs, noise_steps, quiet
+                )
+            ended = checked.finish() if checked is not None else None
+            if ended is not None and ended.exit is not Exit.PROBLEM and run.off is not None:
+                ended = replace(ended, exit=Exit.INTERNAL if run.off.id == INTERNAL_ERROR else Exit.BAD_INPUT)
+            if ended is not None:
+                fields["check"] = ended.to_json()
+            result = Result(
+                "run",
+                run.recorded,
+                ended.exit if ended is not None else Exit.FINE,
+                ended.findings if ended is not None else (),
+                {"run": str(wanted.folder), "script_exit": run.code, **fields},
+            )
             answer(result.dump() + "\n")
-        except OSError as error:
-            say(message("run.no_answer", file=json_file, reason=error.strerror or str(error)))
-    if not quiet:
-        say(recorded)
-    if interrupted:
-        return INTERRUPTED
-    return int(ended.exit) if ended is not None and code == 0 else code
+            if not quiet:
+                say(run.recorded)
+            if interrupted:
+                return INTERRUPTED
+            return ScriptExit(ended.exit if ended is not None and run.code == 0 else run.code)
+
+        return conclude(_run(wanted, folder, script, args, checked, conclude, as_module=as_module, quiet=quiet))
 
 
 def _check(folder: Path, command_line: list[str], as_module: bool, quiet: bool) -> RunCheck:
@@ -175,22 +184,36 @@ def _measure_noise(
     return measured.to_json(), measured.interrupted
 
 
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """The script's exit code, what was recorded, why no more was, and what the answer says."""
+
+    code: int
+    recorded: Message
+    off: Message | None
+    fields: dict[str, object]
+
+
 def _run(
     wanted: Wanted,
     shown: Path,
     script: str,
     args: list[str],
     checked: RunCheck | None,
+    conclude: Callable[[_Ran], int],
     *,
     as_module: bool,
     quiet: bool,
-) -> tuple[int, Message, dict[str, object]]:
+) -> _Ran:
+    """Run it; where the script leaves its process at once, ``conclude`` is asked from there for the exit code."""
     from trueline.record import graph_dump, launchers
     from trueline.record.again import Command
     from trueline.record.launch import check_module, check_script, run_module, run_script
+    from trueline.record.leaving import before_leaving
     from trueline.record.perturb import Perturbation
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
+    from trueline.record.watching.coverage import Coverage
 
     launcher = None if as_module else launchers.find_launcher(script)
     if launcher is not None:
@@ -201,7 +224,7 @@ def _run(
         opened = begin_list(wanted, script, launcher=True)
         code = launchers.run_launcher(launcher, args, wanted, checked.look if checked is not None else None)
         listed = finish_list(opened, wanted, shown, launcher=True, quiet=quiet)
-        return code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), listed
+        return _Ran(code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), None, listed)
     (check_module if as_module else check_script)(script)
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
@@ -212,22 +235,36 @@ def _run(
     recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
     recording.begin(lambda: checked.hear(recording.recorder) if checked is not None else None)
     opened = begin_list(wanted, script, launcher=False)
+
+    def ended(code: int) -> _Ran:
+        recording.finish(code)
+        listed = finish_list(opened, wanted, shown, launcher=False, quiet=quiet)
+        said = list(fixed.free) if fixed is not None else []
+        said.extend(Coverage.of(recording).unseen)
+        if wanted.graph_dump:
+            said.append(graph_dump.collect(wanted))
+        if not quiet:
+            for one in said:
+                say(one)
+        fields: dict[str, object] = {"steps": recording.steps, "off": recording.off and recording.off.text(), **listed}
+        if fixed is not None:
+            fields["random"] = {"seed": fixed.seed, "fixed": fixed.fixed, "free": [one.text() for one in fixed.free]}
+        return _Ran(code, _conclusion(recording, shown), recording.off, fields)
+
+    def leave(leaving: Leaving) -> int | None:
+        if leaving.command:
+            recording.replaced(leaving.command)
+        code = code_of(lambda: conclude(ended(leaving.code)))
+        # A recording is no answer to wait for: the other program has the process to itself.
+        return None if leaving.command and checked is None else code
+
     code = 1
     try:
-        code = run_module(script, args) if as_module else run_script(script, args)
+        with before_leaving(leave):
+            code = run_module(script, args) if as_module else run_script(script, args)
     finally:
         recording.finish(code)
-    listed = finish_list(opened, wanted, shown, launcher=False, quiet=quiet)
-    said = list(fixed.free) if fixed is not None else []
-    if wanted.graph_dump:
-        said.append(graph_dump.collect(wanted))
-    if not quiet:
-        for one in said:
-            say(one)
-    fields: dict[str, object] = {"steps": recording.steps, "off": recording.off and recording.off.text(), **listed}
-    if fixed is not None:
-        fields["random"] = {"seed": fixed.seed, "fixed": fixed.fixed, "free": [one.text() for one in fixed.free]}
-    return code, _conclusion(recording, shown), fields
+    return ended(code)
 
 
 def _keeping(keep: Keep, started: Command) -> Callable[[Recorder, Adapter], Observer]:
@@ -286,13 +323,6 @@ def _conclusion(recording: Recording, shown: Path) -> Message:
 
 def _name(script: str, as_module: bool) -> str:
     return script.rpartition(".")[2] if as_module else Path(script).stem or "run"
-
-
-def _is_later_rank() -> bool:
-    from trueline.record.ranks import rank_in_environment
-
-    rank, world = rank_in_environment()
-    return world > 1 and rank > 0
 
 
 def _restart_with_fixed_hash(seed: int | None) -> None:

@@ -91,7 +91,7 @@ class RunCheck:
             gathered.add([str(self._folder)])
         except Trouble as trouble:
             say(message("check.nothing_to_check", reason=str(trouble)))
-            return Ended(None, Exit.FINE)
+            return Ended(None, Exit.BAD_INPUT)
         try:
             gathered.add([_shown(self._script)] if self._script is not None else [])
         except Trouble as trouble:
@@ -99,7 +99,9 @@ class RunCheck:
         checks, settings = chosen
         filled = fill_in(checks, gathered.evidence, settings.limits, looked_at=gathered.looked_at, notes=gathered.notes)
         self._show(filled)
-        return Ended(filled, Exit.PROBLEM if filled.problems else Exit.FINE)
+        from trueline.checks.report import exit_of
+
+        return Ended(filled, exit_of(filled))
 
     def _ready(self) -> tuple[list[Check], Settings] | None:
         """The checks and the project's settings; where these make no sense, that is said once."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from trueline.cli.json_file import check_writable
+from trueline.cli.json_file import check_writable, complain, write_answer
 from trueline.cli.verb import Verb
+from trueline.model.descriptor import OwnDescriptor
 from trueline.model.trouble import BadUsage
+from trueline.record.stderr_line import write_line
 
 if TYPE_CHECKING:
     from trueline.model.message import Message
@@ -63,8 +65,7 @@ def begin(command_line: Sequence[str], json_file: str | None) -> tuple[str, list
 
 def say(said: Message) -> None:
     """A line of TrueLine's own beside the script's output."""
-    sys.stderr.write(f"trueline: {said.text()}\n")
-    sys.stderr.flush()
+    write_line(f"trueline: {said.text()}")
 
 
 @contextmanager
@@ -74,15 +75,25 @@ def script_output(json_file: str | None) -> Iterator[Callable[[str], object]]:
         yield lambda _: None
         return
     if json_file != "-":
-        place = Path(json_file).absolute()
-        yield lambda text: place.write_text(text, encoding="utf-8")
+        place = str(Path(json_file).absolute())
+        yield lambda text: write_answer(place, text)
         return
     sys.stdout.flush()
-    kept = os.dup(1)
+    kept = OwnDescriptor(os.dup(1))
     os.dup2(2, 1)
     try:
-        yield lambda text: os.write(kept, text.encode())
+        yield lambda text: _write_kept(kept, text)
     finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        # The script may have closed any of them.
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+        with suppress(OSError):
+            os.dup2(kept.proven(), 1)
+        kept.close()
+
+
+def _write_kept(stdout: OwnDescriptor, text: str) -> None:
+    try:
+        stdout.write_all(text.encode())
+    except OSError as error:
+        complain("-", error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trueline.cli.json_file import project_root
+from trueline.cli.outcome import ScriptExit, code_of
 from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
 from trueline.model.message import message
 from trueline.model.result import Exit, Result
@@ -86,65 +88,77 @@ def command(
         on=wanted,
     )
     with script_output(json_file) as answer:
-        watched.run()
-        if watched.errand is not None:
-            return 0
-        if watched.needs_another_run and watched.watch is not None:
-            if not quiet:
-                say(message("watch.again", step=watched.watch.wrong_at))
-            watched.run_again()
-        watched.write_hits()
-        result = _result(watched)
-        if folder is not None:
-            result = replace(result, fields={**result.fields, "run": str(folder)})
-        answer(result.dump() + "\n")
+
+        def conclude() -> ScriptExit:
+            return _concluded(watched, answer, folder, output, quiet=quiet)
+
+        watched.run(lambda: code_of(conclude))
+        return conclude()
+
+
+def _concluded(
+    watched: Watched, answer: Callable[[str], object], folder: Path | None, output: str | None, *, quiet: bool
+) -> ScriptExit:
+    if watched.errand is not None:
+        return ScriptExit(0)
+    if watched.needs_another_run and watched.watch is not None:
+        if not quiet:
+            say(message("watch.again", step=watched.watch.wrong_at))
+        watched.run_again()
+    watched.write_hits()
+    result = _result(watched)
+    if folder is not None:
+        result = replace(result, fields={**result.fields, "run": str(folder)})
+    answer(result.dump() + "\n")
     if not quiet:
         _show(watched, result)
         if output is not None and folder is not None and folder.is_dir() and watched.recording is not None:
             say(message("run.recorded", steps=watched.recording.steps, folder=shlex.quote(output)))
-    return int(result.exit) or watched.code
+    own = watched.code if result.exit is not Exit.PROBLEM else 0
+    return ScriptExit(own or int(result.exit))
 
 
 def _free_folder(output: str) -> Path:
-    from trueline.record.ranks import rank_in_environment
+    from trueline.record.ranks import begins_the_run
     from trueline.record.session import check_free
 
     if output == "":
         raise BadUsage("run.empty_name")
     folder = Path(output).absolute()
-    if rank_in_environment()[0] == 0:
+    if begins_the_run():
         check_free(folder)
     return folder
 
 
 def _result(watched: Watched) -> Result:
-    if watched.watch is None:
-        return Result("watch", message("watch.no_framework"), fields={"first": None, "script_exit": watched.code})
-    from trueline.model.finding import Conclusion
-    from trueline.record.watching.telling import conclusion, findings
+    from trueline.record.watching.state import Watch
+    from trueline.record.watching.telling import conclusion, findings, without_framework
 
-    found = findings(watched.watch, watched.hit)
-    problem = any(one.conclusion is Conclusion.FOUND for one in found)
-    seen = watched.watch
+    coverage, seen = watched.coverage, watched.watch or Watch()
+    untouched = watched.watch is None and coverage.off is None and not coverage.unseen
+    found = [without_framework()] if untouched else findings(seen, watched.hit, coverage)
     fields = {
         "first": watched.hit.to_json() if watched.hit is not None else None,
         "script_exit": watched.code,
         "steps": seen.steps,
         "skipped": seen.skipped,
+        "thrown_away": seen.thrown_away,
         "kept_bytes": seen.kept_bytes,
+        **coverage.to_json(),
     }
-    return Result("watch", conclusion(found), Exit.PROBLEM if problem else Exit.FINE, found, fields)
+    return Result("watch", conclusion(found), coverage.exit(found), found, fields)
 
 
 def _show(watched: Watched, result: Result) -> None:
-    if watched.watch is None or result.exit is Exit.FINE:
+    if result.exit is not Exit.PROBLEM:
         say(result.conclusion)
         return
+    from trueline.record.stderr_line import stderr
     from trueline.record.watching.telling import report
     from trueline.report.terminal import render_report
 
     # The script has stdout to itself.
-    render_report(report(watched.command.script, watched.watch, watched.hit), sys.stderr)
+    render_report(report(watched.command.script, list(result.findings), watched.hit), stderr() or sys.stderr)
 
 
 def _dump(folder: Path, json_file: str | None) -> int:

@@ -18,6 +18,8 @@ from trueline.model.trouble import BadFile
 # Of longer records (images, whole graphs) only the frame is checked: summing them up takes long, and no scalar is in
 # them as a rule.
 _LONGEST_CHECKED: Final = 1 << 16
+# So many records are held at once: what stands for one in memory is many times a small one.
+_AT_ONCE: Final = 1 << 16
 _HEAD: Final = Struct("<QI")
 _SUM: Final = Struct("<I")
 _FLOAT: Final = Struct("<f")
@@ -98,15 +100,26 @@ def _scalars(path: Path, tool: Tool) -> Iterator[tuple[str, int, float]]:
                 yield found[0], step, found[1]
 
 
-def _records(path: Path, tool: Tool) -> list[memoryview]:
-    """The records that are whole. One cut short at the end is what a killed writer leaves."""
+def _records(path: Path, tool: Tool) -> Iterator[memoryview]:
+    """The records that are whole, checked some at a time. One cut short at the end is what a killed writer leaves."""
     data = map_file(path)
+    at: int | None = 0
+    while at is not None:
+        found, at = _checked(path, data, at, tool)
+        yield from found
+
+
+def _checked(path: Path, data: memoryview, at: int, tool: Tool) -> tuple[list[memoryview], int | None]:
+    """The next records, and where those after them begin."""
     lengths: list[memoryview] = []
     found: list[memoryview] = []
     length_sums: list[int] = []
     sums: list[int] = []
-    at = 0
+    after: int | None = None
     while len(data) - at >= _HEAD.size:
+        if len(found) == _AT_ONCE:
+            after = at
+            break
         size, crc = _HEAD.unpack_from(data, at)
         end = at + _HEAD.size + size
         # A length that leads beyond the end may be a wrong one: only a right one says that the file was cut.
@@ -123,7 +136,7 @@ def _records(path: Path, tool: Tool) -> list[memoryview]:
     short = [n for n, one in enumerate(found) if len(one) <= _LONGEST_CHECKED]
     if not all_fit(lengths, length_sums) or not all_fit([found[n] for n in short], [sums[n] for n in short]):
         raise BadFile(path, _wrong(tool, first=False))
-    return found
+    return found, after
 
 
 def _wrong(tool: Tool, *, first: bool) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from trueline.model.message import Message
+from trueline.model.regular_file import NotRegular, open_regular
 from trueline.model.trouble import BadFile
 
 
@@ -26,12 +26,15 @@ def unreadable(path: Path, error: OSError) -> BadFile:
 
 def opened(path: Path) -> BinaryIO:
     """A regular file, opened for reading; an OSError or a BadFile otherwise."""
-    # A pipe would keep its reader waiting for ever.
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise fault(path, "not_a_file")
-    return file
+    return os.fdopen(descriptor_of(path), "rb")
+
+
+def descriptor_of(path: Path) -> int:
+    """The same without Python's buffers around it."""
+    try:
+        return open_regular(path)
+    except NotRegular:
+        raise fault(path, "not_a_file") from None
 
 
 @contextmanager

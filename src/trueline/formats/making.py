@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trueline.formats.files import fault
 from trueline.formats.outgoing import Outgoing
-from trueline.formats.run_folder.appending import write_all
+from trueline.model.descriptor import OwnDescriptor
 from trueline.model.trouble import BadFile
 
 Progress = Callable[[int], None]
@@ -29,16 +29,16 @@ class Sink:
         self.part = part
         self.position = 0
         self._progress = progress
-        self._descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        self._file = OwnDescriptor.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL)
 
     def write(self, data: bytes | memoryview) -> None:
         """Bytes at the end."""
-        write_all(self._descriptor, data)
+        self._file.write_all(data)
         self.position += len(data)
 
     def patch(self, position: int, data: bytes) -> None:
         """Other bytes in the place of ones already written."""
-        os.pwrite(self._descriptor, data, position)
+        os.pwrite(self._file.proven(), data, position)
 
     def pour(self, array: Outgoing) -> None:
         """An array's elements at the end."""
@@ -58,9 +58,7 @@ class Sink:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._descriptor >= 0:
-            descriptor, self._descriptor = self._descriptor, -1
-            os.close(descriptor)
+        self._file.close()
 
 
 class Making:

@@ -118,6 +118,9 @@ class MindRecord:
             raise self._bad(printable(str(error))) from None
         if not header.schema or not header.page_size or header.header_size < length + _HEAD:
             raise self._bad("schema, page_size, header_size")
+        # Pages of one place would be read as often as the header likes.
+        if len({one.page_id for one in header.page}) < len(header.page):
+            raise self._bad("page_id")
         return header
 
     def _bad(self, reason: str) -> BadFile:
@@ -129,7 +132,7 @@ class MindRecord:
         end = begin + min(page.page_size, self._page_size)
         at, row = begin, page.start_row_id
         while at < end and (rows is None or row < min(rows.end_row_id, len(places))):
-            head = os.pread(file.fileno(), _HEAD, at)
+            head = os.pread(file.fileno(), _HEAD, at) if at + _HEAD <= self._size else b""
             length = int.from_bytes(head, "little")
             if len(head) < _HEAD or at + _HEAD + length > min(end, self._size):
                 self.cut.append(f"{page.page_type} {page.page_id}")
@@ -212,7 +215,7 @@ def _value(field: Field, data: bytes) -> Any:
     try:
         flat = unpack_integers(data, field.dtype) if field.dtype.kind == "i" else np.frombuffer(data, field.dtype)
         return flat.reshape(field.shape if field.shape is not None else -1)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,26 +12,30 @@ from trueline.formats.files import fault
 from trueline.formats.printable import printable
 from trueline.formats.stored import Stored
 from trueline.formats.weights import MODEL, Keys, Nested, Shown, Weights
+from trueline.model.budget import Budget
 
 # Where training scripts put the model, the surest first; an average of it counts where there is nothing else.
 _MODELS: Final = (
     *("state_dict", "model_state_dict", "model_state", "model", "module", "net", "network", "net_state_dict"),
     *("params", "weights", "ema_state_dict", "state_dict_ema", "model_ema", "params_ema", "ema"),
 )
-_BESIDE: Final = re.compile(
-    r".*optim.*|opt|.*sched.*|.*scaler.*|amp|ema|ema_.*|.*_ema|criterion|callbacks|loops|.*rng.*|random.*|args|config",
-    re.IGNORECASE,
-)
-_PARAMETERS: Final = re.compile(
-    r"(.*_)?(weight|bias|gamma|beta|running_mean|running_var|moving_mean|moving_variance|embedding_table|kernel|scale)"
-    r"(_.*)?"
+# What lies beside a model, by its whole key in lower case, a part of it, its beginning, its end.
+_BESIDE: Final = frozenset(("opt", "amp", "ema", "criterion", "callbacks", "loops", "args", "config"))
+_BESIDE_PARTS: Final = ("optim", "sched", "scaler", "rng")
+_BESIDE_STARTS: Final = ("ema_", "random")
+_BESIDE_END: Final = "_ema"
+# Words of a parameter's name, between underscores.
+_PARAMETERS: Final = tuple(
+    f"_{name}_"
+    for name in (
+        *("weight", "bias", "gamma", "beta", "running_mean", "running_var", "moving_mean", "moving_variance"),
+        *("embedding_table", "kernel", "scale"),
+    )
 )
 _MAX_DEPTH: Final = 64
-# The same list or dictionary at several places is rare.
-_MAX_AGAIN: Final = 10_000
-_MAX_ENTRIES: Final = 1_000_000
 _MAX_KEY: Final = 4096
-_MAX_NAMES: Final = 256 << 20
+# What a leaf takes beside its name: its keys, and its places in the lists of what was found.
+_LEAF: Final = 256
 _MAX_TEXT: Final = 1000
 _SAME_NAMES: Final = 0.9
 
@@ -49,10 +52,11 @@ def arrange(
     tree: Any,
     kind: type[Any],
     array: Callable[[Any, str], Stored],
+    budget: Budget,
     shown: Callable[[Any], Any] = str,
 ) -> Weights:
     """The Weights of a tree of dictionaries, lists, plain values and things of a ``kind`` that ``array`` can place."""
-    leaves = _leaves(path, tree, kind, shown)
+    leaves = _leaves(path, tree, kind, shown, budget)
     if not leaves.arrays:
         raise fault(path, "no_arrays")
     home = _home([keys for keys, _ in leaves.arrays], list(leaves.others))
@@ -72,11 +76,9 @@ def arrange(
     return Weights(path, format, found, ".".join(home), others, Nested(tree, home, places, frozenset(own)))
 
 
-def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any]) -> _Leaves:
+def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any], budget: Budget) -> _Leaves:
     """Every leaf by its keys, in order; a tree that refers to itself, or to one part over and over, is cut off."""
     found = _Leaves()
-    seen: set[int] = set()
-    entries = again = names = 0
     waiting: list[tuple[Keys, int, Iterator[tuple[str, Any]]]] = []
     keys: Keys = ()
     length, value = 0, tree
@@ -84,17 +86,16 @@ def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any])
         if isinstance(value, kind):
             found.arrays.append((keys or ("tensor",), value))
         elif isinstance(value, (dict, list, tuple)):
-            entries += len(value)
-            again += id(value) in seen
-            seen.add(id(value))
-            if entries > _MAX_ENTRIES or again > _MAX_AGAIN or len(waiting) > _MAX_DEPTH:
+            if len(waiting) > _MAX_DEPTH:
                 raise fault(path, "too_nested")
+            budget.spend(1 + len(value))
             if isinstance(value, dict):
-                waiting.append((keys, length, iter([(str(key), inside) for key, inside in value.items()])))
+                waiting.append((keys, length, ((_spelt(path, key), inside) for key, inside in value.items())))
             elif all(_is_plain(one) for one in value):
+                budget.hold(_LEAF * (len(value) // 8))
                 found.others[keys] = tuple(map(_plain, value))
             else:
-                waiting.append((keys, length, iter([(str(place), inside) for place, inside in enumerate(value)])))
+                waiting.append((keys, length, ((str(place), inside) for place, inside in enumerate(value))))
         else:
             found.others[keys] = _plain(value) if _is_plain(value) else Shown(shown(value))
         step = None
@@ -105,10 +106,26 @@ def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any])
         above, length, _ = waiting[-1]
         key, value = step
         keys, length = (*above, key), length + len(key) + 1
-        names += length
-        if len(key) > _MAX_KEY or names > _MAX_NAMES:
-            raise fault(path, "too_nested")
+        depth = len(keys)
+        # The model's home is looked for level by level, with what is left of the keys at each.
+        budget.spend(1 + 2 * depth)
+        budget.hold(_LEAF + 4 * length + 4 * depth * depth)
     return found
+
+
+def _spelt(path: Path, key: Any) -> str:
+    """A key as a part of a name."""
+    parts = key if isinstance(key, tuple) else (key,)
+    # Before it is written out: each of the digits of a long number costs as much as all before it.
+    size = sum(len(part) if isinstance(part, (str, bytes)) else _digits(part) for part in parts)
+    if size > _MAX_KEY:
+        raise fault(path, "too_nested")
+    return str(key)
+
+
+def _digits(part: Any) -> int:
+    """No fewer than the characters of a number, or nearly."""
+    return part.bit_length() // 3 + 1 if isinstance(part, int) else 24
 
 
 def _is_plain(value: Any) -> bool:
@@ -146,7 +163,13 @@ def _home(arrays: Sequence[Keys], others: Sequence[Keys]) -> Keys:
 
 @lru_cache(maxsize=1024)
 def _beside(key: str) -> bool:
-    return _BESIDE.fullmatch(key) is not None
+    lower = key.lower()
+    return (
+        lower in _BESIDE
+        or any(part in lower for part in _BESIDE_PARTS)
+        or lower.startswith(_BESIDE_STARTS)
+        or lower.endswith(_BESIDE_END)
+    )
 
 
 def _deeper(arrays: Sequence[Keys]) -> Keys:
@@ -172,7 +195,8 @@ def _is_beside(key: str, arrays: Sequence[Keys], others: Sequence[Keys]) -> bool
 
 
 def _parameter_like(arrays: Sequence[Keys]) -> int:
-    return sum(1 for keys in arrays if _PARAMETERS.fullmatch(keys[-1].rpartition(".")[2]) is not None)
+    leaves = (f"_{keys[-1].rpartition('.')[2]}_" for keys in arrays)
+    return sum(1 for leaf in leaves if any(word in leaf for word in _PARAMETERS))
 
 
 def _same_names(one: Sequence[Keys], other: Sequence[Keys]) -> bool:

@@ -6,7 +6,6 @@ import ast
 import math
 import os
 import re
-import stat
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from trueline.formats.files import fault, unreadable
+from trueline.formats.files import descriptor_of, fault, unreadable
 from trueline.formats.printable import printable
 from trueline.formats.stored import MAX_DIMENSIONS, Stored
 
@@ -67,14 +66,11 @@ def read_npy(path: Path, name: str | None = None, *, wide: bool = False, partly:
     ``wide`` takes records, texts and dates, too; ``partly`` as many whole rows as a file cut short has.
     """
     try:
-        # A pipe would keep its reader waiting for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = descriptor_of(path)
     except OSError as error:
         raise unreadable(path, error) from None
     try:
         about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            raise fault(path, "not_a_file")
         start = os.pread(descriptor, _FIRST, 0)
         length = header_length(start)
         if _FIRST < length <= MAX_HEADER:

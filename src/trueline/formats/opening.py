@@ -37,6 +37,7 @@ def _read(found: Looked) -> Any:
 def open_weights(found: Looked) -> Weights:
     """A weight file."""
     weights: Weights = _read(found)
+    weights.check_worth()
     return weights
 
 

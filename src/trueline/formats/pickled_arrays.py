@@ -15,10 +15,11 @@ from trueline.formats.files import map_file
 from trueline.formats.printable import printable
 from trueline.formats.pth.allowed import Call
 from trueline.formats.pth.machine import Made
-from trueline.formats.pth.numpy_values import CALLS, TYPES, NumpyType, encoded_bytes
+from trueline.formats.pth.numpy_values import CALLS, TYPES, NumpyType, encoded_bytes, text_length
 from trueline.formats.pth.opcodes import unpickled
 from trueline.formats.pth.trouble import BadPickle, Refused
 from trueline.formats.pth.values import counts
+from trueline.model.budget import READ_PER_UNIT, Budget
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
@@ -27,17 +28,20 @@ _MOST_BYTES: Final = 1 << 30
 
 
 class _HeldArray(Made):
-    """An array in the making."""
+    """An array in the making; its copy of the elements is taken from the file's budget."""
 
-    __slots__ = ("array",)
+    __slots__ = ("_budget", "array")
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
         self.array: Array | None = None
+        self._budget = budget
 
     def build(self, state: Any) -> None:
         """Take shape, type and elements."""
         if not isinstance(state, tuple) or len(state) != 5 or not isinstance(state[2], NumpyType):
             raise BadPickle("numpy.ndarray")
+        # A text is made into bytes, in one encoding or the other.
+        self._budget.hold(3 * text_length(state[4]))
         self.array = _filled(counts(state[1]), state[2].dtype, state[4], by_columns=bool(state[3]))
 
 
@@ -49,50 +53,45 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], data: Any, *, by_colum
     return np.frombuffer(held, dtype).reshape(shape, order="F" if by_columns else "C")
 
 
-def _empty(_kind: Any, _shape: Any, _code: Any) -> _HeldArray:
-    return _HeldArray()
-
-
-def _from_buffer(data: Any, kind: Any, shape: Any, order: Any) -> _HeldArray:
-    made = _HeldArray()
-    made.build((1, shape, kind, order == "F", data))
-    return made
-
-
-_CALLS: Final[dict[tuple[str, str], Callable[..., Any]]] = {
-    **CALLS,
-    ("numpy.core.multiarray", "_reconstruct"): _empty,
-    ("numpy._core.multiarray", "_reconstruct"): _empty,
-    ("numpy.core.numeric", "_frombuffer"): _from_buffer,
-    ("numpy._core.numeric", "_frombuffer"): _from_buffer,
-}
-
-
 class _Allowed:
-    """The table for one file: what may be copied while it is read is counted."""
+    """The table for one file: what is copied while it is read is taken from its budget."""
 
-    def __init__(self) -> None:
-        self._left = _MOST_BYTES
-        self._encode = Call("_codecs.encode", self._encoded)
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._calls: dict[tuple[str, str], Callable[..., Any]] = {
+            **CALLS,
+            ("_codecs", "encode"): self._encoded,
+            ("numpy.core.multiarray", "_reconstruct"): self._empty,
+            ("numpy._core.multiarray", "_reconstruct"): self._empty,
+            ("numpy.core.numeric", "_frombuffer"): self._from_buffer,
+            ("numpy._core.numeric", "_frombuffer"): self._from_buffer,
+        }
 
     def find(self, module: str, name: str) -> Any:
         """What a name stands for; everything that is not on the list is refused by its full name."""
         # Older protocols use the names of Python 2.
         where = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
-        if where == ("_codecs", "encode"):
-            return self._encode
-        if where in _CALLS:
-            return Call(".".join(where), _CALLS[where])
+        if where in self._calls:
+            return Call(".".join(where), self._calls[where])
         if where in TYPES:
             return TYPES[where]
         raise Refused(".".join(where))
 
     def _encoded(self, text: Any, encoding: Any = "latin1") -> bytes:
         """Bytes as protocol 2 writes them."""
-        self._left -= len(text) if isinstance(text, str) else _MOST_BYTES
-        if self._left < 0 or encoding not in ("latin1", "latin-1", "utf-8"):
+        if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8"):
             raise BadPickle("_codecs.encode")
+        self._budget.hold(4 * len(text))
+        self._budget.spend(len(text) // READ_PER_UNIT)
         return bytes(text, encoding)
+
+    def _empty(self, _kind: Any, _shape: Any, _code: Any) -> _HeldArray:
+        return _HeldArray(self._budget)
+
+    def _from_buffer(self, data: Any, kind: Any, shape: Any, order: Any) -> _HeldArray:
+        made = _HeldArray(self._budget)
+        made.build((1, shape, kind, order == "F", data))
+        return made
 
 
 def _persistent(_id: Any) -> Any:
@@ -104,8 +103,9 @@ def read_pickle(path: Path) -> Any:
     data = map_file(path)
     if len(data) > _MOST_BYTES:
         raise _bad(path, "too long")
+    budget = Budget(path, len(data))
     try:
-        value, _ = unpickled(data, 0, _Allowed().find, _persistent)
+        value, _ = unpickled(data, 0, _Allowed(budget).find, _persistent, budget)
     except Refused as refused:
         raise BadFile(path, message("sources.refused_pickle", name=refused.name).text()) from None
     except BadPickle as error:

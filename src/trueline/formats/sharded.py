@@ -34,7 +34,14 @@ def index_of(folder: Path, ending: str) -> Path:
 def read_sharded(path: Path, format: str, read_shard: ReadShard) -> Weights:
     """The arrays an index names, in its order; each shard is read once, and none from outside the index's folder."""
     places, others = _index(path)
-    shards = {shard: read_shard(_shard(path, shard)) for shard in sorted(set(places.values()))}
+    shards: dict[str, Mapping[str, Stored]] = {}
+    # One file may be named in many ways, and be linked to.
+    known: dict[tuple[int, int], Mapping[str, Stored]] = {}
+    for shard in sorted(set(places.values())):
+        where, place = _shard(path, shard)
+        if place not in known:
+            known[place] = read_shard(where)
+        shards[shard] = known[place]
     found: dict[str, Stored] = {}
     for name, shard in places.items():
         one = shards[shard].get(name)
@@ -67,14 +74,15 @@ def _index(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
     return places, {key: one for key, one in held if isinstance(one, (str, int, float, bool))}
 
 
-def _shard(index: Path, name: str) -> Path:
+def _shard(index: Path, name: str) -> tuple[Path, tuple[int, int]]:
+    """The file of a shard, and which file of the system it is."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts:
         raise fault(index, "shard_outside", shard=printable(name))
     path = index.parent / name
     try:
-        path.stat()
+        found = path.stat()
     # A name that no file can have (too long, with a NUL) is that of no file.
     except (OSError, ValueError):
         raise fault(index, "no_shard", shard=printable(name)) from None
-    return path
+    return path, (found.st_dev, found.st_ino)

@@ -74,9 +74,8 @@ class Stored:
         data = self.bytes()
         if self.strides is None:
             return data[: self.nbytes].view(self.dtype).reshape(self.shape)
-        flat = data[: data.size // self.dtype.itemsize * self.dtype.itemsize].view(self.dtype)
         strides = tuple(step * self.dtype.itemsize for step in self.strides)
-        return np.lib.stride_tricks.as_strided(flat, self.shape, strides, writeable=False)
+        return np.ndarray(self.shape, self.dtype, data, strides=strides)
 
     def bytes(self) -> npt.NDArray[np.uint8]:
         """The bytes its elements lie in."""

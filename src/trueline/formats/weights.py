@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.formats.stored import Stored
+from trueline.formats.stored import Stored, mapped
+from trueline.model.budget import Budget
 
 MODEL = ""
 Keys = tuple[str, ...]
@@ -18,6 +19,14 @@ class Shown(str):
     """A value of a file that is neither an array nor plain, or too long: only a text about it."""
 
     __slots__ = ()
+
+
+# What verbs make of an array: its row in tables, its layer, its place among the modules.
+_ARRAY_BYTES: Final = 4096
+_ARRAY_WORK: Final = 150
+# Each module on the way to an array has a name of its own; only those beyond every network's depth count.
+_USUAL_PARTS: Final = 16
+_MODULE_BYTES: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +77,14 @@ class Weights:
     def model(self) -> Mapping[str, Stored]:
         """The model's weights by name."""
         return self.sections.get(MODEL, {})
+
+    def check_worth(self) -> None:
+        """An OverBudget where it has more arrays, or deeper ones, than its files are worth."""
+        budget = Budget(self.path, 0)
+        for path in {one.path: None for section in self.sections.values() for one in section.values()}:
+            budget.widen(mapped(path).size)
+        for section in self.sections.values():
+            for name in section:
+                deep = max(0, name.count(".") - _USUAL_PARTS)
+                budget.hold(_ARRAY_BYTES + 4 * len(name) + deep * (_MODULE_BYTES + len(name)))
+                budget.spend(_ARRAY_WORK)

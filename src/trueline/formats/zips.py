@@ -12,6 +12,7 @@ from typing import Final
 
 from trueline.formats.files import fault, map_file, unreadable
 from trueline.formats.printable import printable
+from trueline.model.budget import Budget
 from trueline.model.trouble import BadFile
 
 _END: Final = struct.Struct("<4s4H2LH")
@@ -49,7 +50,11 @@ def members(path: Path) -> Mapping[str, Member]:
 
 
 def inflated(path: Path, name: str) -> bytes:
-    """All bytes of a member; never more than its directory entry declares."""
+    """All bytes of a member; never more than its directory entry declares, and the archive is worth."""
+    member = members(path).get(name)
+    if member is not None and member.compressed:
+        # Its pieces, and all of them together.
+        Budget(path, path.stat().st_size).hold(2 * member.size)
     return b"".join(inflating(path, name))
 
 
@@ -134,6 +139,7 @@ def _directory(data: memoryview) -> tuple[int, int, int]:
 
 def _entries(path: Path, data: memoryview, at: int, count: int) -> dict[str, Member]:
     found: dict[str, Member] = {}
+    taken: list[tuple[int, int, str]] = []
     for _ in range(count):
         sign, _, _, flags, method, _, _, crc, packed, size, *lengths, _, _, _, start = _ENTRY.unpack_from(data, at)
         named, extra, comment = lengths
@@ -156,8 +162,20 @@ def _entries(path: Path, data: memoryview, at: int, count: int) -> dict[str, Mem
         possible = size <= packed * _MOST_PACKED + 64 if method else size == packed
         if packed > len(data) or not possible:
             raise _bad(path, name, f"{size} bytes declared, not as many found")
-        found[name] = Member(name, _begin(data, start, packed), size, packed, method == _DEFLATED, crc)
+        begin = _begin(data, start, packed)
+        taken.append((start, begin + packed, name))
+        found[name] = Member(name, begin, size, packed, method == _DEFLATED, crc)
+    _check_apart(path, taken)
     return found
+
+
+def _check_apart(path: Path, taken: list[tuple[int, int, str]]) -> None:
+    """Members that share bytes are no archive's: a file of a few kilobytes would hold any amount of data."""
+    free = 0
+    for start, end, name in sorted(taken):
+        if start < free:
+            raise _bad(path, name, "it lies on another one")
+        free = end
 
 
 def _wide(extra: bytes, packed: int, size: int, start: int) -> tuple[int, int, int]:

@@ -33,6 +33,12 @@ def _messages(lang: str) -> dict[str, str]:
     }
 
 
+def load() -> None:
+    """Read all that a sentence in the language in use can need: later the system may have no descriptor for it."""
+    for lang in {language(), "en"}:
+        _messages(lang)
+
+
 def ids(lang: str = "en") -> frozenset[str]:
     """All message ids of a language."""
     return frozenset(every_message(lang))

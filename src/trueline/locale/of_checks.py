@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib import resources
 from typing import Any
 
 _FOLDER = "checks"
+_SECTION = re.compile(r"[a-z0-9_]{1,40}")
+
+
+def _file(section: str) -> dict[str, Any]:
+    # Ids come from foreign files too, a manifest's notes: none of them is to lead to another file.
+    return _read(section) if _SECTION.fullmatch(section) else {}
 
 
 @cache
-def _file(section: str) -> dict[str, Any]:
+def _read(section: str) -> dict[str, Any]:
     path = resources.files("trueline.locale").joinpath(_FOLDER, f"{section}.toml")
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
 

@@ -12,17 +12,18 @@ from trueline.model.finding import Certainty
 from trueline.model.message import Message, message
 
 # Words that public networks have for tables of vectors; some of them for matrices as well, which come first.
+# All are searched for: a name of any length takes time in proportion to it.
 _MATRIX: Final = re.compile(
-    r".*(proj|dense|linear|mapper|unembed).*|to_\w+|(x|context)_embedder|embed_out|patch_embed(ding)?"
+    r"proj|dense|linear|mapper|unembed|\A(?:to_\w+|(?:x|context)_embedder|embed_out|patch_embed(?:ding)?)\Z"
 )
 _TABLE: Final = re.compile(
-    r".*_tokens?|.*codebook|(?!to_).*_bias|.*_bias_values|bias_values|quer(y|ies)_feat\w*|token_type|pe_[kv]"
-    r"|reference_points"
+    r"_tokens?\Z|codebook\Z|\A(?!to_).*_bias\Z|_bias_values\Z"
+    r"|\A(?:bias_values|quer(?:y|ies)_feat\w*|token_type|pe_[kv]|reference_points)\Z"
 )
 _NO_TABLE: Final = re.compile(r"proj|head|attn|qkv")
-_EMBEDDING: Final = re.compile(r".*emb.*|wte|wpe|tok|tokens?|words?|lookup|vocab|lut|shared|positions?|segments?")
-_NORM: Final = re.compile(r".*norm.*|(ln|gn|bn|rms)(_?\w+)?|.*_(ln|gn|bn|rms)")
-_SLOPE: Final = re.compile(r".*(relu|act|slope).*")
+_EMBEDDING: Final = re.compile(r"emb|\A(?:wte|wpe|tok|tokens?|words?|lookup|vocab|lut|shared|positions?|segments?)\Z")
+_NORM: Final = re.compile(r"norm|\A(?:ln|gn|bn|rms)\w*\Z|_(?:ln|gn|bn|rms)\Z")
+_SLOPE: Final = re.compile(r"relu|act|slope")
 _GATES: Final = {4: "lstm", 3: "gru", 1: "rnn"}
 # A kernel longer than this is hardly one.
 _LONGEST_KERNEL: Final = 128
@@ -65,7 +66,7 @@ class Guessing:
             if {scale, shift} <= has and module.shape(scale) == module.shape(shift):
                 return _found("Norm", "layernorm", Certainty.CERTAIN, message("convert.why_has", a=scale, b=shift))
             # A scale without a shift may be a network's own; only its module's name tells.
-            if has == {scale} and _NORM.fullmatch(module.word):
+            if has == {scale} and _NORM.search(module.word):
                 return _found("Norm", "layernorm", Certainty.LIKELY, message("convert.why_word", word=module.word))
             if "embedding_table" in has:
                 why = message("convert.why_only", a="embedding_table")
@@ -115,19 +116,19 @@ class Guessing:
             return _found("Norm", "layernorm", Certainty.LIKELY, message("convert.why_vectors")) if plain else None
         if bias is not None:
             return None
-        if _NORM.fullmatch(module.word):
+        if _NORM.search(module.word):
             # Nearly always a network's own norm by root mean squares, whose port keeps the name.
             return Recognised("RMSNorm", None, Certainty.POSSIBLE, message("convert.why_word", word=module.word))
-        if _SLOPE.fullmatch(module.word):
+        if _SLOPE.search(module.word):
             return _found("PReLU", "prelu", Certainty.LIKELY, message("convert.why_word", word=module.word))
         sure = Certainty.LIKELY if weight == (1,) else Certainty.POSSIBLE
         return _found("PReLU", "prelu", sure, message("convert.why_slope"))
 
     def _table_or_matrix(self, module: Module, weight: Shape) -> Recognised:
         held = module.leaves["weight"]
-        if _EMBEDDING.fullmatch(module.word) and not _MATRIX.fullmatch(module.word):
+        if _EMBEDDING.search(module.word) and not _MATRIX.search(module.word):
             return _found("Embedding", "embedding", Certainty.LIKELY, message("convert.why_word", word=module.word))
-        if _TABLE.fullmatch(module.word):
+        if _TABLE.search(module.word):
             return _found("Embedding", "embedding", Certainty.POSSIBLE, message("convert.why_word", word=module.word))
         if held.name in self._tied:
             return _found("Embedding", "embedding", Certainty.POSSIBLE, message("convert.why_tied"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from trueline.model.fields import may, naturals, need, text_by_text, texts
 from trueline.model.key import Phase
@@ -13,6 +13,15 @@ from trueline.model.numbers import plain
 from trueline.model.summary import Summary
 
 FORMAT = 1
+
+
+# Notices of training whose loss and weights stay out of sight; the others are about operators inside of what is seen.
+UNSEEN_TRAINING: Final = frozenset(
+    (
+        *("record.spawned", "record.started", "record.started_unknown", "record.replaced"),
+        *("mindspore.data_sink", "record.other_thread", "record.unwatched"),
+    )
+)
 
 
 class EventName(StrEnum):

@@ -49,6 +49,11 @@ class Ends:
         return cls(int(found["value"]), left, right, int(found["inside"]))
 
 
+def is_index(value: Any) -> bool:
+    """Whether it is a whole number of 64 bits."""
+    return type(value) is int and -(1 << 63) <= value < 1 << 63
+
+
 def _rows(found: Mapping[str, Any], size: int) -> dict[str, Sequence[int]]:
     rows: dict[str, Sequence[int]] = {str(kind): [int(one) for one in places] for kind, places in found.items()}
     if any(not 0 <= one < size for places in rows.values() for one in places):
@@ -137,6 +142,6 @@ class Batch:
         fields, indexes = found.get("fields", []), found.get("indexes")
         if not isinstance(fields, list):
             raise ValueError("a batch whose fields are not a list")
-        if indexes is not None and not (isinstance(indexes, list) and all(type(one) is int for one in indexes)):
+        if indexes is not None and not (isinstance(indexes, list) and all(map(is_index, indexes))):
             raise ValueError("a batch whose indexes are not numbers")
         return cls(size, [SampleField.from_json(one, size) for one in fields], indexes)

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from trueline.model.message import Message
+from trueline.model.visible import on_one_line
 
 
 class Trouble(Exception):  # noqa: N818
@@ -37,7 +38,7 @@ class BadFile(Trouble):
     """A file that cannot be read for what it should be: names the file and the reason."""
 
     def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
-        super().__init__("trouble.bad_file", path=os.fspath(path), reason=reason)
+        super().__init__("trouble.bad_file", path=on_one_line(os.fspath(path)), reason=reason)
         self.path = os.fspath(path)
         self.reason = reason
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _TAIL = 4096
 _PATIENCE = 0.5
+# By its path: a script's process must not find more modules loaded than it has loaded itself.
+_KEEPER = Path(__file__).parents[1] / "adapters" / "guest" / "keeper.py"
+_KEEPER_SECONDS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Command:
         from trueline.adapters.guest.tail import Tail
 
         process = subprocess.Popen(
-            [sys.executable, "-m", "trueline", "run", *_options(wanted), *self.script_line()],
+            kept("run", *_options(wanted), *self.script_line()),
             cwd=self.folder,
             env={**self.environment, **told},
             stdin=subprocess.DEVNULL,
@@ -137,13 +140,22 @@ def _options(wanted: Wanted) -> list[str]:
     return ["--quiet", "--no-source", "-o", str(wanted.folder), "--steps", steps, *chosen, *patterns, *seed]
 
 
+def kept(*arguments: str) -> list[str]:
+    """The command line of a TrueLine with which all ends that is started there: see ``keeper.py``."""
+    keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(_PATIENCE)]
+    return [*keeper, sys.executable, "-m", "trueline", *arguments]
+
+
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Data workers may outlive the process that has started them."""
+    """Data workers and daemons may outlive the process that has started them; its keeper ends them."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)
-        end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _PATIENCE
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_PATIENCE + _KEEPER_SECONDS)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        # Where there is no keeper, those in the group have the same time.
         while time.monotonic() < end:
-            process.poll()
             os.killpg(process.pid, 0)
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGKILL)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Expanded, Unreadable
 from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves
 from trueline.kernel import describe_rows
@@ -22,28 +22,44 @@ _MOST_SAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A batch laid out: arrays with one row for each of ``size`` samples, by name, and its texts."""
+    """A batch laid out: arrays with one row for each of ``size`` samples, by name, and its texts.
+
+    ``left_out`` are the names of fields that would take many times what is stored of them.
+    """
 
     size: int
     arrays: list[tuple[str, Any]]
     texts: list[str]
+    left_out: Sequence[str] = ()
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the arrays take."""
+        return sum(int(one.nbytes) for _, one in self.arrays)
 
 
 def lay_out(batch: Any, values: Values, indexes: Sequence[int] | None) -> Laid:
     """Every field of a batch that has one row per sample; the arrays may share its memory."""
     arrays: list[tuple[str, Any]] = []
+    left_out: list[str] = []
     for name, found in leaves(batch, lambda one: values.is_tensor(one) or isinstance(one, np.ndarray | str)):
         if not isinstance(found, str):
-            array = _array(found, values)
-            if array is not None and array.ndim and array.dtype.kind not in "OSUM":
+            try:
+                array = found if isinstance(found, np.ndarray) else values.to_numpy(found)
+            except Expanded:
+                left_out.append(name)
+                continue
+            except Unreadable:
+                continue
+            if array.ndim and array.dtype.kind not in "OSUM":
                 arrays.append((name, array))
     lengths = [array.shape[0] for _, array in arrays]
     size = len(indexes) if indexes is not None and len(indexes) in lengths else lengths[0] if lengths else 0
     kept = [(name, array) for name, array in arrays[:_MOST_FIELDS] if array.shape[0] == size]
     texts = _texts(batch)
     if texts and (not arrays or len(texts) == size):
-        return Laid(len(texts), kept, texts)
-    return Laid(size, kept, [])
+        return Laid(len(texts), kept, texts, left_out)
+    return Laid(size, kept, [], left_out)
 
 
 def describe_batch(laid: Laid, indexes: Sequence[int] | None, *, closely: bool = False) -> Batch:
@@ -54,15 +70,6 @@ def describe_batch(laid: Laid, indexes: Sequence[int] | None, *, closely: bool =
     if indexes is not None and len(indexes) != laid.size:
         indexes = None
     return Batch(laid.size, fields, indexes)
-
-
-def _array(found: Any, values: Values) -> Any:
-    if isinstance(found, np.ndarray):
-        return found
-    try:
-        return values.to_numpy(found)
-    except Unreadable:
-        return None
 
 
 def _field(name: str, array: Any, closely: bool) -> SampleField:
@@ -96,6 +103,13 @@ def _nonfinite(array: Any) -> dict[str, list[int]]:
 
 def _texts(batch: Any) -> list[str]:
     """The first list of strings in a batch of texts."""
+    try:
+        return _strings(batch)
+    except Exception:  # noqa: BLE001 - a batch may hold anything
+        return []
+
+
+def _strings(batch: Any) -> list[str]:
     parts = batch.values() if isinstance(batch, dict) else batch if isinstance(batch, list | tuple) else ()
     for part in (batch, *parts):
         if isinstance(part, list | tuple) and part and all(isinstance(one, str) for one in part):

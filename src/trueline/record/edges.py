@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable
 from typing import Any
 
+from trueline.adapters.identity import ByIdentity
 from trueline.adapters.protocol import Values
 
 _MOST_NODES = 256
@@ -15,15 +15,14 @@ class Edges:
     """Follows tensors by identity, and through the autograd graph where operators stand between two modules."""
 
     def __init__(self) -> None:
-        self._by_tensor: dict[int, tuple[weakref.ReferenceType[Any], int]] = {}
+        self._by_tensor: ByIdentity[int] = ByIdentity()
         self._by_node: dict[Any, int] = {}
 
     def made(self, call: int, tensors: Iterable[Any], values: Values) -> None:
         """A call has returned these tensors; an enclosing module that hands them on does not take them over."""
         for tensor in tensors:
-            known = self._by_tensor.get(id(tensor))
-            if known is None or known[0]() is not tensor:
-                self._by_tensor[id(tensor)] = (weakref.ref(tensor), call)
+            if tensor not in self._by_tensor:
+                self._by_tensor.set(tensor, call)
             node = values.node(tensor)
             if node is not None:
                 self._by_node.setdefault(node, call)
@@ -32,9 +31,9 @@ class Edges:
         """The calls that these tensors come from."""
         found: set[int] = set()
         for tensor in tensors:
-            known = self._by_tensor.get(id(tensor))
-            if known is not None and known[0]() is tensor:
-                found.add(known[1])
+            known = self._by_tensor.get(tensor)
+            if known is not None:
+                found.add(known)
             else:
                 found |= self._through_graph(values.node(tensor), values)
         return sorted(found)
@@ -56,5 +55,5 @@ class Edges:
 
     def forget(self) -> None:
         """The step is over."""
-        self._by_tensor.clear()
+        self._by_tensor = ByIdentity()
         self._by_node.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from trueline.adapters.lines import user_line
@@ -12,9 +13,11 @@ from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo, EventName
-from trueline.record.batches import describe_batch, lay_out
+from trueline.record.batches import Laid, describe_batch, lay_out
 from trueline.record.entering import LAYERS, described
 from trueline.record.guard import guarded
+from trueline.record.hand_updates import HandUpdates
+from trueline.record.leading import Leading, Part, counts_over_calls
 from trueline.record.looks.asides import Asides
 from trueline.record.looks.gradients import GradientLook
 from trueline.record.looks.leftovers import Leftovers
@@ -35,17 +38,24 @@ class Feed:
         self._values = adapter.values
         self._adapter = adapter
         self._stack: list[tuple[Any, Place | None, int, int | None]] = []
+        self._leading = Leading(adapter.values)
         self._asked = 0.0
         self._norm: Any = None
         self._gradient_look = GradientLook(recorder, adapter)
         self._leftovers = Leftovers(adapter.values, recorder.counts.updates)
         self._asides = Asides(recorder, adapter)
         self._lined = recorder.counts.lines
+        self._by_hand = HandUpdates(adapter.values)
 
     @property
     def on(self) -> bool:
         """Whether the recording is on."""
         return self._recorder.on
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """Whoever tells something holds it."""
+        return self._recorder.lock
 
     def turn_off(self, error: Exception) -> None:
         """Stop recording."""
@@ -62,8 +72,22 @@ class Feed:
 
     @property
     def wants_calls(self) -> bool:
-        """Every module's calls are looked at in the first step of a phase and where tensors are wanted."""
-        return self._recorder.capturing or self._recorder.first_of_phase
+        """Every module's calls are looked at in the first step of a phase and where tensors are wanted.
+
+        So are those inside a module of which it is open whether it is a network.
+        """
+        return self._recorder.capturing or self._recorder.first_of_phase or bool(self._leading.passed)
+
+    @property
+    def wants_parameters(self) -> bool:
+        """An update without an optimizer shows in the parameters alone."""
+        return self._by_hand.possible
+
+    def _begin_iteration(self, using: Sequence[Any] = ()) -> None:
+        """Forward or backward begins: with a new iteration, where the script has updated by itself since backward."""
+        if self._by_hand.made(using):
+            self._recorder.updated_by_hand()
+            self._by_hand.forget()
 
     # ---- data
 
@@ -93,8 +117,9 @@ class Feed:
             waited=round(waited, 6),
             samples=describe_batch(laid, indexes, closely=self._is_early(id(loader))).to_json(),
         )
+        self._tell_left_out(laid)
         if recorder.whole is not None:
-            recorder.whole.add(event, id(loader), laid)
+            self._tell_too_large(recorder.whole.add(event, id(loader), laid))
         recorder.waiting.add(event, [one for _, one in leaves(batch, self._values.is_tensor)], id(loader))
 
     def instead(self, _loader: Any) -> Handed | None:
@@ -112,12 +137,34 @@ class Feed:
         recorder = self._recorder
         if recorder.in_backward:
             return
+        leading = self._leading
+        part = Part.NONE if leading.passed else Part.BEHIND if self._stack else leading.part(module, args, kwargs)
+        if part is Part.NONE and not (leading.passed and leading.has_weights(module)):
+            leading.passed.append((module, args, kwargs))
+            self._stack.append((module, None, 0, None))
+            return
+        self._enter_passed()
+        self._enter(module, args, kwargs, begins=part is Part.NETWORK)
+
+    def _enter_passed(self) -> None:
+        """The calls going on turn out to be a network's."""
+        passed, self._leading.passed = self._leading.passed, []
+        if passed:
+            self._stack.clear()
+            self._leading.made(passed[0][0])
+        for module, args, kwargs in passed:
+            self._enter(module, args, kwargs, begins=not self._stack)
+
+    def _enter(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], *, begins: bool) -> None:
+        recorder = self._recorder
         outermost = not self._stack
-        if outermost:
+        if begins:
+            self._begin_iteration()
             training = self._values.training(module)
             recorder.look_around(self._adapter, training)
-            recorder.batch_used([one for _, one in leaves((args, dict(kwargs)), self._values.is_tensor)])
-            recorder.forward_begins(module, training)
+            inputs = [one for _, one in leaves((args, dict(kwargs)), self._values.is_tensor)]
+            recorder.batch_used(inputs)
+            recorder.forward_begins(module, self._adapter, inputs)
         parent = next((place for _, place, _, _ in reversed(self._stack) if place is not None), None)
         if recorder.networks.known(module):
             place = recorder.networks.place(module)
@@ -125,7 +172,7 @@ class Feed:
             before = len(recorder.networks.roots)
             place = recorder.networks.meet(module, self._adapter, parent)
             for root in recorder.networks.roots[before:]:
-                recorder.parameters.meet(root)
+                recorder.meet_parameters(root)
         if place is None:
             self._stack.append((module, None, 0, None))
             return
@@ -135,20 +182,29 @@ class Feed:
         call = recorder.open.count_call(place)
         position = self._note_call(place, call, args, kwargs) if recorder.first_of_phase else None
         self._stack.append((module, place, call, position))
-        if not recorder.open.fetched and outermost and not recorder.open.backward and not self._batch_told():
+        if not recorder.open.fetched and begins and not recorder.open.backward and not self._batch_told():
             laid = lay_out((args, dict(kwargs)), self._values, None)
             samples = describe_batch(laid, None, closely=self._is_early(None)).to_json()
             told = recorder.event(EventName.BATCH, source="forward", loader=None, waited=0.0, samples=samples)
             if recorder.whole is not None:
-                recorder.whole.add(told, None, laid, from_loader=False)
-        elif recorder.whole is not None and outermost:
+                self._tell_too_large(recorder.whole.add(told, None, laid, from_loader=False))
+            self._tell_left_out(laid)
+        elif recorder.whole is not None and begins:
             given = {**{str(place): one for place, one in enumerate(args)}, **kwargs}
-            recorder.whole.enter(recorder.open.events, given, self._values)
+            self._tell_too_large(recorder.whole.enter(recorder.open.events, given, self._values))
         if recorder.early and (outermost or (position is not None and self._is_first_layer(position))):
             self._tell_input(module, place, args, kwargs)
         if recorder.capturing and recorder.wanted.inputs and recorder.wanted.module(place.path):
             for index, tensor in leaves((*args, *kwargs.values()), self._values.is_tensor):
                 self._take(Spot(place, call, Kind.IN, index), tensor)
+
+    def _tell_left_out(self, laid: Laid) -> None:
+        for name in laid.left_out:
+            self.notice("record.field_expanded", field=name)
+
+    def _tell_too_large(self, left_out: str | None) -> None:
+        if left_out is not None:
+            self._recorder.notice(left_out, {})
 
     def _is_first_layer(self, position: int) -> bool:
         """Whether a call is one of the first, or is fed by none before it as far as that can be seen."""
@@ -184,21 +240,39 @@ class Feed:
         recorder = self._recorder
         if recorder.in_backward or not self._stack:
             return
+        outputs = list(leaves(output, self._values.is_tensor)) if output is not None else []
+        passed = self._leading.passed
+        if passed and passed[0][0] is module:
+            if self._leading.trains_something(outputs):
+                self._enter_passed()
+            else:
+                self._return_aside(module, outputs)
+                return
         while self._stack:
             found, place, call, position = self._stack.pop()
+            if passed:
+                passed.pop()
             if found is module:
                 break
         else:
             return
         if place is None or output is None:
             return
-        outputs = list(leaves(output, self._values.is_tensor))
+        if not self._stack:
+            self._leading.gave(outputs)
         if position is not None:
             recorder.edges.made(position, [tensor for _, tensor in outputs], self._values)
         if recorder.capturing and recorder.wanted.module(place.path):
             self._take_outputs(place, call, outputs)
-        if not self._stack and len(outputs) == 1:
-            self._maybe_loss(outputs[0][1])
+        if not self._stack:
+            self._maybe_loss(module, outputs)
+
+    def _return_aside(self, module: Any, outputs: Sequence[tuple[str, Any]]) -> None:
+        """What was called has nothing to do with a network, except that it may tell how well one does."""
+        self._leading.passed = []
+        self._stack.clear()
+        if self._recorder.open.forwarded:
+            self._maybe_loss(module, outputs)
 
     def _take_outputs(self, place: Place, call: int, outputs: Sequence[tuple[str, Any]]) -> None:
         recorder = self._recorder
@@ -209,8 +283,9 @@ class Feed:
 
     def _take(self, spot: Spot, tensor: Any) -> None:
         recorder = self._recorder
-        if not recorder.keeper.take(recorder.open, spot, tensor, self._values):
-            self.notice("record.unreadable", module=spot.place.path or type(tensor).__name__)
+        left_out = recorder.keeper.take(recorder.open, spot, tensor, self._values)
+        if left_out is not None:
+            recorder.notice(left_out, {"module": spot.place.path or type(tensor).__name__})
 
     def _gradient_taker(self, spot: Spot) -> Any:
         step = self._recorder.open
@@ -225,8 +300,11 @@ class Feed:
     def _take_gradient(self, spot: Spot, gradient: Any) -> None:
         self._take(spot, gradient)
 
-    def _maybe_loss(self, tensor: Any) -> None:
+    def _maybe_loss(self, module: Any, outputs: Sequence[tuple[str, Any]]) -> None:
         """A scalar that an outermost module returns is the loss, where evaluation shows no other."""
+        if len(outputs) != 1 or counts_over_calls(module):
+            return
+        tensor = outputs[0][1]
         if self._values.shape(tensor) in ((), (1,)) and "float" in self._values.dtype(tensor):
             self.loss(tensor, "output")
 
@@ -245,9 +323,14 @@ class Feed:
 
     @guarded
     def zero_grad(self, owner: Any) -> None:
-        self._recorder.outside_step()
         of_module = self._values.is_module(owner) and not hasattr(owner, "param_groups")
         optimizer = None if of_module else self._recorder.optimizer_index(owner, self._adapter)
+        self._recorder.gradients_cleared(owner, optimizer, self._adapter)
+        if of_module:
+            self._by_hand.cleared()
+            self._begin_iteration()
+        else:
+            self._by_hand.optimizer_seen()
         self._recorder.event(EventName.ZERO_GRAD, optimizer=optimizer, **self._at(EventName.ZERO_GRAD))
 
     @guarded
@@ -256,6 +339,9 @@ class Feed:
         # What a network computes on its way is not what it is judged by.
         if recorder.in_backward or (source == "output" and self._stack):
             return
+        if source == "backward":
+            self._begin_iteration()
+            recorder.backward_begins()
         micro = recorder.open.backward
         index = sum(
             one["event"] == EventName.LOSS and one["micro"] == micro and one["source"] == source
@@ -265,10 +351,17 @@ class Feed:
         recorder.event(EventName.LOSS, value=kept, micro=micro, index=index, source=source, **self._at(EventName.LOSS))
 
     @guarded
+    def forward_began(self, parameters: Sequence[Any]) -> None:
+        if not self._recorder.in_backward and not self._stack:
+            self._begin_iteration(parameters)
+            self._by_hand.handed(parameters)
+
+    @guarded
     def backward_began(self) -> None:
         # Reentrant checkpointing runs a backward of its own inside the user's.
         if not self._recorder.in_backward:
             self._leftovers.backward_begins()
+            self._by_hand.backward_begins()
             self._recorder.event(EventName.BACKWARD, micro=self._recorder.open.backward)
             self._recorder.open.backward += 1
         self._recorder.in_backward += 1
@@ -278,6 +371,11 @@ class Feed:
         self._recorder.in_backward = max(self._recorder.in_backward - 1, 0)
         if not self._recorder.in_backward:
             self._leftovers.backward_ends()
+
+    @guarded
+    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        if not self._recorder.in_backward:
+            self._by_hand.pulled(pairs)
 
     @guarded
     def scale(self, value: Any) -> None:
@@ -296,8 +394,10 @@ class Feed:
         kept = None if norm is None else Lazy(self._values.read, self._values.keep(norm))
         self._recorder.event(EventName.CLIP, kind=kind, limit=limit, norm=kept, **self._at(EventName.CLIP))
 
+    @guarded
     def step_due(self, _optimizer: Any) -> None:
-        """Nothing of it is recorded before the gradients are known."""
+        # Nothing of it is recorded before the gradients are known.
+        self._by_hand.optimizer_seen(updates=True)
 
     @guarded
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
@@ -307,7 +407,10 @@ class Feed:
         # A step compiled as a whole shows neither data nor calls: the same optimizer again is the next iteration.
         if gradients is None and index in recorder.open.optimizers:
             recorder.outside_step()
+        else:
+            recorder.update_begins(index)
         recorder.open.stepped = True
+        recorder.open.called_since_update = False
         recorder.open.optimizers.add(index)
         norm = None
         seen = self._leftovers.updating(index, gradients) if gradients is not None else {}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
+
+from trueline.model.recursion import ROOM
 
 
 class Guarded(Protocol):
@@ -12,6 +16,11 @@ class Guarded(Protocol):
 
     @property
     def on(self) -> bool: ...
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """Data may come from another thread than the one that trains."""
+        ...
 
     def turn_off(self, error: Exception) -> None: ...
 
@@ -24,8 +33,15 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
         if not self.on:
             return
         try:
-            method(self, *args, **kwargs)
+            with self.lock, ROOM:
+                method(self, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - whatever it is, training goes on
-            self.turn_off(error)
+            turn_off(self, error)
 
     return call
+
+
+def turn_off(recording: Guarded, error: Exception) -> None:
+    """Turn a recording off; what goes wrong in doing so does not reach the training either."""
+    with contextlib.suppress(Exception):
+        recording.turn_off(error)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import dataclasses
+import datetime
 import json
 import os
 import shutil
@@ -14,8 +17,11 @@ from typing import Any
 
 from trueline.model.message import Message
 from trueline.model.steps import Steps
+from trueline.model.trouble import Trouble
+from trueline.record.ranks import is_scheduler
 from trueline.record.recording import Recording
 from trueline.record.site_path import with_site
+from trueline.record.stderr_line import write_line
 from trueline.record.wanted import Wanted
 
 VARIABLE = "TRUELINE_RECORD"
@@ -38,13 +44,31 @@ def run_launcher(program: str, args: Sequence[str], wanted: Wanted, meanwhile: C
     while True:
         try:
             code = process.wait(timeout=_LOOK_EVERY if meanwhile is not None else None)
-            return code if code >= 0 else 128 - code
+            code = code if code >= 0 else 128 - code
+            if code:
+                _note_exit(wanted.folder, code)
+            return code
         except subprocess.TimeoutExpired:
             if meanwhile is not None:
                 meanwhile()
         except KeyboardInterrupt:
             # The terminal has sent it to the launcher as well, which ends its ranks in order.
             continue
+
+
+def _note_exit(folder: Path, code: int) -> None:
+    """A rank does not know the code that it ends with, and the one that writes for all may have been killed."""
+    from trueline.formats.run_folder.appending import replace_file
+    from trueline.formats.run_folder.json_text import json_page
+    from trueline.formats.run_folder.layout import RUN_FILE
+    from trueline.formats.run_folder.reader import open_run
+
+    with contextlib.suppress(OSError, Trouble):
+        info = open_run(folder).info
+        if info.id and info.exit_code in (None, 0):
+            ended = info.ended or datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            page = json_page(dataclasses.replace(info, ended=ended, exit_code=code).to_json())
+            replace_file(folder / RUN_FILE, page)
 
 
 def _packed(wanted: Wanted) -> str:
@@ -81,21 +105,18 @@ def attach() -> None:
         from trueline.record.randomness import fix_random
 
         fix_random(wanted.seed)
-    if wanted.manifest and os.environ.get("MS_ROLE") != "MS_SCHED":
+    if wanted.manifest and not is_scheduler():
         from trueline.record.opened.lists import join_or_begin
 
         opened = join_or_begin(wanted.folder, wanted.data_roots, _warn)
         if opened is not None:
             atexit.register(opened.end)
-    recording = Recording(wanted, _warn, always_folder=False)
-
-    def finish_first() -> None:
-        # What is registered last runs first: before a framework that was imported takes its own things down.
-        atexit.unregister(recording.finish)
-        atexit.register(recording.finish)
-
-    recording.begin(then=finish_first)
+    # Of how it ends, a process knows at its end only whether it was by an error.
+    recording = Recording(
+        wanted, _warn, always_folder=False, exit_code=lambda: 1 if hasattr(sys, "last_value") else None
+    )
+    recording.begin()
 
 
 def _warn(said: Message) -> None:
-    sys.stderr.write(f"trueline: {said.text()}\n")
+    write_line(f"trueline: {said.text()}")

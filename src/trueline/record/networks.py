@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.protocol import Adapter
 
 _OURS = str(Path(__file__).parent.parent) + "/"
@@ -20,7 +21,7 @@ _MOST_STRAYS = 32
 class Root:
     """An outermost module; its prefix is decided at the end of the first step, since only then all roots are known."""
 
-    module: weakref.ReferenceType[Any]
+    module: Reference
     adapter: Adapter
     hint: str
     has_parameters: bool
@@ -47,8 +48,8 @@ class Stray:
     """A module with parameters that is called inside a network and is not registered in it."""
 
     place: Place
-    module: weakref.ReferenceType[Any]
-    parameters: list[weakref.ReferenceType[Any]]
+    module: Reference
+    parameters: list[Reference]
 
 
 class Networks:
@@ -57,15 +58,15 @@ class Networks:
     def __init__(self) -> None:
         self.roots: list[Root] = []
         self.strays: list[Stray] = []
-        self._places: dict[int, Place | None] = {}
+        self._places: ByIdentity[Place | None] = ByIdentity()
 
     def known(self, module: Any) -> bool:
         """Whether a module was met before."""
-        return id(module) in self._places
+        return module in self._places
 
     def place(self, module: Any) -> Place | None:
         """A known module's place."""
-        return self._places.get(id(module))
+        return self._places.get(module)
 
     def meet(self, module: Any, adapter: Adapter, parent: Place | None) -> Place | None:
         """A module that was not met before: a new root, or one made on the fly below its parent."""
@@ -81,14 +82,14 @@ class Networks:
             if len(self.strays) < _MOST_STRAYS:
                 own = [one.value for one in adapter.values.tensors(module) if one.trainable]
                 if own:
-                    self.strays.append(Stray(found, weakref.ref(module), [weakref.ref(one) for one in own]))
+                    self.strays.append(Stray(found, reference(module), [reference(one) for one in own]))
             return found
         return self._add_root(module, adapter)
 
     def _add_root(self, module: Any, adapter: Adapter) -> Place:
         parameters = any(not one.buffer for one in adapter.values.tensors(module))
         name = _variable_name(module, adapter.build.package()) or _type_name(module)
-        root = Root(weakref.ref(module), adapter, name, parameters)
+        root = Root(reference(module), adapter, name, parameters)
         self.roots.append(root)
         for path, one in adapter.values.modules(module):
             if not self.known(one):
@@ -98,9 +99,7 @@ class Networks:
         return found
 
     def _remember(self, module: Any, place: Place | None) -> None:
-        self._places[id(module)] = place
-        # An address is used again after its module is gone.
-        weakref.finalize(module, self._places.pop, id(module), None).atexit = False
+        self._places.set(module, place)
 
     def name_roots(self) -> bool:
         """Give every root that has none its prefix; True when there was one.
@@ -150,8 +149,9 @@ def _variable_name(module: Any, package: str) -> str | None:
                 if value is module and name != "self" and not name.startswith("_"):
                     return name
             owner = frame.f_locals.get("self")
-            for name, value in getattr(owner, "__dict__", {}).items():
-                if value is module:
-                    return str(name).lstrip("_")
+            with contextlib.suppress(Exception):
+                for name, value in getattr(owner, "__dict__", {}).items():
+                    if value is module:
+                        return str(name).lstrip("_")
         frame = frame.f_back  # type: ignore[assignment]
     return None

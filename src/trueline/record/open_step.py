@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from trueline.adapters.identity import Reference
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo
 from trueline.model.summary import Summary
@@ -54,9 +55,14 @@ class OpenStep:
     backward: int = 0
     stepped: bool = False
     optimizers: set[int] = field(default_factory=set)
+    # The networks called in training, and whether one was called since the last update.
+    called: dict[int, Reference] = field(default_factory=dict)
+    called_since_update: bool = False
+    # The place in the events of gradients cleared right after an update.
+    cleared_at: int | None = None
     losses: int = 0
     modes: dict[Root, Mode | None] = field(default_factory=dict)
-    buffers: dict[str, str] | None = None
+    buffers: dict[str, int | bytes] | None = None
 
     @property
     def active(self) -> bool:

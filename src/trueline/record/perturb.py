@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter, Installed, Perturbing
+    from trueline.model.message import Message
 
 VARIABLE = "TRUELINE_PERTURB"
 _TOLD = "perturbed.json"
@@ -97,6 +98,12 @@ class PerturbedAdapters:
     def is_last(self, step: int) -> bool:
         """Whether no further training step is needed."""
         return step + 1 >= self._perturbation.steps
+
+    def went_off(self, said: Message) -> None:
+        """The recording has ended before the script: the folder itself says so."""
+
+    def unseen(self, said: Message) -> None:
+        """Something trained beside the recording: the folder itself says so."""
 
     def write_told(self, folder: Path) -> None:
         """Leave word of what was moved."""

@@ -29,6 +29,16 @@ def rank_in_environment() -> tuple[int, int]:
     return 0, 1
 
 
+def is_scheduler() -> bool:
+    """Whether this process only brings MindSpore's ranks together: it trains nothing, and no folder is its own."""
+    return os.environ.get("MS_ROLE") == "MS_SCHED"
+
+
+def begins_the_run() -> bool:
+    """Whether the folder is this process's to take: it is the first rank, or there are no others."""
+    return not is_scheduler() and rank_in_environment()[0] == 0
+
+
 def leads_its_machine(rank: int) -> bool:
     """Whether this process writes what all ranks of a machine share."""
     local = os.environ.get("LOCAL_RANK", "")

@@ -8,32 +8,38 @@ import datetime
 import errno
 import os
 import platform
+import threading
 import time
 import uuid
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from trueline.adapters.children import NOTICE as SPAWNED
+from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.observer import Observer
+from trueline.adapters.patching import no_child_has_trained
 from trueline.adapters.protocol import Adapter, Installed
 from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.describing import described
+from trueline.model.descriptor import DescriptorLost
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.message import Message, message
 from trueline.model.run import CallInfo, EventName, RunInfo
-from trueline.model.trouble import Trouble
 from trueline.record.edges import Edges
-from trueline.record.guard import guarded
+from trueline.record.guard import guarded, turn_off
+from trueline.record.iterations import Iterations, called, last_update
 from trueline.record.looks.counts import Counts
 from trueline.record.looks.modes import ModeLook
-from trueline.record.looks.weights import any_sharded, fingerprints, shared
+from trueline.record.looks.weights import any_sharded, buffers, fingerprints, shared
 from trueline.record.looks.when import due
-from trueline.record.networks import Networks, Place
+from trueline.record.networks import Networks, Place, Root
 from trueline.record.open_step import Lazy, OpenStep, Spot
 from trueline.record.project import Project
 from trueline.record.ranks import leads_its_machine, rank_of
 from trueline.record.tables import Modules, Parameters
-from trueline.record.tensors import TensorKeeper
+from trueline.record.tensors import EXPANDED, TensorKeeper
 from trueline.record.waiting import Waiting, WaitingBatches
 from trueline.record.wanted import Wanted
 from trueline.record.whole_batches import WholeBatches
@@ -41,6 +47,9 @@ from trueline.record.whole_batches import WholeBatches
 _LONGEST_ROLLOUT = 1000
 # In so many steps of a phase what enters the network is looked at.
 _EARLY = 3
+# Room for turning off where memory has run out: two of the pieces in which Python asks for it. Never touched, it costs
+# none.
+_SPARE = 2 << 20
 Subscriber = Callable[[Phase, int, Sequence[Mapping[str, Any]]], None]
 
 
@@ -55,6 +64,8 @@ class Recorder:
         self.wanted = wanted
         self.on = True
         self.off: Message | None = None
+        self.lock: AbstractContextManager[Any] = threading.RLock()
+        self._process = os.getpid()
         self.project = project
         self.networks = Networks()
         self.parameters = Parameters()
@@ -62,6 +73,7 @@ class Recorder:
         self.edges = Edges()
         self.modes = ModeLook()
         self.counts = Counts()
+        no_child_has_trained()
         self._evaluated_after: int | None = None
         self.waiting = WaitingBatches()
         self.keeper = TensorKeeper(wanted)
@@ -76,22 +88,25 @@ class Recorder:
         self._began = time.perf_counter()
         self._info = info
         self._warn = warn
+        self._spare = bytes(_SPARE)
         self._adapters: list[Adapter] = []
         self._installed: list[Installed] = []
         self._writer: RankWriter | None = None
         self._calls: list[CallInfo] = []
         self._keys: dict[Spot, dict[Phase, Key]] = {}
-        self._optimizers: list[weakref.ReferenceType[Any]] = []
+        self._optimizers: list[Reference] = []
         self._hyper: dict[str, Any] = {"optimizers": [], "loaders": []}
-        self._loaders: dict[int, int] = {}
-        self._noticed: set[str] = set()
+        self._loaders: ByIdentity[int] = ByIdentity()
+        self.notices: list[Message] = []
         self._subscribers: list[Subscriber] = []
         self.feed: Callable[[Recorder, Adapter], Observer] | None = None
         self._tables_due = True
         self._around: dict[str, Any] = {}
         self._looked_in_training = False
-        self._first_root: int | None = None
+        self._iterations = Iterations(self.networks, self.parameters, self.optimizers_alive)
         self._loader: int | None = None
+        # What was noticed after the last step.
+        self._unwritten: list[dict[str, Any]] = []
 
     # ---- beginning and end
 
@@ -101,6 +116,7 @@ class Recorder:
 
         if adapter not in self._adapters:
             self._adapters.append(adapter)
+            self._iterations.attach(adapter)
         return adapter.hooks.install((self.feed or Feed)(self, adapter))
 
     def attach(self, adapter: Adapter) -> None:
@@ -108,7 +124,7 @@ class Recorder:
         try:
             self._installed.append(self.listen(adapter))
         except Exception as error:  # noqa: BLE001 - a framework of an unknown version must still train
-            self.turn_off(error)
+            turn_off(self, error)
 
     @property
     def has_written(self) -> bool:
@@ -126,20 +142,31 @@ class Recorder:
 
     def finish(self, exit_code: int | None = None) -> None:
         """Close the last step and the folder; a recording that went off still says how the run ended."""
+        if os.getpid() != self._process:
+            # A fork of the script's: the files are its parent's.
+            return
         self._close_last()
         self._write_end(exit_code)
-        if self.off is not None and self._writer is not None:
-            self._write_end_after_trouble(exit_code)
         self._release()
+        if self._writer is not None:
+            if self.off is not None:
+                self._write_end_after_trouble(exit_code)
+            with contextlib.suppress(Exception):
+                self._writer.end_process(self._process_now())
 
     @guarded
     def _close_last(self) -> None:
+        if self.counts.child_trained():
+            self.notice(SPAWNED, {})
         self.close_step()
+        if self.counts.children and not self.finished:
+            self.notice(SPAWNED, {})
+        self._unwritten = [one for one in self.open.events if one["event"] == EventName.NOTICE]
 
     def _write_end_after_trouble(self, exit_code: int | None) -> None:
         self._info = dataclasses.replace(self._info, ended=_now(), exit_code=exit_code)
         # The folder may be what the trouble was about.
-        with contextlib.suppress(OSError, Trouble):
+        with contextlib.suppress(Exception):
             self._write_info()
 
     @guarded
@@ -149,23 +176,37 @@ class Recorder:
         self._write_info()
 
     def turn_off(self, error: Exception) -> None:
-        """Stop recording and say so once; what was written stays readable."""
+        """Stop recording and say so once; what was written stays readable.
+
+        Nothing is opened or imported here: the trouble may be that there is no descriptor left, or no memory.
+        """
         if self.on:
             self.on = False
+            # From here on there is a little memory again.
+            self._spare = b""
             self.off = _why(error, self.wanted.folder)
+            self._silence()
+            if self._writer is not None:
+                with contextlib.suppress(Exception):
+                    self._writer.write_process(self._process_now())
+                with contextlib.suppress(Exception):
+                    self._writer.let_go()
             self._warn(self.off)
-        self._release()
+
+    def _silence(self) -> None:
+        """Take all hooks away, and let go of what they have told of the open step."""
+        self.open = OpenStep()
+        while self._installed:
+            with contextlib.suppress(Exception):
+                self._installed.pop().remove()
 
     def _release(self) -> None:
-        for one in self._installed:
-            one.remove()
-        self._installed.clear()
+        self._silence()
         if self._writer is not None:
             try:
                 self._writer.close()
-            except OSError:
-                self.on = False
-        self.open = OpenStep()
+            except OSError as error:
+                turn_off(self, error)
 
     # ---- the step that is going on
 
@@ -179,17 +220,21 @@ class Recorder:
         """An event of this moment."""
         return {"event": name.value, "t": round(time.perf_counter() - self._began, 6), **fields}
 
-    def forward_begins(self, module: Any, training: bool) -> None:
+    def forward_begins(self, module: Any, adapter: Adapter, inputs: Sequence[Any]) -> None:
         """An outermost module is called: does a new step begin with it?"""
         step = self.open
-        again = self._first_root == id(module)
-        over = step.stepped and (not training or (not step.fetched and again))
+        training = adapter.values.training(module)
+        again = self._iterations.is_first(module)
+        if step.fetched:
+            over = step.stepped and not training
+        else:
+            over = step.stepped and self._iterations.is_called_anew(step, module, adapter, inputs)
         # Calls in training mode may be a rollout that is trained on later: they wait for it, though not for ever.
         evaluated = not step.training and (not step.may_train or step.calls_from_outside >= _LONGEST_ROLLOUT)
         if over or (again and step.forwarded and not step.fetched and evaluated):
             self.close_step()
         if not self.open.forwarded:
-            self._first_root = id(module)
+            self._iterations.began_with(module)
             phase = Phase.TRAIN if training else Phase.EVAL
             self.first_of_phase = self._is_first(phase)
             self.early = self.steps[phase] - (self._first if phase is Phase.TRAIN else 0) < _EARLY
@@ -200,6 +245,7 @@ class Recorder:
         self.open.forwarded = True
         self.open.may_train = self.open.may_train or training
         self.open.calls_from_outside += 1
+        called(self.open, module, training)
 
     def _is_first(self, phase: Phase) -> bool:
         return self.steps[phase] == (self._first if phase is Phase.TRAIN else 0)
@@ -245,9 +291,47 @@ class Recorder:
             self.close_step()
         self._loader = id(loader)
 
+    @property
+    def _is_without_loader(self) -> bool:
+        """After an update in a loop without a loader, or in one that has fetched its batches before."""
+        return self.open.stepped and (not self.open.fetched or self.waiting.has_of(self.open.loaders))
+
     def outside_step(self) -> None:
-        """The next iteration begins, of a loop without a loader or of one that has fetched its batches before."""
-        if self.open.stepped and (not self.open.fetched or self.waiting.has_of(self.open.loaders)):
+        """The next iteration begins, unless a loader says where."""
+        if self._is_without_loader:
+            self.close_step()
+
+    def gradients_cleared(self, owner: Any, optimizer: int | None, adapter: Adapter) -> None:
+        """An optimizer, or a network, clears its gradients: does the next iteration begin with it?"""
+        step = self.open
+        if self._is_without_loader and self._iterations.is_cleared_anew(step, owner, optimizer, adapter):
+            self.close_step()
+
+    def backward_begins(self) -> None:
+        """Gradients are made: where they were cleared last and no network was called since, the step began there."""
+        step = self.open
+        if step.cleared_at is not None and not step.called_since_update and self._is_without_loader:
+            self._close_at(step.cleared_at)
+        step.cleared_at = None
+
+    def update_begins(self, optimizer: int) -> None:
+        """An optimizer updates: where it does so again, with new gradients, these were the next step's."""
+        place = last_update(self.open) if optimizer in self.open.optimizers and not self.open.fetched else None
+        if place is not None:
+            self._close_at(place)
+
+    def _close_at(self, place: int) -> None:
+        """Close the step before one of its events; the rest of them begins the next."""
+        later, self.open.events = self.open.events[place:], self.open.events[:place]
+        backward = sum(one["event"] == EventName.BACKWARD for one in self.open.events)
+        pulled, self.open.backward = self.open.backward - backward, backward
+        self.close_step()
+        self.open.events += [{**one, "micro": one["micro"] - backward} if "micro" in one else one for one in later]
+        self.open.backward = pulled
+
+    def updated_by_hand(self) -> None:
+        """The script has updated its parameters without an optimizer, and goes on: with the next iteration."""
+        if self.open.training and not self.open.fetched:
             self.close_step()
 
     def close_step(self) -> None:
@@ -281,6 +365,8 @@ class Recorder:
             self.whole.of_step(step.events, phase) if self.whole is not None else None,
         )
         self.steps[phase] += 1
+        if phase is Phase.TRAIN:
+            self._iterations.ended(step)
         self.keeper.forget()
         self.edges.forget()
         for subscriber in self._subscribers:
@@ -290,7 +376,7 @@ class Recorder:
         """A network is called: where this may be the first step of an evaluation, its buffers are remembered."""
         first = self._evaluated_after != self.steps[Phase.TRAIN] and due(self.steps[Phase.EVAL])
         if first and not self.open.training and self.open.buffers is None and self.steps[Phase.TRAIN]:
-            self.open.buffers = fingerprints(self.networks, buffers_only=True)
+            self.open.buffers = buffers(self.networks)
 
     def _look(self, step: OpenStep, phase: Phase, number: int) -> None:
         """What checks ask for, at the end of a step."""
@@ -307,7 +393,7 @@ class Recorder:
         if phase is Phase.EVAL:
             self._evaluated_after = self.steps[Phase.TRAIN]
             if step.buffers:
-                now = fingerprints(self.networks, buffers_only=True)
+                now = buffers(self.networks)
                 moved = [name for name, before in step.buffers.items() if now.get(name, before) != before]
                 step.events.append({"event": EventName.BUFFERS.value, **at, "moved": moved, "looked": len(now)})
 
@@ -328,7 +414,10 @@ class Recorder:
                 place = Place(root, path)
                 if self.wanted.module(place.full):
                     spot = Spot(place, 0, Kind.BUFFER if one.buffer else Kind.PARAM, leaf)
-                    self.keeper.take(step, spot, one.value, root.adapter.values)
+                    left_out = self.keeper.take(step, spot, one.value, root.adapter.values)
+                    if left_out is not None and left_out != "record.unreadable":
+                        said = {"message_id": left_out, "params": {"module": one.name}}
+                        step.events.append(self.new_event(EventName.NOTICE, **said))
 
     def _remember_calls(self, step: OpenStep, phase: Phase) -> None:
         if not self._is_first(phase) or not step.calls:
@@ -341,12 +430,17 @@ class Recorder:
 
     # ---- what is known of the run
 
+    def meet_parameters(self, root: Root) -> None:
+        """Remember a new network's parameters, and say which of them were too far expanded to be read."""
+        for name in self.parameters.meet(root):
+            self.notice(EXPANDED, {"module": name})
+
     def optimizer_index(self, optimizer: Any, adapter: Adapter) -> int:
         """An optimizer's number; a new one is looked at."""
         for index, known in enumerate(self._optimizers):
             if known() is optimizer:
                 return index
-        self._optimizers.append(weakref.ref(optimizer))
+        self._optimizers.append(reference(optimizer))
         index = len(self._optimizers) - 1
         groups = adapter.values.groups(optimizer)
         for number, group in enumerate(groups):
@@ -371,18 +465,23 @@ class Recorder:
             self._hyper["loaders"].append(described)
             self._tables_due = True
         number = int(self._hyper["loaders"].index(described))
-        self._loaders[id(loader)] = number
+        self._loaders.set(loader, number)
         return number
 
     def loader_known(self, loader: Any) -> int | None:
         """The number of a loader whose iteration was seen to begin."""
-        return self._loaders.get(id(loader))
+        return self._loaders.get(loader)
+
+    @guarded
+    def note(self, said: Message) -> None:
+        """Say, from outside of the hooks, what could not be captured."""
+        self.notice(said.id, said.params)
 
     def notice(self, message_id: str, params: Mapping[str, Any]) -> None:
         """Say once what could not be captured."""
-        said = f"{message_id} {sorted(params.items())}"
-        if said not in self._noticed:
-            self._noticed.add(said)
+        said = Message(message_id, dict(params))
+        if said not in self.notices:
+            self.notices.append(said)
             self.event(EventName.NOTICE, message_id=message_id, params=dict(params))
 
     def rank_folder(self) -> Path:
@@ -396,14 +495,24 @@ class Recorder:
             self._info = dataclasses.replace(self._info, world=world)
             self._leads = leads_its_machine(rank)
             self._write_info()
+            self._writer.write_process(self._process_now())
         return self._writer
+
+    def _process_now(self) -> dict[str, Any]:
+        return {
+            "pid": self._process,
+            "host": platform.node(),
+            "ended": self._info.ended,
+            "exit_code": self._info.exit_code,
+            "off": _to_json(self.off),
+        }
 
     def _write_info(self) -> None:
         if self._writer is None or not self._leads:
             return
         process = {"pid": os.getpid(), "host": platform.node()}
-        off = {"message_id": self.off.id, "params": dict(self.off.params)} if self.off is not None else None
-        recorded = {**self.wanted.to_json(), "process": process, "off": off}
+        notices = [{name: one[name] for name in ("message_id", "params")} for one in self._unwritten]
+        recorded = {**self.wanted.to_json(), "process": process, "off": _to_json(self.off), "notices": notices}
         info = dataclasses.replace(self._info, hyper=self._hyper, recorded=recorded)
         found = self._around or (self._adapters[0].state.circumstances() if self._adapters else {})
         merged = {name: {**getattr(info, name), **found.get(name, {})} for name in ("versions", "seeds", "flags")}
@@ -436,12 +545,18 @@ def _resolved(value: Any) -> Any:
     return value
 
 
+def _to_json(said: Message | None) -> dict[str, Any] | None:
+    return {"message_id": said.id, "params": dict(said.params)} if said is not None else None
+
+
 def _why(error: Exception, folder: Path) -> Message:
+    if isinstance(error, DescriptorLost):
+        return message("record.off_descriptor_lost", folder=str(folder))
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return message("record.off_disk_full", folder=str(folder))
     if isinstance(error, OSError):
         return message("record.off_unwritable", folder=str(folder), reason=error.strerror or str(error))
-    return message("record.off_error", kind=type(error).__name__, reason=str(error)[:300])
+    return message("record.off_error", kind=type(error).__name__, reason=described(str, error)[:300])
 
 
 def new_info(**fields: Any) -> RunInfo:

@@ -6,17 +6,26 @@ world as without TrueLine.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trueline import locale
 from trueline.model.key import Phase
 from trueline.model.message import Message, message
+from trueline.model.run import UNSEEN_TRAINING
 from trueline.record.arrival import on_import
+from trueline.record.launch import ended_with
+from trueline.record.leaving import leave_at_once
 from trueline.record.project import Project, git_state
+from trueline.record.ranks import is_scheduler
+from trueline.record.started import StartedProcesses
 from trueline.record.wanted import Wanted
 from trueline.version import __version__
 
@@ -27,6 +36,9 @@ if TYPE_CHECKING:
     from trueline.record.recorder import Recorder
 
 FRAMEWORKS = ("torch", "mindspore")
+# Why a recording went off, where that is nothing that a user can mend.
+INTERNAL_ERROR = "record.off_error"
+_LONGEST_COMMAND = 300
 _ENVIRONMENT = ("PYTHONHASHSEED", "OMP_NUM_THREADS", "CUBLAS_WORKSPACE_CONFIG", "CUDA_VISIBLE_DEVICES")
 
 
@@ -43,7 +55,9 @@ class Recording:
         always_folder: bool = True,
         perturbed: PerturbedAdapters | None = None,
         feed: Callable[[Recorder, Adapter], Observer] | None = None,
+        exit_code: Callable[[], int | None] = ended_with,
     ) -> None:
+        """``exit_code`` is asked where Python ends before ``finish`` was called."""
         self.wanted = wanted
         self.recorder: Recorder | None = None
         self._warn = warn
@@ -52,8 +66,12 @@ class Recording:
         self._always_folder = always_folder
         self._perturbed = perturbed
         self._feed = feed
-        self._git: dict[str, Any] | None = None
+        self._exit_code = exit_code
+        self._over = False
+        self._notices: list[Message] = []
+        self._not_attached: Message | None = None
         self._stop_waiting: Callable[[], None] = lambda: None
+        self._started = StartedProcesses()
 
     def begin(self, then: Callable[[], None] = lambda: None) -> None:
         """Listen from now on, doing ``then`` whenever a framework has arrived.
@@ -61,15 +79,29 @@ class Recording:
         A MindSpore scheduler process has nothing to record.
         """
         self._then = then
-        if os.environ.get("MS_ROLE") != "MS_SCHED":
+        locale.load()
+        if not is_scheduler():
+            self._started.begin()
             self._stop_waiting = on_import(FRAMEWORKS, self._arrived)
 
     def _arrived(self, framework: str) -> None:
         try:
-            self._attach(framework)
+            with self._started.aside():
+                self._attach(framework)
+            atexit.unregister(self._end_with_python)
+            atexit.register(self._end_with_python)
             self._then()
         except Exception as error:  # noqa: BLE001 - the user's import must succeed whatever happens here
-            self._warn(message("record.off_error", kind=type(error).__name__, reason=str(error)[:300]))
+            said = message(INTERNAL_ERROR, kind=type(error).__name__, reason=str(error)[:300])
+            self._not_attached = self._not_attached or said
+            with contextlib.suppress(Exception):
+                self._tell(said)
+
+    def _tell(self, said: Message) -> None:
+        """Warn; whoever waits for the numbers of a repeated run is told as well."""
+        if self._perturbed is not None:
+            self._perturbed.went_off(said)
+        self._warn(said)
 
     def _attach(self, framework: str) -> None:
         from trueline.adapters import adapter_of
@@ -88,7 +120,7 @@ class Recording:
                 },
                 flags={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             )
-            self.recorder = Recorder(self.wanted, info, Project(root), self._warn)
+            self.recorder = Recorder(self.wanted, info, Project(root), self._tell)
             self.recorder.feed = self._feed
             if self._perturbed is not None:
                 self.recorder.subscribe(self._end_after_last)
@@ -101,22 +133,54 @@ class Recording:
         if self._perturbed is not None and phase is Phase.TRAIN and self._perturbed.is_last(step):
             self.finish(0)
             # Nothing more is to be computed or written, neither by the script's threads nor by what runs at exit.
-            os._exit(0)
+            leave_at_once(0)
+
+    def _end_with_python(self) -> None:
+        """What is registered last runs first: after the script's own, before a framework takes its own things down."""
+        self.finish(self._exit_code())
+
+    def replaced(self, command: Sequence[str]) -> None:
+        """The process is about to become another program."""
+        self._note(message("record.replaced", command=shlex.join(command)[:_LONGEST_COMMAND]))
+
+    def _note(self, said: Message) -> None:
+        if self.recorder is not None:
+            self.recorder.note(said)
+        else:
+            self._notices.append(said)
 
     def finish(self, exit_code: int | None = None) -> None:
-        """Close the run folder."""
+        """Close the run folder; once."""
+        if self._over:
+            return
+        self._over = True
+        atexit.unregister(self._end_with_python)
         self._stop_waiting()
+        started = self._started.end()
+        if started is not None:
+            self._note(started)
         if self.recorder is None:
             return
         if self._always_folder or self.recorder.has_written:
             self.recorder.finish(exit_code)
             if self._perturbed is not None:
+                for said in self.unseen:
+                    self._perturbed.unseen(said)
                 self._perturbed.write_told(self.wanted.folder)
 
     @property
     def off(self) -> Message | None:
         """Why the recording went off, if it did."""
-        return self.recorder.off if self.recorder is not None else None
+        if self.recorder is None or self.recorder.on:
+            return self._not_attached
+        # Where there was no memory left, not even the reason could be kept.
+        return self.recorder.off or message(INTERNAL_ERROR, kind="MemoryError", reason="")
+
+    @property
+    def unseen(self) -> Sequence[Message]:
+        """What is said of training that was not recorded."""
+        noticed = self._notices if self.recorder is None else self.recorder.notices
+        return [said for said in noticed if said.id in UNSEEN_TRAINING]
 
     @property
     def steps(self) -> int:

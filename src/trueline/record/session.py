@@ -10,17 +10,18 @@ from pathlib import Path
 
 from trueline.model.message import Message
 from trueline.model.steps import Steps
-from trueline.model.trouble import BadUsage
+from trueline.model.trouble import BadFile, BadUsage
+from trueline.record.claims import claim
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted, chosen_steps
 
 
 def default_folder(name: str) -> Path:
-    """``runs/<name>-<time>``, one that is not there yet."""
+    """``runs/<name>-<time>``, one that is not there yet and that no other run has taken at the same time."""
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     wanted = Path("runs") / f"{name}-{stamp}"
     count = 1
-    while wanted.exists():
+    while wanted.exists() or not claim(wanted):
         count += 1
         wanted = Path("runs") / f"{name}-{stamp}-{count}"
     return wanted
@@ -71,6 +72,23 @@ def record(
 
 
 def check_free(folder: Path) -> None:
-    """A BadUsage where a run, or anything else, is already there."""
-    if folder.is_file() or (folder.is_dir() and (folder / "run.json").exists()):
+    """A BadUsage where a run, or anything else, is already there, or another run has just taken it."""
+    try:
+        taken = _is_taken(folder)
+    except OSError as error:
+        # A name that is too long, for instance.
+        raise BadFile(folder, error.strerror or type(error).__name__) from None
+    if taken:
         raise BadUsage("record.folder_taken", folder=str(folder))
+    if not claim(folder):
+        raise BadUsage("record.folder_in_use", folder=str(folder))
+
+
+def _is_taken(folder: Path) -> bool:
+    """Whether something is there that is no folder to record into: a file, a pipe, a link that leads nowhere, a run."""
+    try:
+        folder.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    # A run whose recording went off at once has no run.json; other ranks of this run may be here before the first.
+    return not folder.is_dir() or any((folder / name).exists() for name in ("run.json", "rank-00000"))

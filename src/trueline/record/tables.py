@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from trueline.adapters.nouns import Tensor, Unreadable
+from trueline.adapters.identity import ByIdentity
+from trueline.adapters.nouns import Expanded, Tensor, Unreadable
 from trueline.adapters.protocol import Values
 from trueline.kernel import summarise
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
 from trueline.record.networks import Networks, Place, Root
 from trueline.record.project import Project
-
-Known = TypeVar("Known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +31,27 @@ class Named:
         return Place(self.place.root, f"{self.place.path}.{self.leaf}" if self.place.path else self.leaf)
 
 
-class _ByObject(Generic[Known]):
-    """Something known of an object; an address that is used again by another object is not mistaken for it."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ReferenceType[Any], Known]] = {}
-
-    def get(self, thing: Any) -> Known | None:
-        found = self._known.get(id(thing))
-        return found[1] if found is not None and found[0]() is thing else None
-
-    def set(self, thing: Any, known: Known) -> None:
-        self._known[id(thing)] = (weakref.ref(thing), known)
-
-
 class Parameters:
     """The parameters of all networks, found by the object."""
 
     def __init__(self) -> None:
-        self._named: _ByObject[Named] = _ByObject()
-        self._held_by: _ByObject[tuple[int, int]] = _ByObject()
+        self._named: ByIdentity[Named] = ByIdentity()
+        self._held_by: ByIdentity[tuple[int, int]] = ByIdentity()
         self._rows: dict[Root, list[ParamInfo]] = {}
 
-    def meet(self, root: Root) -> None:
-        """Remember a new network's parameters and buffers as they are now."""
-        values = root.adapter.values
+    def meet(self, root: Root) -> list[str]:
+        """Remember a new network's parameters and buffers as they are now; the names of those too far expanded."""
+        values, expanded = root.adapter.values, []
         for one in values.tensors(root.module()):
             if self._named.get(one.value) is None:
                 path, _, leaf = one.name.rpartition(".")
-                summary, equal_rows = _first_values(one.value, values)
+                try:
+                    summary, equal_rows = _first_values(one.value, values)
+                except Unreadable as error:
+                    summary, equal_rows = None, False
+                    expanded += [one.name] if isinstance(error, Expanded) else []
                 self._named.set(one.value, Named(Place(root, path), leaf, summary, equal_rows))
+        return expanded
 
     def find(self, parameter: Any) -> Named | None:
         """A parameter's name; None for one that belongs to no network that was called."""
@@ -75,12 +65,15 @@ class Parameters:
         """Whether an optimizer holds this parameter."""
         return self._held_by.get(parameter) is not None
 
+    def holding(self, parameters: Iterable[Any]) -> set[int]:
+        """The optimizers that hold these."""
+        return {held[0] for one in parameters if (held := self._held_by.get(one)) is not None}
+
     def holders(self, root: Root) -> list[int]:
         """The optimizers that hold parameters of a network that want a gradient."""
         module = root.module()
         own = root.adapter.values.tensors(module) if module is not None else ()
-        found = {held[0] for one in own if one.trainable and (held := self._held_by.get(one.value)) is not None}
-        return sorted(found)
+        return sorted(self.holding(one.value for one in own if one.trainable))
 
     def table(self, networks: Networks) -> list[ParamInfo]:
         """Every parameter and buffer of every network; of one that is gone as it was last."""
@@ -111,10 +104,7 @@ class Parameters:
 
 def _first_values(tensor: Any, values: Values) -> tuple[Summary | None, bool]:
     """A tensor's Summary, and whether its rows are all the same; the first two tell of nearly all that they are not."""
-    try:
-        array = values.to_numpy(tensor)
-    except Unreadable:
-        return None, False
+    array = values.to_numpy(tensor)
     rows = array.ndim > 1 and len(array) > 1 and bool((array[0] == array[1]).all())
     return summarise(array), rows and bool((array == array[0]).all())
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from trueline.adapters.identity import Reference, reference
+
 _MOST = 256
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
     """A batch's event, its tensors and its loader."""
 
     event: dict[str, Any]
-    tensors: Sequence[weakref.ReferenceType[Any]]
+    tensors: Sequence[Reference]
     loader: int
 
     def is_among(self, inputs: Sequence[Any]) -> bool:
@@ -32,7 +33,7 @@ class WaitingBatches:
 
     def add(self, event: dict[str, Any], tensors: Sequence[Any], loader: int) -> None:
         """A batch was fetched."""
-        self._batches.append(Waiting(event, [weakref.ref(one) for one in tensors], loader))
+        self._batches.append(Waiting(event, [reference(one) for one in tensors], loader))
         del self._batches[:-_MOST]
 
     def used(self, inputs: Sequence[Any]) -> Waiting | None:

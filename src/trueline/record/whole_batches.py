@@ -13,6 +13,7 @@ from trueline.formats.run_folder.batches import WholeBatch
 from trueline.model.key import Phase
 from trueline.model.run import EventName
 from trueline.record.batches import Laid, lay_out
+from trueline.record.tensors import memory_share
 
 
 @dataclass(slots=True)
@@ -28,30 +29,40 @@ class WholeBatches:
 
     def __init__(self, most: int) -> None:
         self._left = dict.fromkeys(Phase, most)
+        self._most_bytes = memory_share()
         self._pending: list[_Pending] = []
         # Which phases the batches of a loader went into: one that only trains is not copied for evaluation's sake.
         self._served: dict[int | None, set[Phase]] = {}
 
-    def add(self, event: Mapping[str, Any], loader: int | None, laid: Laid, *, from_loader: bool = True) -> None:
-        """A batch has come; it counts once it belongs to a finished step."""
+    def add(self, event: Mapping[str, Any], loader: int | None, laid: Laid, *, from_loader: bool = True) -> str | None:
+        """A batch has come; it counts once it belongs to a finished step. A notice's id where it is too large."""
         phases = self._served.get(loader) or set(Phase)
         if not any(self._left[one] for one in phases) or len(self._pending) >= sum(self._left.values()):
-            return
+            return None
+        if not self._has_room(laid.bytes):
+            return "record.batch_too_large"
         copied = [(name, np.array(array)) for name, array in laid.arrays]
         kept = Laid(laid.size, copied, list(laid.texts))
         self._pending.append(_Pending(event, loader, kept, entered=not from_loader))
+        return None
 
-    def enter(self, events: Sequence[Mapping[str, Any]], given: Any, values: Values) -> None:
-        """A network is called: keep of its inputs what is not the batch itself."""
+    def _has_room(self, size: int) -> bool:
+        return sum(one.laid.bytes for one in self._pending) + size <= self._most_bytes
+
+    def enter(self, events: Sequence[Mapping[str, Any]], given: Any, values: Values) -> str | None:
+        """A network is called: keep of its inputs what is not the batch itself. A notice's id as in ``add``."""
         found = next((one for one in reversed(self._pending) if any(one.event is each for each in events)), None)
         if found is None or found.entered:
-            return
+            return None
         found.entered = True
         known = [array for _, array in found.laid.arrays]
         for name, array in lay_out(given, values, None).arrays:
             same = any(array.shape == one.shape and np.array_equal(array, one) for one in known)
             if array.shape[0] == found.laid.size and not same:
+                if not self._has_room(array.nbytes):
+                    return "record.batch_too_large"
                 found.laid.arrays.append((f"network.{name}", np.array(array)))
+        return None
 
     def of_step(self, events: Sequence[Mapping[str, Any]], phase: Phase) -> list[WholeBatch] | None:
         """The batches of a finished step in the order of their events, or None."""

@@ -10,9 +10,10 @@ from typing import Any, Final
 from trueline.model.curve import Curve
 from trueline.model.message import Message
 from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text, Tile, Tiles
+from trueline.model.visible import visible
 from trueline.report.findings import finding_lines
 from trueline.report.plot import sparkline
-from trueline.report.shown import say, shown, visible
+from trueline.report.shown import say, shown
 from trueline.report.terminal import render_block
 
 _WIDTH: Final = 80

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from trueline.model.message import Message
-
-# Files may come from anyone: nothing in them may steer a terminal or turn its writing direction around.
-_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def visible(text: str) -> str:
-    """A text with its control characters made visible; line ends and tabs stay."""
-    return _STEERING.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
+from trueline.model.visible import on_one_line
 
 
 def say(message: Message, lang: str | None = None) -> str:
@@ -24,7 +16,7 @@ def say(message: Message, lang: str | None = None) -> str:
         name: say(value, lang) if isinstance(value, Message) else number(value) if isinstance(value, float) else value
         for name, value in message.params.items()
     }
-    return visible(Message(message.id, params).text(lang))
+    return on_one_line(Message(message.id, params).text(lang))
 
 
 def number(value: float) -> str:
@@ -45,5 +37,5 @@ def shown(value: Any, lang: str | None = None) -> str:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{visible(str(name))} {shown(one, lang)}" for name, one in value.items())
-    return visible(str(value))
+        return ", ".join(f"{on_one_line(str(name))} {shown(one, lang)}" for name, one in value.items())
+    return on_one_line(str(value))

@@ -18,10 +18,11 @@ from rich.text import Text as Styled
 from trueline.model.curve import Curve
 from trueline.model.message import message
 from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text, Tile, Tiles
+from trueline.model.visible import on_one_line
 from trueline.report.findings import finding_lines
 from trueline.report.folded import row_count
 from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, bar_text, plot, scale_of, sparkline
-from trueline.report.shown import number, say, shown, visible
+from trueline.report.shown import number, say, shown
 
 _COLOURS = ("cyan", "magenta", "yellow", "green")
 _SPARK, _WIDE_SPARK, _WIDE = 12, 24, 100
@@ -172,7 +173,7 @@ class _Page:
         legend = Styled()
         for place, curve in enumerate(block.curves):
             legend.append(f"{marks[place % len(marks)]} ", _COLOURS[place % len(_COLOURS)])
-            legend.append(visible(curve.name) + "   ")
+            legend.append(on_one_line(curve.name) + "   ")
         legend.append(f"{together} " + say(message("report.together"), self.lang))
         self.console.print(legend)
 
@@ -186,15 +187,15 @@ class _Page:
             if block.mark is not None and begin <= block.mark < begin + room:
                 self.console.print(Styled(" " * (block.mark - begin) + "^", "bold red"), soft_wrap=True)
         if block.mark is not None and 0 <= block.mark < len(block.names):
-            self.line(f"^ {visible(block.names[block.mark])} ({number(block.levels[block.mark])})", "bold red")
+            self.line(f"^ {on_one_line(block.names[block.mark])} ({number(block.levels[block.mark])})", "bold red")
 
     def _source(self, block: Source) -> None:
         place = f"{block.file}:{block.line}" + (f" ({block.side})" if block.side else "")
-        self.line(visible(place), "bold")
+        self.line(on_one_line(place), "bold")
         digits = len(str(block.first + max(0, len(block.lines) - 1)))
         for at, text in enumerate(block.lines, block.first):
             marked = at == block.line
-            line = f"{'>' if marked else ' '} {at:>{digits}} | {visible(text).expandtabs(4)}"
+            line = f"{'>' if marked else ' '} {at:>{digits}} | {on_one_line(text.expandtabs(4))}"
             self.console.print(Styled(line, "bold red" if marked else ""), soft_wrap=True)
 
     def _tiles(self, block: Tiles) -> None:

@@ -74,9 +74,10 @@ def is_loader(value: Value) -> bool:
 def training_loops(trace: Trace) -> list[TrainingLoop]:
     """The loops that train, in the order of their first backward."""
     found: dict[int, TrainingLoop] = {}
-    steps = list(trace.of_role(*_STEPS))
+    stepped = {id(scope) for step in trace.of_role(*_STEPS) for scope in step.scopes}
     for backward in trace.of_role(Role.BACKWARD):
-        scope = _common(backward, steps)
+        # The innermost loop that a backward shares with a step.
+        scope = next((one for one in reversed(backward.scopes) if one.kind == LOOP and id(one) in stepped), None)
         if scope is None:
             loops = backward.loops()
             scope = loops[-1] if loops else None
@@ -84,20 +85,9 @@ def training_loops(trace: Trace) -> list[TrainingLoop]:
             at = backward.scopes.index(scope)
             around = [one for one in backward.scopes[:at] if one.kind == LOOP]
             found[id(scope)] = TrainingLoop(scope, list(trace.within(scope)), around)
-    inner = list(found.values())
     # A loop that only holds another one that trains is not a second place of training.
-    return [one for one in inner if not any(one.scope in other.around for other in inner)]
-
-
-def _common(backward: Event, steps: Sequence[Event]) -> Scope | None:
-    """The innermost loop that a backward shares with a step."""
-    best: Scope | None = None
-    deepest = -1
-    for step in steps:
-        for at, scope in enumerate(backward.scopes):
-            if scope.kind == LOOP and at > deepest and step.inside(scope):
-                best, deepest = scope, at
-    return best
+    outer = {id(scope) for one in found.values() for scope in one.around}
+    return [one for one in found.values() if id(one.scope) not in outer]
 
 
 def evaluation_loops(trace: Trace) -> list[EvaluationLoop]:

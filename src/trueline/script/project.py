@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from trueline.model.budget import Budget
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 from trueline.script.source import SourceFile, read_source
@@ -16,13 +17,19 @@ _LEFT_OUT: Final = frozenset(
     ("__pycache__", "node_modules", "site-packages", "dist-packages", "build", "dist", "venv", "env")
 )
 _MOST_FILES: Final = 2000
+# What the trees of a project take together, however large its files are.
+_MOST_MEMORY: Final = 2 << 30
 
 
 class Project:
     """Source files that belong together: the ones asked for, and those that they import."""
 
-    def __init__(self, roots: Sequence[Path], entries: Sequence[Path]) -> None:
-        self._roots = [root.resolve() for root in roots]
+    def __init__(self, roots: Sequence[Path], entries: Sequence[Path], left_out: int = 0) -> None:
+        self._roots = [resolved(root) for root in roots]
+        self._budget = Budget("", 0)
+        self._budget.memory = _MOST_MEMORY
+        # Scripts that were not even opened, for there are too many.
+        self.left_out = left_out
         self._base = Path.cwd()
         # What all parts of the project know of its files, and those that this one has opened.
         self._known: dict[Path, SourceFile] = {}
@@ -37,15 +44,15 @@ class Project:
 
     def source(self, path: Path) -> SourceFile:
         """A file, read once."""
-        path = path.resolve()
+        path = resolved(path)
         if path not in self._known:
-            self._known[path] = read_source(path, self._shown(path))
+            self._known[path] = read_source(path, self._shown(path), self._budget)
         return self._opened.setdefault(path, self._known[path])
 
     def part(self, entries: Sequence[SourceFile]) -> Project:
         """The same project, begun from some of its files only."""
         other = copy.copy(self)
-        other._opened = {one.path.resolve(): one for one in entries}
+        other._opened = {resolved(one.path): one for one in entries}
         other.entries = list(entries)
         return other
 
@@ -66,7 +73,7 @@ class Project:
         parts = name.split(".")
         for root in dict.fromkeys((beside.parent, *self._roots, *beside.parents[1:3])):
             for place in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
-                if place.is_file():
+                if is_file(place):
                     yield place
                     return
 
@@ -74,7 +81,7 @@ class Project:
         """The folder of a package without an __init__.py."""
         for root in dict.fromkeys((beside.parent, *self._roots)):
             place = root.joinpath(*name.split("."))
-            if place.is_dir():
+            if _is_folder(place):
                 return place
         return None
 
@@ -88,9 +95,32 @@ class Project:
             folder.joinpath(*parts).with_suffix(".py") if parts else None,
             folder.joinpath(*parts, "__init__.py"),
         ):
-            if place is not None and place.is_file():
+            if place is not None and is_file(place):
                 return place
-        return folder if not parts and folder.is_dir() else None
+        return folder if not parts and _is_folder(folder) else None
+
+
+def resolved(path: Path) -> Path:
+    """A path without links; as it is where they lead in a circle."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; a name that cannot be one's, as it is too long, is none's."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def open_project(paths: Sequence[Path]) -> Project:
@@ -110,16 +140,19 @@ def open_project(paths: Sequence[Path]) -> Project:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise BadFile(path, message("script.unreadable", reason=reason).text()) from None
-    return Project(roots, entries)
+    kept = entries[:_MOST_FILES]
+    return Project(roots, kept, len(entries) - len(kept))
 
 
 def _scripts(folder: Path) -> list[Path]:
+    """All scripts in a folder, and what could not be looked into: that is told when it is read."""
     found: list[Path] = []
-    for place, folders, names in os.walk(folder):
+
+    def unreadable(error: OSError) -> None:
+        found.append(Path(error.filename))
+
+    for place, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
-        here = [Path(place) / name for name in sorted(names) if name.endswith(".py")]
-        # Links may lead nowhere, or in a circle.
-        found.extend(one for one in here if one.is_file())
-        if len(found) > _MOST_FILES:
-            break
-    return found[:_MOST_FILES]
+        here = sorted(name for name in names if name.endswith(".py") and not name.startswith("."))
+        found.extend(Path(place) / name for name in here)
+    return found

@@ -41,6 +41,17 @@ class Script:
         """The files that were asked for."""
         return self._project.entries
 
+    @property
+    def unread(self) -> Sequence[SourceFile]:
+        """Files that could not be read, those that are imported too."""
+        _ = self.trace
+        return [one for one in self._project.files if one.trouble is not None]
+
+    @property
+    def left_out(self) -> int:
+        """How many files there were more than are read."""
+        return self._project.left_out
+
     @cached_property
     def frameworks(self) -> frozenset[str]:
         """Those that it calls."""

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import io
+import os
 import re
 import tokenize
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from trueline.model.budget import SYNTAX_MEMORY, Budget, OverBudget
+from trueline.model.message import message
+from trueline.model.regular_file import NotRegular, open_regular
+
 _IGNORE: Final = re.compile(r"#\s*trueline:\s*ignore(?:\[([^\]]*)\])?\s*(.*)")
-_MAX_BYTES: Final = 8 << 20
+_MAX_BYTES: Final = 2 << 20
+# What Python makes a node of; parsing and reading take so many bytes for each.
+_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+_PER_TOKEN: Final = 800
+# Encodings of text whose decoding takes more than linear time, or which are none.
+_NO_SOURCE: Final = ("punycode", "idna", "undefined")
 
 
 @dataclass(slots=True, eq=False)
@@ -53,25 +65,59 @@ class SourceFile:
         return 0 < number <= len(lines) and lines[number - 1].lstrip().startswith("#")
 
 
-def read_source(path: Path, shown: str) -> SourceFile:
-    """Read and parse a file; whatever is wrong with it is told, and nothing is raised."""
+def read_source(path: Path, shown: str, project: Budget | None = None) -> SourceFile:
+    """Read and parse a file; whatever is wrong with it is told, and nothing is raised.
+
+    ``project`` is what all files of a project may take together.
+    """
     source = SourceFile(path, shown)
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            source.trouble = "too large"
-            return source
-        # PEP 263: a file may name its own encoding.
-        with tokenize.open(path) as file:
-            source.text = file.read()
-        source.tree = ast.parse(source.text, filename=shown)
+        data = _content(path)
+        text = _decoded(data)
+        size = _PER_TOKEN * sum(1 for _ in _TOKEN.finditer(text))
+        Budget(path, len(data)).hold(max(0, size - SYNTAX_MEMORY))
+        if project is not None:
+            # Of most files little is read beyond the parsing.
+            project.hold(size // 2)
+        with warnings.catch_warnings():
+            # What Python finds odd in a script it says when the script is run.
+            warnings.simplefilter("ignore")
+            source.tree = ast.parse(text, filename=shown)
+        source.text = text
+    except OverBudget:
+        source.trouble = message("script.too_large").text()
     except OSError as error:
-        source.trouble = error.strerror or type(error).__name__
-    except (SyntaxError, ValueError, UnicodeDecodeError, RecursionError, MemoryError) as error:
+        source.trouble = error.strerror or str(error)
+    except (RecursionError, MemoryError):
+        source.trouble = message("script.too_deep").text()
+    except (SyntaxError, ValueError, LookupError) as error:
         line = getattr(error, "lineno", None)
         source.trouble = f"{getattr(error, 'msg', None) or error}" + (f" (line {line})" if line else "")
     else:
         source.ignored = comments_of(source.text)
     return source
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a regular file."""
+    try:
+        descriptor = open_regular(path)
+    except NotRegular:
+        raise OSError(message("script.no_file").text()) from None
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise OverBudget(path, "")
+    return data
+
+
+def _decoded(data: bytes) -> str:
+    """The text, in the encoding that PEP 263 lets a file name; LookupError for one that is not of text."""
+    name, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    if codecs.lookup(name).name in _NO_SOURCE:
+        raise LookupError(message("script.encoding", encoding=name).text())
+    with io.TextIOWrapper(io.BytesIO(data), encoding=name) as file:
+        return file.read()
 
 
 def comments_of(text: str) -> dict[int, tuple[tuple[str, ...], str]]:
@@ -85,6 +131,6 @@ def comments_of(text: str) -> dict[int, tuple[tuple[str, ...], str]]:
             if match is not None:
                 codes = tuple(one.strip() for one in (match[1] or "").split(",") if one.strip())
                 found[token.start[0]] = (codes, match[2].strip())
-    except (tokenize.TokenError, IndentationError):
+    except (tokenize.TokenError, SyntaxError):
         pass
     return found

@@ -117,13 +117,20 @@ class Trace:
     cut_short: bool = False
     # What could not be followed: a place and why. With these the trace is not the whole truth.
     lost: list[tuple[Place, str]] = field(default_factory=list)
+    # The events of each scope by its identity, and by the last word of their names, of so many events.
+    _inside: dict[int, list[Event]] = field(default_factory=dict)
+    _by_method: dict[str, list[Event]] = field(default_factory=dict)
+    _indexed: int = 0
 
     def named(self, *names: str) -> Iterator[Event]:
         """Events of these names; ``*.step`` is any with this last word."""
-        whole = {one for one in names if not one.startswith("*.")}
-        last = {one[2:] for one in names if one.startswith("*.")}
-        for event in self.events:
-            if event.name in whole or (last and event.method in last):
+        self._index()
+        whole = {name for name in names if not name.startswith("*.")}
+        last = {name[2:] for name in names if name.startswith("*.")}
+        methods = last | {name.rpartition(".")[2] for name in whole}
+        found = [event for method in methods for event in self._by_method.get(method, ())]
+        for event in sorted(found, key=lambda event: event.index):
+            if event.name in whole or event.method in last:
                 yield event
 
     def of_role(self, *roles: Role) -> Iterator[Event]:
@@ -132,7 +139,15 @@ class Trace:
 
     def within(self, scope: Scope) -> Iterator[Event]:
         """Events inside a scope."""
-        return (event for event in self.events if scope in event.scopes)
+        self._index()
+        return iter(self._inside.get(id(scope), ()))
+
+    def _index(self) -> None:
+        for event in self.events[self._indexed :]:
+            self._by_method.setdefault(event.method, []).append(event)
+            for around in event.scopes:
+                self._inside.setdefault(id(around), []).append(event)
+        self._indexed = len(self.events)
 
     def returns_of(self, function: Function) -> Sequence[Value]:
         """What a function of the project returned, each time it was read."""

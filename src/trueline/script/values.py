@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # What may be one of so many is as good as unknown.
 _MOST_OPTIONS: Final = 6
+# What a class inherits from farther away is not looked for.
+_MOST_BASES: Final = 100
 
 
 @dataclass(eq=False, slots=True)
@@ -117,6 +119,8 @@ class Seq(Value):
     open: bool = False
     # Of a comprehension, the conditions that its elements meet.
     tests: tuple[Value, ...] = ()
+    # How many values it comes to with those in its lists and dicts, each as often as it stands there.
+    weight: int = 1
 
     def parts(self) -> Sequence[Value]:
         return self.items
@@ -131,6 +135,8 @@ class Table(Value):
     place: Place | None = None
     # What its keys are like, where they are made in a comprehension.
     key: Value | None = None
+    # As that of a list.
+    weight: int = 1
 
     def parts(self) -> Sequence[Value]:
         return list(self.items.values())
@@ -185,7 +191,7 @@ class Class(Value):
         """The class and the project's classes that it comes from, nearest first."""
         seen: set[int] = set()
         waiting: list[Value] = [self]
-        while waiting:
+        while waiting and len(seen) < _MOST_BASES:
             one = waiting.pop(0)
             if isinstance(one, Class) and id(one) not in seen:
                 seen.add(id(one))
@@ -277,7 +283,7 @@ def either(*options: Value) -> Value:
     flat: list[Value] = []
     for one in options:
         for option in one.options if isinstance(one, Either) else (one,):
-            if not any(_same(option, other) for other in flat):
+            if len(flat) <= _MOST_OPTIONS and not any(_same(option, other) for other in flat):
                 flat.append(option)
     if len(flat) == 1:
         return flat[0]
@@ -313,7 +319,20 @@ def ancestry(*values: Value | None, most: int = 4000) -> Iterator[Value]:
             continue
         seen.add(id(one))
         yield one
-        waiting.extend(one.parts())
+        # What would never be looked at is not put there: a list may be in many others.
+        waiting.extend(one.parts()[: max(0, most - len(waiting))])
+
+
+# Python counts what a range gives up to twice this.
+_COUNTABLE: Final = 1 << 62
+
+
+def written_range(arguments: Sequence[Value | None]) -> range | None:
+    """What ``range`` gives for these arguments, where all are written down and what it gives can be counted."""
+    numbers = [constant(argument) for argument in arguments]
+    if not 1 <= len(numbers) <= 3 or not all(isinstance(number, int) for number in numbers) or 0 in numbers[2:]:
+        return None
+    return range(*numbers) if all(abs(number) < _COUNTABLE for number in numbers) else None
 
 
 def constant(value: Value | None, default: Any = None) -> Any:

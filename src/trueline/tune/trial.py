@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from trueline.model.trouble import BadScript
 from trueline.record.again import Command, Ended
 from trueline.record.wanted import Wanted
 from trueline.tune.experiment import Experiment
@@ -59,7 +60,7 @@ def run_trial(
 ) -> Trial:
     """Run it, recorded into ``folder``; ``heard`` is told every word at once, and ends the run by returning True.
 
-    Ctrl-C ends the run too, and what was told by then is returned.
+    Ctrl-C ends the run too, and what was told by then is returned. A BadScript where something trained unheard.
     """
     told = folder.with_name(folder.name + _TOLD)
     listener = Listener(told)
@@ -80,4 +81,7 @@ def run_trial(
         except KeyboardInterrupt:
             interrupted = True
             words += listener.more()
+    for word in words:
+        if word["told"] == "unseen":
+            raise BadScript("tune.in_part", what=word["reason"])
     return Trial(experiment, folder, words, running.ended(), stopped, interrupted)

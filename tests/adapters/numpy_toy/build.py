@@ -31,6 +31,11 @@ def line_of(optimizer: Any) -> Line | None:
     return None
 
 
+def optimizers() -> list[Any]:
+    """Nobody looks at what is built."""
+    return []
+
+
 def capture_built() -> None:
     """From now on remember the constructor's arguments of every module."""
     if "__new__" in vars(framework.Module):

@@ -107,6 +107,11 @@ def modules(root: Any) -> Iterator[tuple[str, Any]]:
             yield path, module
 
 
+def has_weights(module: Any) -> bool:
+    """Whether there are parameters in a module."""
+    return any(not one.buffer for one in tensors(module))
+
+
 def unwrap(module: Any) -> Any:
     """The toy has no wrappers."""
     return module

@@ -84,3 +84,21 @@ def in_worker(x):
 
 def worker_ends():
     return DataLoader(Numbers(Step(in_worker)), batch_size=4, num_workers=1)
+
+
+class Unspeakable(Exception):
+    def __str__(self):
+        raise KeyError("words")
+
+
+class Sizeless(Numbers):
+    def __len__(self):
+        raise RuntimeError("no length today")  # no length
+
+
+def refuse(x):
+    raise Unspeakable  # no words
+
+
+def wordless():
+    return Numbers(refuse)

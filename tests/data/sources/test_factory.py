@@ -117,6 +117,11 @@ def test_a_process_that_dies_ends_the_pass_and_not_the_scan() -> None:
         ("plain_sets:empty", "it has no sample"),
         ("plain_sets:always_raises", "KeyError: 'no such file'"),
         ("plain_sets:raises_first", "IndexError: only integers"),
+        ("plain_sets:Wordless", "raised Unspeakable: (KeyError in __str__)"),
+        ("plain_sets:Sizeless", "RuntimeError: no length today (plain_sets.py:"),
+        ("plain_sets:Negative", "ValueError: __len__() should return >= 0"),
+        ("plain_sets:Endless", "OverflowError: cannot fit 'int'"),
+        ("plain_sets:Interrupting", "KeyboardInterrupt"),
         ("no_such_module:loader", "there is no module no_such_module"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from data.sources.digits import digits, joined
 from PIL import Image
 
@@ -157,3 +158,31 @@ def test_a_folder_of_the_cache_has_no_state(tmp_path: Path) -> None:
     (folder / "data-00000-of-00001.arrow").rename(folder / "digits-train.arrow")
     assert open_source(str(folder)).length == 6
     assert open_source(str(folder / "digits-train.arrow")).label == "label"
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a/b", "/tmp", "a\0b", "x" * 300])
+def test_a_split_lies_in_the_dataset_s_own_folder(tmp_path: Path, name: str) -> None:
+    save(tmp_path, [pa.table({"a": [1, 2]})], {})
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "dataset_dict.json").write_text(json.dumps({"splits": [name]}))
+    with pytest.raises(BadFile, match="parts lie in folders"):
+        open_source(str(inside))
+
+
+def test_relative_paths_of_images_stay_inside(tmp_path: Path) -> None:
+    kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+    Image.fromarray(digits()[0][2]).save(tmp_path / "beside.png")
+    rows = [{"bytes": None, "path": "../beside.png"}, {"bytes": None, "path": "/a\0b.png"}]
+    source = open_source(str(save(tmp_path / "saved", [pa.table({"image": pa.array(rows, kind)})], FEATURES)))
+    assert [one.broken for one in joined(source, "image")] == ["picture_outside", "unreadable_file"]
+
+
+def test_large_images_of_few_bytes_come_a_few_at_a_time(tmp_path: Path) -> None:
+    kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+    file = io.BytesIO()
+    Image.new("RGB", (2500, 2500)).save(file, "png")
+    rows = [{"bytes": file.getvalue(), "path": None}] * 5
+    source = open_source(str(save(tmp_path / "saved", [pa.table({"image": pa.array(rows, kind)})], FEATURES)))
+    chunks = list(source.chunks())
+    assert [(one.start, one.size) for one in chunks] == [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1)]

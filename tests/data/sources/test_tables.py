@@ -196,6 +196,18 @@ def test_a_folder_of_csv_whose_columns_differ(tmp_path: Path) -> None:
     assert source.take([3]) == [{"x": 6, "y": None, "z": 5}]
 
 
+@pytest.mark.parametrize("more", [1, 40])
+def test_a_later_file_of_a_folder_may_have_more_columns(tmp_path: Path, more: int) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
+    (tmp_path / "b.csv").write_text(
+        ",".join(["y", *(f"z{at}" for at in range(more))]) + "\n" + ",".join(["5", *["6"] * more])
+    )
+    source = open_table(tmp_path)
+    last = f"z{more - 1}"
+    assert [source.take([at])[0][last] for at in range(3)] == [None, None, 6]
+    assert (all_of(source, "x"), all_of(source, "y")) == ([1, 3, None], [2, 4, 5])
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -252,7 +264,7 @@ def test_a_column_that_hides_where_rows_come_from_is_one_trouble(tmp_path: Path)
 def test_what_needs_more_memory_than_is_kept_to_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    monkeypatch.setattr(duck, "_MEMORY", 1)
+    monkeypatch.setattr(duck, "_MEMORY", 1 << 20)
     monkeypatch.setattr(duck, "_MEMORY_OF_THREAD", 0)
     texts = [f"{place} is the text of this row" for place in range(20_000)]
     path = write_table(tmp_path / f"t.{ending}", {"text": texts, "n": list(range(20_000))})
@@ -261,3 +273,16 @@ def test_what_needs_more_memory_than_is_kept_to_has_it(
     source = open_table(path)
     assert all_of(source, "text") == texts
     assert source.skipped.total == (ending != "parquet")
+
+
+def test_a_parquet_file_of_damaged_pages_is_stepped_over(tmp_path: Path) -> None:
+    for place in range(3):
+        write_table(tmp_path / f"part-{place}.parquet", {"x": [1.5] * 500, "name": [f"text {at}" for at in range(500)]})
+    content = bytearray((tmp_path / "part-1.parquet").read_bytes())
+    content[4:2000] = bytes(1996)
+    (tmp_path / "part-1.parquet").write_bytes(content)
+    source = open_table(tmp_path)
+    assert samples_of(source) == [*range(500), *range(1000, 1500)]
+    assert samples_of(source) == [*range(500), *range(1000, 1500)]
+    assert skipped(source) == {"damaged_parquet": ["part-1.parquet"]}
+    assert source.take([700, 1200]) == [{"x": None, "name": None}, {"x": 1.5, "name": "text 200"}]

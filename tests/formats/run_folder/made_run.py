@@ -67,7 +67,15 @@ def made_events(phase: str, step: int) -> list[dict[str, Any]]:
     ]
     if phase == "train":
         events.append(
-            {"event": "step", "step": step, "phase": phase, "optimizer": 0, "lr": [0.1, 0.2], "grad_norm": 2.0}
+            {
+                "event": "step",
+                "step": step,
+                "phase": phase,
+                "optimizer": 0,
+                "lr": [0.1, 0.2],
+                "grad_norm": 2.0,
+                "skipped": False,
+            }
         )
     return [*events, {"event": "end", "step": step, "phase": phase, "t": step * 0.5 + 0.4, "seconds": 0.25}]
 

@@ -78,7 +78,7 @@ def test_files_are_valid_json_whatever_the_numbers_and_names(tmp_path: Path) -> 
     writer = RankWriter(tmp_path)
     writer.write_info(RunInfo("one", argv=("caf\udce9.py",), seeds={"big": 1 << 80}))
     numbers = [math.nan, math.inf, -math.inf, np.float32(0.5), np.int64(3), np.float64("nan")]
-    writer.finish_step(0, "train", [{"event": "batch", "values": numbers}, {"event": "end"}])
+    writer.finish_step(0, "train", [{"event": "numbers", "values": numbers}, {"event": "end"}])
 
     def refuse(word: str) -> float:
         raise AssertionError(f"{word} is not JSON")
@@ -86,8 +86,8 @@ def test_files_are_valid_json_whatever_the_numbers_and_names(tmp_path: Path) -> 
     for line in (tmp_path / "rank-00000/events.jsonl").read_text("utf-8").splitlines():
         json.loads(line, parse_constant=refuse)
     json.loads((tmp_path / "run.json").read_text("utf-8"), parse_constant=refuse)
-    (batch,) = open_run(tmp_path).rank().events(EventName.BATCH)
-    assert batch["values"] == ["nan", "inf", "-inf", 0.5, 3, "nan"]
+    (event,) = open_run(tmp_path).rank().events("numbers")
+    assert event["values"] == ["nan", "inf", "-inf", 0.5, 3, "nan"]
 
 
 def test_events_are_chosen_by_name_phase_and_step(tmp_path: Path) -> None:
@@ -102,12 +102,13 @@ def test_events_are_chosen_by_name_phase_and_step(tmp_path: Path) -> None:
 def test_curves(tmp_path: Path) -> None:
     writer = RankWriter(tmp_path)
     for step in range(3):
+        norm = None if step == 1 else math.inf
         events = [
             {"event": "scale", "value": 1024.0},
             {"event": "loss", "value": math.nan if step == 2 else 1.0, "micro": 0},
             {"event": "loss", "value": 3.0, "micro": 1},
-            {"event": "step", "optimizer": 1, "lr": [9.0], "grad_norm": 9.0},
-            {"event": "step", "optimizer": 0, "lr": [0.1 * step, 5.0], "grad_norm": None if step == 1 else math.inf},
+            {"event": "step", "optimizer": 1, "lr": [9.0], "grad_norm": 9.0, "skipped": False},
+            {"event": "step", "optimizer": 0, "lr": [0.1 * step, 5.0], "grad_norm": norm, "skipped": False},
             {"event": "end", "seconds": 0.5},
         ]
         writer.finish_step(step, "train", events)

@@ -56,9 +56,9 @@ class MirroredByChance:
         return picture[:, ::-1] if np.random.rand() > 0.5 else picture
 
 
-class MirroredFreely:
+class ShiftedFreely:
     def __init__(self) -> None:
         self.random = np.random.default_rng()
 
     def __call__(self, picture):
-        return picture[:, ::-1] if self.random.random() > 0.5 else picture
+        return np.roll(picture, int(self.random.integers(picture.shape[1])), axis=1)

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
@@ -170,7 +171,7 @@ def test_what_is_written_into_a_part_of_a_tensor_is_followed() -> None:
 
 
 def test_memory_that_has_no_numbers_yet_is_nobodys_fault() -> None:
-    tracker = Tracker(adapter_of("torch"), lambda _: None, str, lambda: Updating.NOT)
+    tracker = Tracker(adapter_of("torch"), lambda _: None, str, lambda: Updating.NOT, failed=pytest.fail)
     leftover = torch.full((2,), float("nan"))
     for name in ("empty", "new_empty", "empty_like", "div"):
         tracker(OpCall(name, [], [leftover], None))
@@ -178,7 +179,7 @@ def test_memory_that_has_no_numbers_yet_is_nobodys_fault() -> None:
 
 
 def test_a_mask_where_something_else_has_been_is_wanted_all_the_same() -> None:
-    tracker = Tracker(adapter_of("torch"), lambda _: None, str, lambda: Updating.NOT)
+    tracker = Tracker(adapter_of("torch"), lambda _: None, str, lambda: Updating.NOT, failed=pytest.fail)
     memory = torch.ones(2)
     tracker(OpCall("div", [], [memory], None))
     memory.fill_(-math.inf)

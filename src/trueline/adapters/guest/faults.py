@@ -60,7 +60,7 @@ def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Any]) 
     if isinstance(error, SystemExit):
         kind = doing if doing in _EXITS else "running"
         return SideTrouble(f"side.exits_{kind}", side=side, code=_exit_code(error), place=place)
-    found = next((match for one in _NO_KERNEL if (match := one.search(str(error)))), None)
+    found = next((match for one in _NO_KERNEL if (match := one.search(words(error)))), None)
     if found is not None and doing == "running":
         return SideTrouble("side.no_kernel", side=side, op=found[1], error=text, place=place)
     return SideTrouble(f"side.raised_{doing}", side=side, kind=type(error).__name__, error=text, place=place)
@@ -73,9 +73,17 @@ def _exit_code(error: SystemExit) -> str:
     return f"1, {first_line(error)}"
 
 
+def words(error: BaseException) -> str:
+    """What an error says of itself; its ``__str__`` is the user's code, too, and may raise in its turn."""
+    try:
+        return str(error)
+    except BaseException as raised:  # noqa: BLE001 - the error that it was asked about is the one to tell of
+        return f"({type(raised).__name__} in __str__)"
+
+
 def first_line(error: BaseException) -> str:
     """The first line of an error's text that says something."""
-    lines = (" ".join(line.split()) for line in str(error).splitlines())
+    lines = (" ".join(line.split()) for line in words(error).splitlines())
     silent = os.strerror(errno.ENOMEM) if isinstance(error, MemoryError) else "-"
     return next((line for line in lines if line.strip("-=* ")), silent)[:_LONGEST]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Final, Self
 
 from trueline.adapters.guest.entry import Entry
+from trueline.adapters.guest.patience import patience
 from trueline.adapters.guest.process import Died, Process
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Array, Content, Garbled
@@ -35,7 +37,9 @@ class Guest:
         self.name = name or str(entry)
         self._process = process
         self._python = python
-        self._timeout = timeout
+        self._patience = patience()
+        self._timeout = self._patience.seconds if timeout is None else timeout
+        process.glance = self._glance
         self._building = True
         self._first: Content = {}
         self._broken: Trouble | None = None
@@ -56,8 +60,8 @@ class Guest:
         """Begin to build it; two build at the same time, and what goes wrong shows at the first question.
 
         ``folder`` (by default this one) is the process's own, and the first that it imports from. A ``timeout`` holds
-        for each question. ``args`` and ``kwargs`` (JSON values) are the factory's; ``name`` is what
-        it is called in troubles.
+        for each question (by default what ``patience`` says). ``args`` and ``kwargs`` (JSON values) are the factory's;
+        ``name`` is what it is called in troubles.
         """
         home = (folder or Path.cwd()).absolute()
         try:
@@ -153,6 +157,16 @@ class Guest:
             raise RuntimeError(f"in the process of {self.entry}:\n{content['internal']}")
         return content, arrays
 
+    def _glance(self, asked: float) -> float:
+        """Now and then while an answer is waited for; since when there was no sign of life."""
+        since = max(asked, self.sign_of_life())
+        self._patience.waited(self.name, time.monotonic() - since, self._timeout)
+        return since
+
+    def sign_of_life(self) -> float:
+        """When it was last seen to go on, in the middle of a question; 0 where only answers count."""
+        return 0.0
+
     def _talk(self, what: Any) -> Any:
         """Once a message is half through, for whatever reason, there is no going on with the process."""
         with ExitStack() as undoing:
@@ -167,6 +181,8 @@ class Guest:
                 broken = SideTrouble("side.timeout", side=self.name, seconds=self._timeout)
             except Garbled as error:
                 broken = self.garbled(error)
+            finally:
+                self._patience.done()
             broken.output = self._process.output
             self._broken = broken
             raise broken

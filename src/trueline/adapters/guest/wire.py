@@ -71,7 +71,10 @@ def _room(name: Any, shape: Any) -> Array:
     return np.empty(shape, dtype)
 
 
-def _dtype(name: str) -> np.dtype[Any]:
+def _dtype(name: Any) -> np.dtype[Any]:
+    if not isinstance(name, str) or not name.isidentifier():
+        # Of a text with commas NumPy makes a record, and parses it as Python does.
+        raise ValueError("dtype")
     try:
         # MindSpore, once imported, gives NumPy another type of the name bfloat16.
         found = np.dtype(name) if name != "bfloat16" else None

@@ -35,31 +35,32 @@ _CELLS: Final = {"SoftmaxCrossEntropyWithLogits": "cross_entropy", "MSELoss": "m
 
 def watch(telling: Telling, patches: Patches) -> None:
     """Put all of them in place."""
-    wrapped: dict[str, tuple[Any, Any]] = {}
+    replaced: dict[str, tuple[Any, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {}
     for name in _LOSSES:
-        original = getattr(ops, name, None)
-        if original is not None:
-            wrapped[name] = original, _losing(telling, name, original)
+        told = inspect.signature(getattr(ops, name)) if hasattr(ops, name) else None
+        if told is not None:
+            replaced[name] = (
+                getattr(ops, name),
+                lambda original, name=name, told=told: _losing(telling, name, told, original),  # type: ignore[misc]
+            )
     for name in _DROPOUTS:
-        original = getattr(ops, name, None)
-        if original is not None:
-            wrapped[name] = original, _dropping(telling, original)
-    wrapped["load_param_into_net"] = (
-        serialization.load_param_into_net,
-        _loading(telling, serialization.load_param_into_net),
-    )
+        if hasattr(ops, name):
+            replaced[name] = getattr(ops, name), lambda original: _dropping(telling, original)
+    replaced["load_param_into_net"] = serialization.load_param_into_net, lambda original: _loading(telling, original)
     for module in list(sys.modules.values()):
         held = getattr(module, "__dict__", {})
-        for name, (original, replacement) in wrapped.items():
+        for name, (original, make) in replaced.items():
             if held.get(name) is original:
-                patches.wrap(module, name, lambda _original, replacement=replacement: replacement)  # type: ignore[misc]
+                patches.wrap(module, name, make)
     for kind in vars(lr_scheduler).values():
         if isinstance(kind, type) and "__init__" in vars(kind) and hasattr(kind, "step"):
             patches.wrap(kind, "__init__", lambda original: _scheduling(telling, original))
 
 
-def _losing(telling: Telling, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    parameters = list(inspect.signature(original).parameters.values())
+def _losing(
+    telling: Telling, name: str, signature: inspect.Signature, original: Callable[..., Any]
+) -> Callable[..., Any]:
+    parameters = list(signature.parameters.values())
     defaults = {one.name: one.default for one in parameters[2:] if one.default is not one.empty}
     names = [one.name for one in parameters]
 

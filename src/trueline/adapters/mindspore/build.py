@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from mindspore import context, nn
 
 from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
+from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.autograd import vjp
@@ -25,7 +25,7 @@ from trueline.model.run import Line
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(ms.__file__).parent) + "/"
-_built: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
+_built: ByIdentity[Arguments] = ByIdentity()
 _capturing = False
 
 
@@ -51,7 +51,8 @@ def capture_built() -> None:
         caller = sys._getframe(1)
         # A copy is made without arguments, which would not be the ones it was built with.
         if caller.f_code.co_name != "__newobj__":
-            _built[cell] = keep_all(args, kwargs, user_line(PACKAGE, frame=caller), _is_heavy)
+            with suppress(Exception):
+                _built.set(cell, keep_all(args, kwargs, user_line(PACKAGE, frame=caller), _is_heavy))
         return cell
 
     nn.Cell.__new__ = staticmethod(new)
@@ -59,12 +60,17 @@ def capture_built() -> None:
 
 def built_cells() -> list[Any]:
     """The cells whose building was seen and that are still alive, in order."""
-    return list(_built.keys())
+    return list(_built)
 
 
 def last_optimizer() -> Any:
     """The optimizer built last that is still alive."""
-    return next((cell for cell in reversed(built_cells()) if isinstance(cell, OPTIMIZERS)), None)
+    return next(reversed(optimizers()), None)
+
+
+def optimizers() -> list[Any]:
+    """Those whose building was seen and that are still alive, in order."""
+    return [cell for cell in _built if isinstance(cell, OPTIMIZERS)]
 
 
 def built(module: Any) -> Built | None:

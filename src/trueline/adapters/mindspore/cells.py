@@ -14,7 +14,9 @@ from trueline.adapters.mindspore import besides, values
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name, optimizer_in, unwrap
 from trueline.adapters.patching import Patches, outermost
+from trueline.adapters.seam import FRAMES
 from trueline.adapters.tree import leaves
+from trueline.model.recursion import ROOM
 
 _PLAIN, _OPTIMIZER, _OUTSIDE = range(3)
 _OUTSIDERS = ("_ClipByGlobalNorm", "_IteratorLearningRate", "_ConvertToCell")
@@ -51,7 +53,14 @@ def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]
     roles: dict[type, int] = {}
 
     def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
-        if not telling.speaks():
+        ROOM.enter(FRAMES)
+        try:
+            return told(cell, *args, **kwargs)
+        finally:
+            ROOM.leave(FRAMES)
+
+    def told(cell: Any, *args: Any, **kwargs: Any) -> Any:
+        if not telling.speaks() and not (isinstance(cell, OPTIMIZERS) and telling.trains()):
             return original(cell, *args, **kwargs)
         role = roles.get(type(cell))
         if role is None:

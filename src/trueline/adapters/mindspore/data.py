@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore.dataset.engine import datasets, iterators
 from mindspore.train import dataset_helper
 
+from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
 from trueline.adapters.mindspore import workers
 from trueline.adapters.mindspore.telling import Telling
@@ -36,16 +36,16 @@ class _Sources:
 
     def __init__(self, pass_on: Callable[[], None]) -> None:
         self.pass_on = pass_on
-        self.loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-        self.under_way: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.loaders: ByIdentity[Reference] = ByIdentity()
+        self.under_way: ByIdentity[bool] = ByIdentity()
         self.indexes = Indexes()
 
     def loader_of(self, iterator: Any) -> Any:
         dataset = getattr(iterator, "_Iterator__ori_dataset", None)
         if dataset is not None:
             return dataset
-        reference = self.loaders.get(iterator)
-        found = reference() if reference is not None else None
+        known = self.loaders.get(iterator)
+        found = known() if known is not None else None
         return found if found is not None else iterator
 
 
@@ -57,7 +57,7 @@ def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
         loader = sources.loader_of(iterator)
         # One iterator serves many epochs: an iteration begins with the first fetch, or the first after an end.
         if iterator not in sources.under_way:
-            sources.under_way.add(iterator)
+            sources.under_way.set(iterator, True)
             telling.observer.loader_began(loader, facts(loader))
         telling.observer.fetch_began(loader)
         handed = telling.observer.instead(loader)
@@ -69,7 +69,7 @@ def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
             with telling.silence():
                 batch = original(iterator)
         except StopIteration:
-            sources.under_way.discard(iterator)
+            sources.under_way.pop(iterator)
             sources.indexes.forget(iterator)
             sources.pass_on()
             telling.observer.loader_ended(loader)
@@ -86,7 +86,7 @@ def _begin(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
     def begin(loader: Any) -> Any:
         iterator = original(loader)
         if telling.speaks():
-            sources.loaders[iterator] = weakref.ref(loader)
+            sources.loaders.set(iterator, reference(loader))
         return iterator
 
     return begin
@@ -153,7 +153,7 @@ def _facts_of_loader(loader: Any) -> dict[str, Any]:
 def _len(sized: Any) -> int | None:
     try:
         return len(sized)
-    except (TypeError, NotImplementedError):
+    except Exception:  # noqa: BLE001 - a user's class may refuse as it likes
         return None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindspore import nn
 from mindspore.ops.composite import base
 
 from trueline.adapters.mindspore import values
@@ -25,10 +26,11 @@ def _forward(telling: Telling, original: Callable[..., Any]) -> Callable[..., An
 
     def forward(fn: Any, sens_param: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal inside
-        if inside or not telling.speaks():
+        if not telling.trains() or inside:
             return original(fn, sens_param, *args, **kwargs)
         if not telling.trainers:
             telling.settle()
+            telling.observer.forward_began([one for one in _weights_in(fn, args) if values.is_tensor(one)])
         inside = True
         try:
             result = original(fn, sens_param, *args, **kwargs)
@@ -45,22 +47,44 @@ def _forward(telling: Telling, original: Callable[..., Any]) -> Callable[..., An
 def _backward(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
     inside = False
 
-    def backward(*args: Any, **kwargs: Any) -> Any:
+    def backward(fn: Any, grad_op: Any, weights: Any, grad_position: Any, has_aux: Any, *run_args: Any) -> Any:
         nonlocal inside
         if inside or not telling.speaks():
-            return original(*args, **kwargs)
+            return original(fn, grad_op, weights, grad_position, has_aux, *run_args)
         telling.observer.backward_began()
         inside = True
+        gradients: list[Any] = []
         try:
-            result = original(*args, **kwargs)
-            telling.observer.aside("pulled", gradients=[one for _, one in leaves(result, values.is_tensor)])
+            result = original(fn, grad_op, weights, grad_position, has_aux, *run_args)
+            gradients = [one for _, one in leaves(result, values.is_tensor)]
+            telling.observer.aside("pulled", gradients=gradients)
             return result
         finally:
             inside = False
             if telling.speaks():
                 telling.observer.backward_ended()
+                tell_parameters(telling, weights, gradients, grad_position, _weights_in(fn, run_args))
 
     return backward
+
+
+def _weights_in(function: Any, arguments: Sequence[Any]) -> Sequence[Any]:
+    """What may be weights among a function's arguments: a network has its own."""
+    return () if isinstance(function, nn.Cell) else arguments
+
+
+def tell_parameters(
+    telling: Telling, weights: Any, gradients: Sequence[Any], positions: Any = (), arguments: Sequence[Any] = ()
+) -> None:
+    """The weights, or the inputs in these positions, with the gradients that were taken at them."""
+    if not telling.observer.wants_parameters:
+        return
+    held = [one for _, one in leaves(weights, values.is_tensor)] if weights is not None else []
+    places = (positions,) if isinstance(positions, int) else tuple(positions or ())
+    taken = [arguments[place] for place in places if place < len(arguments) and len(held) < len(gradients)]
+    parameters = [*(one for one in taken if values.is_tensor(one)), *held]
+    known = gradients if len(gradients) == len(parameters) else [None] * len(parameters)
+    telling.observer.pulled(list(zip(parameters, known, strict=True)))
 
 
 def tell_loss(telling: Telling, output: Any, source: str) -> None:

@@ -6,32 +6,40 @@ from collections.abc import Callable
 from typing import Any
 
 import mindspore as ms
+from mindspore import nn
 
+from trueline.adapters import children
 from trueline.adapters.mindspore import besides, build, cells, data, gradients, jit, scaling
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.protocol import Installed
+from trueline.adapters.unseen import leave_out_of_warnings
+from trueline.model.recursion import ROOM
 
 
 class _Hooks:
     def __init__(self, observer: Observer) -> None:
         self.telling = Telling(observer)
-        self.patches = Patches()
+        self.patches = Patches(observer.turn_off)
 
     def remove(self) -> None:
         if self.telling.speaks():
             self.telling.settle()
         self.telling.switch.on = False
         self.patches.remove()
+        ROOM.end()
 
 
 def install(observer: Observer) -> Installed:
     """Tell the observer of everything that happens from now on, on this thread."""
     hooks = _Hooks(observer)
+    leave_out_of_warnings()
     build.capture_built()
     for room in (cells, gradients, scaling, jit, data, besides):
         room.watch(hooks.telling, hooks.patches)
+    children.watch(observer, hooks.patches, nn.Cell)
+    ROOM.begin()
     return hooks
 
 

@@ -10,7 +10,7 @@ from mindspore import amp
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.engine import api
-from trueline.adapters.mindspore.gradients import tell_loss
+from trueline.adapters.mindspore.gradients import tell_loss, tell_parameters
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.patching import Patches
@@ -67,7 +67,9 @@ def _differentiate(
 ) -> Any:
     """``value_and_grad`` in graph mode: forward and backward in one graph."""
     telling.settle()
-    function = _closure(executor.fn).get("fn")
+    inside = _closure(executor.fn)
+    function = inside.get("fn")
+    telling.observer.forward_began([one for one in args if values.is_tensor(one)])
     name = getattr(function, "__qualname__", type(function).__name__)
     telling.notice("mindspore.graph_mode", name, module=name)
     with telling.silence():
@@ -78,6 +80,7 @@ def _differentiate(
         tell_loss(telling, output[0], "value_and_grad")
     telling.observer.backward_began()
     telling.observer.backward_ended()
+    tell_parameters(telling, inside.get("weights"), (), inside.get("grad_position"), args)
     return output
 
 

@@ -7,7 +7,6 @@ primitive with the same seeds that is called as often on the same shapes goes on
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -15,11 +14,12 @@ import mindspore as ms
 import numpy as np
 from mindspore import context, nn, ops
 
+from trueline.adapters.identity import ByIdentity
 from trueline.adapters.mindspore import state, values
 
 # These have no seeds at all.
 _UNSEEDED: Final = ("Dropout1d", "Dropout2d", "Dropout3d")
-_draws: weakref.WeakKeyDictionary[Any, dict[tuple[tuple[int, ...], str], int]] = weakref.WeakKeyDictionary()
+_draws: ByIdentity[dict[tuple[tuple[int, ...], str], int]] = ByIdentity()
 _counting = False
 
 
@@ -35,7 +35,9 @@ def _counted(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def construct(cell: Any, x: Any) -> Any:
         if _draws_numbers(cell):
-            counts = _draws.setdefault(cell, {})
+            counts = _draws.get(cell)
+            if counts is None:
+                _draws.set(cell, counts := {})
             drawn = (values.shape(x), values.dtype(x))
             counts[drawn] = counts.get(drawn, 0) + 1
         return original(cell, x)
@@ -61,7 +63,7 @@ def capture(root: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def _described(cell: Any) -> dict[str, Any]:
-    counts = [[list(shape), dtype, count] for (shape, dtype), count in _draws.get(cell, {}).items()]
+    counts = [[list(shape), dtype, count] for (shape, dtype), count in (_draws.get(cell) or {}).items()]
     return {"seeds": [int(cell.dropout.Seed0), int(cell.dropout.Seed1)], "draws": counts}
 
 
@@ -79,9 +81,10 @@ def restore(root: Any, kept: Mapping[str, Any]) -> None:
         cell = cells[path]
         seed0, seed1 = one["seeds"]
         cell.dropout = ops.Dropout(cell.dropout.keep_prob, seed0, seed1)
-        _draws[cell] = {(tuple(shape), dtype): count for shape, dtype, count in one["draws"]}
+        draws = {(tuple(shape), dtype): count for shape, dtype, count in one["draws"]}
+        _draws.set(cell, draws)
         with values.without_gradient():
-            for nothing, count in _inputs(_draws[cell]):
+            for nothing, count in _inputs(draws):
                 for _ in range(count):
                     cell.dropout(nothing)
 

@@ -67,7 +67,6 @@ def _replace(telling: Telling, patches: Patches, original: Callable[..., Any], b
     def speaks() -> bool:
         return telling.speaks() and not telling.depth
 
-    wrapped = outermost(original, speaks, before=before)
     for module in list(sys.modules.values()):
         if getattr(module, "__dict__", {}).get(original.__name__) is original:
-            patches.wrap(module, original.__name__, lambda _original: wrapped)
+            patches.wrap(module, original.__name__, lambda original: outermost(original, speaks, before=before))

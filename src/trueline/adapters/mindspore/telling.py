@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 import mindspore as ms
 from mindspore import context
 
+from trueline.adapters.identity import Reference, reference
 from trueline.adapters.mindspore import build
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Switch
+from trueline.adapters.training_thread import TrainingThread
 
 
 class Telling:
@@ -31,12 +32,17 @@ class Telling:
         self.losing = False
         self._noticed: set[tuple[str, str]] = set()
         self.undecided = False
-        self._thread = threading.get_ident()
-        self._optimizer: weakref.ref[Any] | None = None
+        # Until somebody trains: what a pipeline computes in threads of its own is no training.
+        self._thread = TrainingThread(lambda: observer.notice("record.other_thread"), get_ident())
+        self._optimizer: Reference | None = None
 
     def speaks(self) -> bool:
         """Not after removal, not in a data worker, not in another thread, and not while we look at values ourselves."""
-        return self.switch.on and not self.muted and threading.get_ident() == self._thread
+        return self.switch.on and not self.muted and self._thread.is_told()
+
+    def trains(self) -> bool:
+        """The same, where gradients are computed or weights updated: a thread that does so may be the one told of."""
+        return self.switch.trains() and not self.muted and self._thread.trains()
 
     @contextmanager
     def silence(self) -> Iterator[None]:
@@ -65,7 +71,7 @@ class Telling:
 
     @optimizer.setter
     def optimizer(self, optimizer: Any) -> None:
-        self._optimizer = weakref.ref(optimizer)
+        self._optimizer = reference(optimizer)
         self.unstepped = self.undecided = False
 
     def settle(self) -> None:

@@ -13,10 +13,13 @@ import ml_dtypes
 import numpy as np
 from mindspore import nn
 
+from trueline.adapters.identity import walk
 from trueline.adapters.mindspore.engine import pynative
 from trueline.adapters.mindspore.optimizers import groups
 from trueline.adapters.mindspore.wrappers import unwrap
-from trueline.adapters.nouns import Array, Tensor
+from trueline.adapters.nouns import Array, Tensor, check_expanded
+from trueline.adapters.plain import is_plain
+from trueline.model.describing import described
 
 __all__ = [
     "assign",
@@ -25,6 +28,7 @@ __all__ = [
     "from_numpy",
     "gradient",
     "groups",
+    "has_weights",
     "identity",
     "is_module",
     "is_tensor",
@@ -43,7 +47,8 @@ __all__ = [
     "version",
 ]
 
-_PLAIN = (bool, int, float, str, type(None))
+# Never too large to be read, whatever the type.
+_SMALL = 1 << 20
 _STATISTICS = frozenset(("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked"))
 
 
@@ -59,6 +64,8 @@ def is_module(value: Any) -> bool:
 
 def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
     """The tensor's values; without ``copy`` later steps may write into the same memory."""
+    if tensor.size > _SMALL:
+        check_expanded(tensor.shape, tensor.stride(), tensor.itemsize)
     array: Array = tensor.asnumpy()
     if array.dtype.name == "bfloat16":
         # MindSpore brings a NumPy type of its own for these bytes.
@@ -190,7 +197,8 @@ def _owned(root: Any, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str
     for source in (root._params, root._buffers):
         for leaf, found in source.items():
             if found is not None:
-                yield prefix + leaf, leaf, found
+                name = described(str, leaf)
+                yield prefix + name, name, found
     for holder, listed in getattr(root, "_params_list", {}).items():
         for place, found in enumerate(listed):
             yield f"{prefix}{holder}.{place}", holder, found
@@ -212,13 +220,12 @@ def tensors(root: Any) -> Iterator[Tensor]:
 
 def modules(root: Any) -> Iterator[tuple[str, Any]]:
     """All cells below and with root, each once."""
-    yield from root.cells_and_names()
+    return walk(root, lambda cell: cell._cells)
 
 
-def _plain(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return len(value) <= 32 and all(_plain(one) for one in value)
-    return isinstance(value, _PLAIN)
+def has_weights(module: Any) -> bool:
+    """Whether parameters are registered in a cell."""
+    return any(not one.buffer for one in tensors(module))
 
 
 @cache
@@ -231,7 +238,7 @@ def attributes(module: Any) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in vars(module).items()
-        if not name.startswith("_") and name not in _of_every_cell() and _plain(value)
+        if type(name) is str and not name.startswith("_") and name not in _of_every_cell() and is_plain(value)
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
-import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
+from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Array, Built, Passed
 from trueline.adapters.torch import values
@@ -23,9 +24,9 @@ from trueline.model.run import Line
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(torch.__file__).parent) + "/"
-_asked: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
-_built: weakref.WeakKeyDictionary[Any, Arguments] = weakref.WeakKeyDictionary()
-_lines: weakref.WeakKeyDictionary[Any, Line] = weakref.WeakKeyDictionary()
+_asked: ByIdentity[Arguments] = ByIdentity()
+_built: ByIdentity[Arguments] = ByIdentity()
+_lines: ByIdentity[Line] = ByIdentity()
 _capturing = False
 
 
@@ -48,7 +49,8 @@ def capture_built() -> None:
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
         following = super(nn.Module, cls).__new__
         module = following(cls) if following is object.__new__ else following(cls, *args, **kwargs)
-        _asked[module] = keep_all(args, kwargs, user_line(PACKAGE, frame=sys._getframe(1)), _is_heavy)
+        with contextlib.suppress(Exception):
+            _asked.set(module, keep_all(args, kwargs, user_line(PACKAGE, frame=sys._getframe(1)), _is_heavy))
         return module
 
     initialise = nn.Module.__init__
@@ -56,17 +58,20 @@ def capture_built() -> None:
     # Copies and unpickled modules are made by __new__ alone, without arguments: only __init__ shows a real one.
     @functools.wraps(initialise)
     def init(module: Any, *args: Any, **kwargs: Any) -> None:
-        if module in _asked:
-            _built[module] = _asked.pop(module)
+        with contextlib.suppress(Exception):
+            asked = _asked.pop(module)
+            if asked is not None:
+                _built.set(module, asked)
         initialise(module, *args, **kwargs)
 
     make_optimizer = torch.optim.Optimizer.__init__
 
     @functools.wraps(make_optimizer)
     def init_optimizer(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-        line = user_line(PACKAGE, frame=sys._getframe(1))
-        if line is not None:
-            _lines[optimizer] = line
+        with contextlib.suppress(Exception):
+            line = user_line(PACKAGE, frame=sys._getframe(1))
+            if line is not None:
+                _lines.set(optimizer, line)
         make_optimizer(optimizer, *args, **kwargs)
 
     torch.optim.Optimizer.__init__ = init_optimizer
@@ -84,6 +89,11 @@ def built(module: Any) -> Built | None:
 def line_of(optimizer: Any) -> Line | None:
     """The user's line that built an optimizer, where it was seen."""
     return _lines.get(optimizer)
+
+
+def optimizers() -> list[Any]:
+    """Those whose building was seen and that are still alive."""
+    return list(_lines)
 
 
 def rebuild(module: Any, **changes: Any) -> Any:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 from torch.utils import data as torch_data
 from torch.utils.data import dataloader
 
+from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.torch import workers
+from trueline.adapters.training_thread import TrainingThread
 
 _SHUFFLES = {
     "SequentialSampler": False,
@@ -22,17 +25,17 @@ _SHUFFLES = {
 }
 
 
-def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
+def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
     """Tell of every iteration over a DataLoader and of every batch."""
-    loaders: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+    loaders: ByIdentity[Reference] = ByIdentity()
     indexes = Indexes()
     pass_on = workers.watch(observer, switch, patches)
 
     def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
         def begin(loader: Any) -> Any:
             iterator = original(loader)
-            if switch.on and isinstance(iterator, dataloader._BaseDataLoaderIter):
-                loaders[iterator] = loader
+            if switch.on and thread.may_fetch() and isinstance(iterator, dataloader._BaseDataLoaderIter):
+                loaders.set(iterator, _holding(loader))
                 observer.loader_began(loader, facts(loader))
             return iterator
 
@@ -40,9 +43,10 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
 
     def make_next(original: Callable[..., Any]) -> Callable[..., Any]:
         def fetch(iterator: Any) -> Any:
-            if not switch.on:
+            if not switch.on or not thread.may_fetch():
                 return original(iterator)
-            loader = loaders.get(iterator)
+            known = loaders.get(iterator)
+            loader = known() if known is not None else None
             observer.fetch_began(loader)
             handed = observer.instead(loader)
             if handed is not None and not handed.ended:
@@ -50,7 +54,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
             try:
                 if handed is not None:
                     raise StopIteration
-                batch = original(iterator)
+                with _fetching(switch):
+                    batch = original(iterator)
             except StopIteration:
                 indexes.forget(iterator)
                 pass_on()
@@ -85,6 +90,24 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
     patches.wrap(dataloader._BaseDataLoaderIter, "_reset", make_reset)
 
 
+@contextmanager
+def _fetching(switch: Switch) -> Iterator[None]:
+    """What is called in this block makes data: transforms, a network that only prepares samples."""
+    thread = get_ident()
+    nested = thread in switch.fetching
+    switch.fetching.add(thread)
+    try:
+        yield
+    finally:
+        if not nested:
+            switch.fetching.discard(thread)
+
+
+def _holding(loader: Any) -> Reference:
+    """A loader that the script does not hold lives as long as its iterator, unless it holds that iterator itself."""
+    return reference(loader) if getattr(loader, "persistent_workers", False) is True else lambda: loader
+
+
 def facts(loader: Any) -> dict[str, Any]:
     """What is worth knowing of a loader; an iterable dataset is not asked for its length, which would change it."""
     iterable = isinstance(loader.dataset, torch_data.IterableDataset)
@@ -113,5 +136,5 @@ def _sampler(loader: Any) -> str:
 def _length(sized: Any) -> int | None:
     try:
         return len(sized)
-    except (TypeError, NotImplementedError):
+    except Exception:  # noqa: BLE001 - a user's class may refuse as it likes
         return None

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.torch import build, calls, data, training
+from trueline.adapters.training_thread import TrainingThread
+from trueline.adapters.unseen import leave_out_of_warnings
+from trueline.model.recursion import ROOM
 
 
 def install(observer: Observer) -> Installed:
     """Tell the observer of everything that happens from now on."""
-    hooks = Placed()
+    hooks = Placed(observer.turn_off, torch.compiler.is_compiling)
+    leave_out_of_warnings()
     build.capture_built()
+    thread = TrainingThread(lambda: observer.notice("record.other_thread"))
     for room in (calls, training, data):
-        room.watch(observer, hooks.switch, hooks.patches)
+        room.watch(observer, hooks.switch, hooks.patches, thread)
+    ROOM.begin()
+    hooks.patches.on_remove(ROOM.end)
     return hooks
 
 

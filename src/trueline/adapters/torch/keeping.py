@@ -25,7 +25,8 @@ class Keeper:
         """Keep the state as it is now, instead of what was kept before."""
         self._optimizers = list(optimizers)
         live = list({id(one): one for one in _tensors(networks, optimizers)}.values())
-        with torch.no_grad():
+        # What is made inside a block of inference could not be written again outside of it.
+        with torch.inference_mode(False), torch.no_grad():
             if len(live) == len(self._live) and all(a is b for a, b in zip(live, self._live, strict=True)):
                 for kept, one in zip(self._copies, live, strict=True):
                     kept.copy_(one)
@@ -47,8 +48,8 @@ class Keeper:
 
     def restore(self) -> None:
         """Bring it back in place."""
-        with torch.no_grad():
-            for one, kept in zip(self._live, self._copies, strict=True):
+        for one, kept in zip(self._live, self._copies, strict=True):
+            with values.writing(one):
                 one.copy_(kept)
         known = {(id(optimizer), id(parameter)) for optimizer, parameter, _ in self._plain}
         for optimizer in self._optimizers:

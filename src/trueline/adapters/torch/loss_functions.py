@@ -60,7 +60,6 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
     for name, one in originals.items():
         told = teller(name, one)
         patches.wrap(functional, name, lambda original, told=told: outermost(original, speaks, after=told))  # type: ignore[misc]
-    patches.wrap(torch.jit, "script", lambda original: _with(originals, original))
 
 
 def _plain(node: Any) -> str:
@@ -75,19 +74,3 @@ def _maker(node: Any) -> Any:
             break
         node = node.next_functions[0][0]
     return node
-
-
-def _with(originals: dict[str, Any], original: Callable[..., Any]) -> Callable[..., Any]:
-    """TorchScript compiles a function from its source: it must find the framework's own."""
-
-    def script(*args: Any, **kwargs: Any) -> Any:
-        now = {name: getattr(functional, name) for name in originals}
-        try:
-            for name, one in originals.items():
-                setattr(functional, name, one)
-            return original(*args, **kwargs)
-        finally:
-            for name, one in now.items():
-                setattr(functional, name, one)
-
-    return script

@@ -22,6 +22,7 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
     def __init__(self, callback: Callable[[OpCall], None]) -> None:
         super().__init__()
         self._callback = callback
+        self._newest = torch.autograd._get_sequence_nr() - 1
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -32,7 +33,9 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
         output = func(*args, **(kwargs or {}))
         made_by = torch._C._current_autograd_node()
         # A node is made, and numbered, before its operator comes by here.
-        node = torch.autograd._get_sequence_nr() - 1 if made_by is None else made_by._sequence_nr()
+        newest = torch.autograd._get_sequence_nr() - 1
+        node = newest if made_by is None else made_by._sequence_nr()
+        recorded, self._newest = made_by is None and newest > self._newest, newest
         self._callback(
             OpCall(
                 func.overloadpacket._qualified_op_name.split("::")[-1],
@@ -42,6 +45,7 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
                 backward=made_by is not None,
                 settings=_settings(func, args, kwargs or {}),
                 node=node,
+                recorded=recorded,
             )
         )
         return output

@@ -35,7 +35,8 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
     def make_backward(original: Callable[..., Any]) -> Callable[..., Any]:
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             if taken and speaks():
-                for loss in (tensors,) if values.is_tensor(tensors) else tuple(tensors):
+                tensors = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
+                for loss in filter(values.is_tensor, tensors):
                     for nodes, scaled in taken:
                         uses = _uses(loss.grad_fn, set(nodes))
                         if uses:

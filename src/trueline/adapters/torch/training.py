@@ -12,32 +12,42 @@ from torch import nn
 from torch.optim import Optimizer, lr_scheduler
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from trueline.adapters.observer import Observer
+from trueline.adapters import children
+from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.torch import besides, loss_functions, penalties, values
+from trueline.adapters.torch import besides, differentiation, loss_functions, penalties, values
+from trueline.adapters.training_thread import TrainingThread
 
 _NODES_TO_SCALE = 16
 
 
-def watch(observer: Observer, switch: Switch, patches: Patches) -> None:
+def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
     """Put all of them in place."""
 
     def speaks() -> bool:
-        return switch.on and not torch.compiler.is_compiling()
+        told = switch.on and not torch.compiler.is_compiling() and thread.is_told()
+        # A tensor that stands for many has no numbers that could be read.
+        return told and not differentiation.is_batched()
+
+    def trains() -> bool:
+        return switch.trains() and not torch.compiler.is_compiling() and thread.trains()
 
     scaled = _Scaled()
-    _watch_backward(observer, speaks, patches, scaled)
+    _watch_backward(observer, trains, patches, scaled)
     _watch_scaler(observer, speaks, patches, scaled)
-    _watch_optimizers(observer, speaks, patches)
+    _watch_optimizers(observer, speaks, trains, patches)
     _watch_clipping(observer, speaks, patches)
+    differentiation.watch(observer, trains, patches)
     loss_functions.watch(observer, speaks, patches)
     besides.watch(observer, speaks, patches)
+    children.watch(observer, patches, nn.Module)
     penalties.watch(observer, speaks, patches, scaled.is_scaled)
-    patches.wrap(
-        sys.modules["torch.multiprocessing.spawn"],
-        "start_processes",
-        lambda original: outermost(original, speaks, before=lambda *_, **__: observer.notice("torch.spawned")),
-    )
+    for owner in (sys.modules["torch.multiprocessing.spawn"], torch.multiprocessing):
+        patches.wrap(
+            owner,
+            "start_processes",
+            lambda original: outermost(original, speaks, before=lambda *_, **__: observer.notice(children.NOTICE)),
+        )
     patches.wrap(
         nn.Module,
         "train",
@@ -91,20 +101,25 @@ def _nearest(node: Any) -> list[Any]:
     return found
 
 
-def _watch_backward(observer: Observer, speaks: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
+def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            if not speaks():
+            if not trains():
                 return original(tensors, *args, **kwargs)
-            for loss in (tensors,) if values.is_tensor(tensors) else tuple(tensors):
+            # An iterator can be gone through once: what was looked at is what is handed on.
+            losses = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
+            for loss in losses:
                 if values.is_tensor(loss):
                     observer.loss(scaled.unscaled(loss), "backward")
             scaled.forget()
+            reached = differentiation.reached_by(losses) if observer.wants_parameters else []
             observer.backward_began()
             try:
-                return original(tensors, *args, **kwargs)
+                return original(losses, *args, **kwargs)
             finally:
                 observer.backward_ended()
+                if reached:
+                    observer.pulled([(one, one.grad) for one in reached])
 
         return backward
 
@@ -147,7 +162,9 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
     patches.wrap(GradScaler, "step", make_step)
 
 
-def _watch_optimizers(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def _watch_optimizers(
+    observer: Observer, speaks: Callable[[], bool], trains: Callable[[], bool], patches: Patches
+) -> None:
     def tell_beginning(optimizer: Any) -> None:
         pairs = [
             (parameter, parameter.grad)
@@ -159,17 +176,22 @@ def _watch_optimizers(observer: Observer, speaks: Callable[[], bool], patches: P
 
     # With a closure, forward and backward happen inside the step: only after it are the gradients its own.
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not speaks():
+        if torch.compiler.is_compiling():
             return
-        observer.step_due(optimizer)
-        if not _has_closure(args, kwargs):
-            tell_beginning(optimizer)
+        with harmless(observer):
+            if trains():
+                observer.step_due(optimizer)
+                if not _has_closure(args, kwargs):
+                    tell_beginning(optimizer)
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if speaks():
-            if _has_closure(args, kwargs):
-                tell_beginning(optimizer)
-            observer.step_ended(optimizer, False)
+        if torch.compiler.is_compiling():
+            return
+        with harmless(observer):
+            if speaks():
+                if _has_closure(args, kwargs):
+                    tell_beginning(optimizer)
+                observer.step_ended(optimizer, False)
 
     patches.on_remove(register_optimizer_step_pre_hook(before).remove)
     patches.on_remove(register_optimizer_step_post_hook(after).remove)
@@ -207,7 +229,5 @@ def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Pat
         observer.clipped("value", float(clip_value), None)
 
     for name, after in (("clip_grad_norm_", by_norm), ("clip_grad_value_", by_value)):
-        original = getattr(nn.utils, name)
-        wrapped = outermost(original, speaks, after=after)
         for owner in (nn.utils, nn.utils.clip_grad):
-            patches.wrap(owner, name, lambda _original, wrapped=wrapped: wrapped)  # type: ignore[misc]
+            patches.wrap(owner, name, lambda original, after=after: outermost(original, speaks, after=after))  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import ml_dtypes
@@ -10,9 +11,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from trueline.adapters.nouns import Array, Group, Tensor, Unreadable
+from trueline.adapters.identity import walk
+from trueline.adapters.nouns import Array, Group, Tensor, Unreadable, check_expanded
+from trueline.adapters.plain import held, is_plain
+from trueline.model.describing import described
 
-_PLAIN = (bool, int, float, str, type(None))
 _WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
 _BYTES_OF = {torch.bfloat16: (torch.int16, ml_dtypes.bfloat16)}
 for _name, _dtype in (("float8_e4m3fn", ml_dtypes.float8_e4m3fn), ("float8_e5m2", ml_dtypes.float8_e5m2)):
@@ -50,6 +53,7 @@ def _values(tensor: Any, copy: bool) -> Array:
         found = found.to_dense()
     if found.is_quantized:
         found = found.dequantize()
+    check_expanded(found.shape, found.stride(), found.element_size())
     found = found.resolve_conj().resolve_neg()
     moved = found if found.device.type == "cpu" else found.cpu()
     as_bytes = _BYTES_OF.get(moved.dtype)
@@ -78,8 +82,15 @@ def from_numpy(array: Array, *, like: Any = None) -> Any:
 
 def assign(tensor: Any, array: Array) -> None:
     """Overwrite a tensor in place."""
-    with torch.no_grad():
+    with writing(tensor):
         local(tensor).copy_(from_numpy(array))
+
+
+@contextmanager
+def writing(tensor: Any) -> Iterator[None]:
+    """In this block a tensor can be overwritten without a gradient; one made in inference only in inference."""
+    with torch.inference_mode(tensor.is_inference()), torch.no_grad():
+        yield
 
 
 def read(scalar: Any) -> float:
@@ -92,7 +103,7 @@ def keep(scalar: Any) -> Any:
     if not is_tensor(scalar):
         return float(scalar)
     found = local(scalar)
-    return found.clone() if found.numel() == 1 else found.double().mean()
+    return found.clone() if found.numel() == 1 else found.mean(dtype=torch.float64)
 
 
 def norm(tensors: Sequence[Any]) -> Any:
@@ -101,8 +112,10 @@ def norm(tensors: Sequence[Any]) -> Any:
     if not dense:
         return 0.0
     norms = torch._foreach_norm(dense)
-    home = norms[0].device
-    return torch.linalg.vector_norm(torch.stack([one.to(home, torch.float64) for one in norms]))
+    if len({(one.device, one.dtype) for one in norms}) > 1:
+        home = norms[0].device
+        norms = [one.to(home, torch.float64) for one in norms]
+    return torch.linalg.vector_norm(torch.stack(norms).to(torch.float64))
 
 
 def total(tensors: Sequence[Any]) -> Any:
@@ -148,27 +161,51 @@ def nodes_before(node: Any) -> list[Any]:
 
 def tensors(root: Any) -> Iterator[Tensor]:
     """Parameters, then buffers, by path; a shared one comes under each of its names."""
-    for name, found in root.named_parameters(remove_duplicate=False):
+    try:
+        # Wrappers strip their own part of the names in these.
+        parameters = list(root.named_parameters(remove_duplicate=False))
+        buffers = list(root.named_buffers(remove_duplicate=False))
+    except Exception:  # noqa: BLE001 - they ask modules for their hash, and a user's class may have its own
+        parameters, buffers = list(_owned(root, "_parameters")), list(_owned(root, "_buffers"))
+    for name, found in parameters:
         yield Tensor(name, found, bool(found.requires_grad))
-    for name, found in root.named_buffers(remove_duplicate=False):
+    for name, found in buffers:
         yield Tensor(name, found, False, buffer=True)
+
+
+def _owned(root: Any, kind: str) -> Iterator[tuple[str, Any]]:
+    for path, module in modules(root):
+        for leaf, found in getattr(module, kind).items():
+            if found is not None:
+                name = described(str, leaf)
+                yield f"{path}.{name}" if path else name, found
 
 
 def modules(root: Any) -> Iterator[tuple[str, Any]]:
     """All modules below and with root, each once."""
-    yield from root.named_modules()
+    return walk(root, lambda module: module._modules)
+
+
+def has_weights(module: Any) -> bool:
+    """Whether parameters are registered in a module; scripted and quantized ones may hold weights in other forms."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return True
+    return any(any(map(_is_there, one._parameters.values())) or _is_quantized(one) for _, one in modules(module))
+
+
+def _is_there(parameter: Any) -> bool:
+    return parameter is not None
+
+
+def _is_quantized(module: Any) -> bool:
+    return held(module, "_packed_params") is not None
 
 
 def unwrap(module: Any) -> Any:
     """The network inside a wrapper, else the module itself."""
-    inner = getattr(module, _WRAPPERS.get(type(module).__name__, ""), None)
+    name = _WRAPPERS.get(type(module).__name__)
+    inner = None if name is None else held(module, name)
     return unwrap(inner) if isinstance(inner, nn.Module) else module
-
-
-def _plain(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return len(value) <= 32 and all(_plain(one) for one in value)
-    return isinstance(value, _PLAIN)
 
 
 def attributes(module: Any) -> dict[str, Any]:
@@ -176,9 +213,9 @@ def attributes(module: Any) -> dict[str, Any]:
     found = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in vars(module).items()
-        if not name.startswith("_") and name != "training" and _plain(value)
+        if type(name) is str and not name.startswith("_") and name != "training" and is_plain(value)
     }
-    if isinstance(module, nn.Module) and getattr(module, "bias", 0) is None:
+    if isinstance(module, nn.Module) and held(module, "bias", 0) is None:
         found["bias"] = False
     return found
 
@@ -195,7 +232,7 @@ def groups(optimizer: Any) -> list[Group]:
             {
                 name: float(value) if is_tensor(value) and value.numel() == 1 else value
                 for name, value in group.items()
-                if name != "params" and (_plain(value) or (is_tensor(value) and value.numel() == 1))
+                if name != "params" and (is_plain(value) or (is_tensor(value) and value.numel() == 1))
             },
             list(group["params"]),
         )

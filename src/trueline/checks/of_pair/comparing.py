@@ -56,6 +56,7 @@ from trueline.script.values import (
     Value,
     ancestry,
 )
+from trueline.script.walking import walk
 
 _MOST: Final = 400
 # What is not known because every process has its own.
@@ -209,15 +210,16 @@ class Comparing(Likeness):
         thing = thing_of(mine, owner[0])
         self._keep(Difference(kind, thing, thing_of(bench, owner[1]), owner, "object"))
 
-    def _allow(self, mine: Value, bench: Value, depth: int = 0) -> None:
+    @walk(None)
+    def _allow(self, mine: Value, bench: Value) -> None:
         """What is inside of two networks is shared or not as they are."""
         self._counted.add((id(mine), id(bench)))
-        if isinstance(mine, Instance) and isinstance(bench, Instance) and depth < 12:
+        if isinstance(mine, Instance) and isinstance(bench, Instance):
             for one, other in zip(mine.attributes.values(), bench.attributes.values(), strict=False):
-                self._allow(one, other, depth + 1)
-        elif isinstance(mine, Made | Seq | Table) and isinstance(bench, Made | Seq | Table) and depth < 12:
+                self._allow(one, other)
+        elif isinstance(mine, Made | Seq | Table) and isinstance(bench, Made | Seq | Table):
             for one, other in zip(mine.parts(), bench.parts(), strict=False):
-                self._allow(one, other, depth + 1)
+                self._allow(one, other)
 
     # Functions
 
@@ -326,6 +328,7 @@ class Comparing(Likeness):
             return True
         return False
 
+    @walk(None)
     def _inside(self, outer: Value, inner: Value, *, of_bench: bool, most: int = 6) -> list[Value] | None:
         """The operations that lead from one value to the other, outermost first; None where none do."""
         if most == 0 or isinstance(inner, Const | Symbol):

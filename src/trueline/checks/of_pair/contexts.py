@@ -12,6 +12,7 @@ from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import CALL, LOOP, UNCALLED, WITH, Event, Scope, iterated
 from trueline.script.values import Class, Function, Instance, Item, Made, Seq, Table, Value, ancestry, options
+from trueline.script.walking import walk_each
 
 _FAR: Final = 3000
 _GIVING: Final = ("__getitem__", "__iter__", "__next__")
@@ -114,10 +115,9 @@ class Contexts:
         held = [list(self._parts(one)) for one in (*self._loaders[0], *self._loaders[1])]
         return {id(part) for parts in held if len(parts) > 1 for part in parts[1:]}
 
-    def _parts(self, loader: Value, depth: int = 0) -> Iterator[Value]:
+    @walk_each()
+    def _parts(self, loader: Value) -> Iterator[Value]:
         """What samples have in them, part by part."""
-        if depth > 12:
-            return
         for one in options(loader):
             if isinstance(one, Seq):
                 yield from one.items
@@ -126,17 +126,17 @@ class Contexts:
             elif isinstance(one, Instance):
                 yield from self._of_instance(one)
             elif isinstance(one, Item):
-                yield from self._parts(one.of, depth + 1)
+                yield from self._parts(one.of)
             elif isinstance(one, Made):
                 event = one.event
                 if event.name.endswith(_SETS):
                     first = event.arg(0, "data")
                     many = len(event.args) > 1 and event.name.endswith(".TensorDataset")
-                    yield from event.args if many else self._parts(first, depth + 1) if first is not None else ()
+                    yield from event.args if many else self._parts(first) if first is not None else ()
                     continue
                 within = event.receiver if event.receiver is not None else event.arg(0, "dataset", "source")
                 if within is not None and within is not one:
-                    yield from self._parts(within, depth + 1)
+                    yield from self._parts(within)
 
     def _of_instance(self, instance: Instance) -> Iterator[Value]:
         for cls in instance.cls.lineage():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Final
 
 from trueline.checks.of_pair.naming import is_built, word_of
@@ -22,6 +23,7 @@ from trueline.script.values import (
     Value,
     ancestry,
 )
+from trueline.script.walking import taken_apart
 
 _EFFECTS: Final = frozenset(
     ("__setitem__", "__setattr__", "shuffle", "setepoch", "loadstatedict", "loadparamintonet", "savecheckpoint", "save",
@@ -48,15 +50,12 @@ def is_layer(event: Event) -> bool:
 
 def numbers_in(event: Event) -> list[Value]:
     """What is said besides words, in order."""
-    found: list[Value] = []
-    waiting = [*event.args, *event.kwargs.values()]
-    while waiting:
-        one = waiting.pop(0)
-        if _is_text(one) or isinstance(one, Seq | Table):
-            waiting[:0] = one.parts()
-        elif not isinstance(one, Const | Unknown | Symbol):
-            found.append(one)
-    return found
+    said = taken_apart(*event.args, *event.kwargs.values(), parts=_said_in)
+    return [value for value in said if not isinstance(value, Const | Unknown | Symbol)]
+
+
+def _said_in(value: Value) -> Sequence[Value] | None:
+    return value.parts() if _is_text(value) or isinstance(value, Seq | Table) else None
 
 
 ORDERED: Final = (

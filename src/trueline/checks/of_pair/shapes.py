@@ -24,6 +24,7 @@ from trueline.script.values import (
     Table,
     Unknown,
     Value,
+    written_range,
 )
 
 _DEEPEST: Final = 120
@@ -107,11 +108,10 @@ def _counted(event: Event) -> Const | None:
     if event.name != "builtins.range" or not event.args:
         return None
     bounds = [plain(one) for one in event.args]
-    numbers = [one.value for one in bounds if isinstance(one, Const) and isinstance(one.value, int)]
-    if len(numbers) != len(bounds) or 0 in numbers[2:]:
+    if (found := written_range(bounds)) is None:
         return None
     written = next((one.origin for one in reversed(bounds[:2]) if isinstance(one, Const)), None)
-    return Const(len(range(*numbers)), written)
+    return Const(len(found), written)
 
 
 class Shapes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from trueline.checks.of_pair.difference import Thing
 from trueline.checks.of_pair.happenings import given_to
@@ -22,6 +23,9 @@ from trueline.script.values import (
     Table,
     Value,
 )
+from trueline.script.walking import walk
+
+_MOST_SHOWN: Final = 120
 
 
 def kind_of(value: Value) -> str:
@@ -69,9 +73,10 @@ def thing_of(value: Value | None, event: Event | None) -> Thing:
     return Thing(name, value, made, place)
 
 
-def place_of(value: Value | None, depth: int = 0) -> Place | None:
+@walk(None)
+def place_of(value: Value | None) -> Place | None:
     """Where a value is made or written down."""
-    if value is None or depth > 20:
+    if value is None:
         return None
     if isinstance(value, Made):
         layer = value.event.receiver
@@ -86,10 +91,11 @@ def place_of(value: Value | None, depth: int = 0) -> Place | None:
     if isinstance(value, Table):
         return value.place
     if isinstance(value, Item):
-        return place_of(value.index, depth + 1) or place_of(value.of, depth + 1)
-    return next((found for one in value.parts() if (found := place_of(one, depth + 1)) is not None), None)
+        return place_of(value.index) or place_of(value.of)
+    return next((found for one in value.parts() if (found := place_of(one)) is not None), None)
 
 
+@walk("…")
 def shown(value: Value | None) -> str:
     """A value in a few characters."""
     if isinstance(value, Const):
@@ -101,5 +107,6 @@ def shown(value: Value | None) -> str:
     if isinstance(value, Derived):
         return value.op
     if isinstance(value, Seq):
-        return f"[{', '.join(shown(one) for one in value.items[:4])}]"
+        listed = ", ".join(shown(one) for one in value.items[:4])
+        return f"[{listed}]" if len(listed) <= _MOST_SHOWN else f"[{listed[:_MOST_SHOWN]}…]"
     return ""

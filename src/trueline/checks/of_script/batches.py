@@ -7,48 +7,44 @@ from typing import Final
 from trueline.script.roles import Role
 from trueline.script.trace import iterated
 from trueline.script.values import Const, Derived, Item, Made, Seq, Value, constant, options
+from trueline.script.walking import walk
 
 # What leaves the first dimension where it is.
 _KEEPING: Final = frozenset(
     ("to", "cuda", "cpu", "float", "half", "double", "long", "type", "clone", "contiguous", "detach", "relu", "tanh",
      "sigmoid", "gelu", "log", "log1p", "exp", "sqrt", "clamp", "dropout", "embedding", "linear", "one_hot")
 )  # fmt: skip
-_MOST: Final = 400
 _LAYERS: Final = ("Embedding", "Linear", "LazyLinear", "Dropout", "LayerNorm", "ReLU", "GELU", "Tanh", "SiLU")
 
 
 def first_is_batch(value: Value | None) -> bool:
     """Whether the first dimension holds the samples that a torch loader has put together, in an order that is drawn."""
-    return value is not None and _any(value, {})
+    return value is not None and _any(value)
 
 
-def _any(value: Value, known: dict[int, bool]) -> bool:
-    """Whether all that a value may be is of a loader; what was looked at before is known."""
-    if id(value) not in known:
-        # What leads back to itself, as in a loop, is not known to be.
-        known[id(value)] = False
-        if len(known) < _MOST:
-            known[id(value)] = all(_is_of_loader(one, known) for one in options(value))
-    return known[id(value)]
+@walk(False)
+def _any(value: Value) -> bool:
+    """Whether all that a value may be is of a loader."""
+    return all(_is_of_loader(one) for one in options(value))
 
 
-def _is_of_loader(value: Value, known: dict[int, bool]) -> bool:
+def _is_of_loader(value: Value) -> bool:
     if isinstance(value, Item):
-        return _is_batch(value) or (_keeps_first(value.index) and _any(value.of, known))
+        return _is_batch(value) or (_keeps_first(value.index) and _any(value.of))
     if isinstance(value, Derived):
-        return value.op in ("Add", "Sub", "Mult", "Div") and any(_any(one, known) for one in value.of)
+        return value.op in ("Add", "Sub", "Mult", "Div") and any(_any(one) for one in value.of)
     if isinstance(value, Made):
         event = value.event
         if event.role is Role.FORWARD:
             kind = event.name.removesuffix(".__call__").rpartition(".")[2]
-            return kind.startswith(_LAYERS) and bool(event.args) and _any(event.args[0], known)
+            return kind.startswith(_LAYERS) and bool(event.args) and _any(event.args[0])
         if event.method == "unsqueeze":
             at = constant(event.arg(0 if event.receiver is not None else 1, "dim"))
             inner = event.receiver if event.receiver is not None else event.arg(0)
-            return isinstance(at, int) and at != 0 and inner is not None and _any(inner, known)
+            return isinstance(at, int) and at != 0 and inner is not None and _any(inner)
         if event.method in _KEEPING:
             inner = event.receiver if event.receiver is not None else event.arg(0)
-            return inner is not None and _any(inner, known)
+            return inner is not None and _any(inner)
     return False
 
 

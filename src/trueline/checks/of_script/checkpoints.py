@@ -11,10 +11,10 @@ from trueline.script.reading.elements import HELD_LAYERS, layers_in
 from trueline.script.roles import is_network, is_optimizer
 from trueline.script.trace import Event, Trace, item_of
 from trueline.script.values import Const, Derived, Instance, Made, Seq, Table, Value, constant, options
+from trueline.script.walking import walk, walk_each
 
 _READING: Final = ("torch.load", "mindspore.load_checkpoint", "safetensors.torch.load_file", "mindspore.load_param")
 _AS_PATH: Final = ("str", "Path", "PurePath", "fspath", "abspath", "expanduser")
-_DEEPEST: Final = 6
 _NAMED: Final = ("state_dict", "parameters_dict")
 
 
@@ -40,10 +40,11 @@ def is_reading(event: Event) -> bool:
     return event.name in _READING
 
 
-def is_same_path(one: Value | None, other: Value | None, depth: int = 0) -> bool:
+@walk(False)
+def is_same_path(one: Value | None, other: Value | None) -> bool:
     """Whether two values are one path: the same value, the same text, or put together alike from the same."""
     one, other = _path(one), _path(other)
-    if one is None or other is None or depth > _DEEPEST:
+    if one is None or other is None:
         return False
     if one is other:
         return True
@@ -55,9 +56,7 @@ def is_same_path(one: Value | None, other: Value | None, depth: int = 0) -> bool
         alike = isinstance(one, Made) and isinstance(other, Made) and one.name == other.name
     mine, theirs = one.parts(), other.parts()
     together = zip(mine, theirs, strict=False)
-    return (
-        alike and bool(mine) and len(mine) == len(theirs) and all(is_same_path(*pair, depth + 1) for pair in together)
-    )
+    return alike and bool(mine) and len(mine) == len(theirs) and all(is_same_path(*pair) for pair in together)
 
 
 def _path(value: Value | None) -> Value | None:
@@ -108,6 +107,7 @@ def names_in(network: Value) -> set[str] | None:
     return None
 
 
+@walk_each()
 def words_of(weights: Value | None) -> Iterator[str]:
     """The words that names of weights begin with, as far as they are known for sure."""
     for one in options(weights):

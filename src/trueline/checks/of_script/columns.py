@@ -19,7 +19,9 @@ from trueline.script.values import (
     ancestry,
     constant,
     options,
+    written_range,
 )
+from trueline.script.walking import walk, walk_each
 
 
 def batch_index(value: Value | None) -> tuple[Value, object] | None:
@@ -51,12 +53,11 @@ def passed(event: Event, function: Function) -> dict[str, Value]:
 def columns_of(loader: Value | None, index: object, trace: Trace) -> Iterator[Value]:
     """What a loader's dataset, or its collate function, puts at a place of a batch."""
     for one in options(iterated(loader)):
-        yield from _columns(one, index, trace, 0)
+        yield from _columns(one, index, trace)
 
 
-def _columns(value: Value, index: object, trace: Trace, depth: int) -> Iterator[Value]:
-    if depth > 20:
-        return
+@walk_each()
+def _columns(value: Value, index: object, trace: Trace) -> Iterator[Value]:
     if isinstance(value, Made):
         event = value.event
         collate = event.arg(6, "collate_fn") if value.name == "torch.utils.data.DataLoader" else None
@@ -73,11 +74,11 @@ def _columns(value: Value, index: object, trace: Trace, depth: int) -> Iterator[
             if isinstance(first, Seq | Table):
                 yield from _at(first, index)
             elif first is not None:
-                yield from _columns(first, index, trace, depth + 1)
+                yield from _columns(first, index, trace)
         elif value.name.startswith(("torch.utils.data.", "mindspore.dataset.")):
             inner = event.receiver if event.receiver is not None else event.arg(0, "dataset")
             if inner is not None:
-                yield from _columns(inner, index, trace, depth + 1)
+                yield from _columns(inner, index, trace)
     elif isinstance(value, Instance):
         own = trace.samples_of(value)
         for one in own:
@@ -92,7 +93,7 @@ def _columns(value: Value, index: object, trace: Trace, depth: int) -> Iterator[
                 return
     elif isinstance(value, Item):
         # A part of a split.
-        yield from _columns(value.of, index, trace, depth + 1)
+        yield from _columns(value.of, index, trace)
 
 
 def _returned(function: Value | None, trace: Trace) -> Iterator[Value]:
@@ -151,27 +152,28 @@ def plain(value: Value | None) -> Value | None:
     return value
 
 
-def range_of(value: Value | None, depth: int = 0) -> tuple[int, int] | None:
+@walk(None)
+def range_of(value: Value | None) -> tuple[int, int] | None:
     """The smallest and largest of whole numbers, where a script says how they are drawn."""
     value = plain(value)
-    if depth > 20 or value is None:
+    if value is None:
         return None
     if isinstance(value, Derived) and len(value.of) == 2:
         left, right = value.of
         number = constant(right)
         if value.op == "Mod" and isinstance(number, int) and number > 0:
-            inner = range_of(left, depth + 1)
+            inner = range_of(left)
             return (0, number - 1) if inner is None or inner[1] >= number - 1 else (max(0, inner[0]), inner[1])
         if value.op in ("Add", "Sub") and isinstance(number, int):
-            inner = range_of(left, depth + 1)
+            inner = range_of(left)
             by = number if value.op == "Add" else -number
             return (inner[0] + by, inner[1] + by) if inner is not None else None
         if value.op in ("Gt", "Lt", "GtE", "LtE", "Eq", "NotEq", "BitXor"):
             return 0, 1
     if isinstance(value, Made):
-        return _drawn(value, depth)
+        return _drawn(value)
     if isinstance(value, Item) and (isinstance(value.index, Derived | Made | Item | Seq) or _is_array(value.of)):
-        return range_of(value.of, depth + 1)
+        return range_of(value.of)
     return None
 
 
@@ -179,7 +181,7 @@ def _is_array(value: Value) -> bool:
     return isinstance(plain(value), Made | Derived)
 
 
-def _drawn(value: Made, depth: int) -> tuple[int, int] | None:
+def _drawn(value: Made) -> tuple[int, int] | None:
     event, last = value.event, value.event.method
     if last in ("randint", "integers"):
         low, high = constant(event.arg(0, "low")), constant(event.arg(1, "high"))
@@ -188,14 +190,13 @@ def _drawn(value: Made, depth: int) -> tuple[int, int] | None:
         if isinstance(low, int) and isinstance(high, int):
             return low, high - (0 if event.name.startswith("random.") or "endpoint" in event.kwargs else 1)
     if last == "arange":
-        numbers = [constant(one) for one in event.args]
-        if numbers and all(isinstance(one, int) for one in numbers):
-            inside = range(*numbers)
-            return (min(inside), max(inside)) if len(inside) else None
+        inside = written_range(event.args)
+        if inside:
+            return min(inside), max(inside)
     if last in ("repeat", "tile", "repeat_interleave", "permutation", "concatenate", "cat", "clip"):
         first = event.receiver if event.receiver is not None and "random" not in event.name else event.arg(0)
         if isinstance(first, Made | Item | Derived) and last in ("repeat", "tile", "repeat_interleave"):
-            return range_of(first, depth + 1)
+            return range_of(first)
     return None
 
 

@@ -65,12 +65,24 @@ def is_trained(event: Event, trained: set[int]) -> bool:
     return any(id(one) in trained for one in results_of(event))
 
 
-def uses_of(event: Event, trace: Trace) -> Iterator[Event]:
-    """Later events that something went into that a call gave."""
-    results = {id(one) for one in results_of(event)}
-    for later in trace.events[event.index + 1 :]:
-        if any(id(one) in results for one in ancestry(*_given(later), most=_NEAR)):
-            yield later
+class Uses:
+    """Which events of a trace each value goes into, gathered once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._into: dict[int, list[Event]] = {}
+        for event in trace.events:
+            for value in ancestry(*_given(event), most=_NEAR):
+                self._into.setdefault(id(value), []).append(event)
+
+    def of(self, event: Event) -> list[Event]:
+        """Later events that something went into that a call gave."""
+        found = {
+            later.index: later
+            for result in results_of(event)
+            for later in self._into.get(id(result), ())
+            if later.index > event.index
+        }
+        return [found[index] for index in sorted(found)]
 
 
 def _given(event: Event) -> list[Value]:

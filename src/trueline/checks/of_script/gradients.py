@@ -88,8 +88,12 @@ _KEEPING: Final = frozenset(("scale", "mean", "sum", "float", "double", "to", "s
 def is_averaged(loss: Value | None) -> bool:
     """Whether the last thing done to a loss is a division by a number, or a product with one that may be a share."""
     waiting = [(one, False) for one in options(loss)]
+    seen: set[tuple[int, bool]] = set()
     while waiting:
         one, inside = waiting.pop()
+        if (id(one), inside) in seen:
+            continue
+        seen.add((id(one), inside))
         # Within a mean it is the samples' own terms that are multiplied: only what is written down is a share of them.
         number = _is_written if inside else _is_number
         if isinstance(one, Made) and one.event.role is not Role.FORWARD:

@@ -11,6 +11,7 @@ from trueline.script.reading.elements import layers_in, registered_in
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Derived, Instance, Made, Seq, Table, Value, ancestry, options
+from trueline.script.walking import walk_each
 
 _WITH_WEIGHTS: Final = (
     "Linear", "LazyLinear", "Dense", "Conv", "LazyConv", "Embedding", "LSTM", "GRU", "RNN", "MultiheadAttention",
@@ -55,6 +56,7 @@ def is_single(layer: Value | None) -> bool:
     return is_leaf(layer) and isinstance(layer, Made) and not is_factory(layer.name)
 
 
+@walk_each()
 def layers_within(value: Value | None) -> Iterator[Value]:
     """The networks in a list, tuple or dict of Python's, also in lists in it."""
     for one in options(value):

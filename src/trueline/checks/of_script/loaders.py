@@ -25,6 +25,7 @@ from trueline.script.values import (
     Value,
     options,
 )
+from trueline.script.walking import walk
 
 _PIPELINE: Final = "mindspore.dataset."
 # Sources of MindSpore that shuffle unless they are told not to, where a sampler can do it.
@@ -128,6 +129,7 @@ def _orders_itself(dataset: Value | None) -> bool:
     return False
 
 
+@walk(Order.UNKNOWN)
 def _of_sampler(sampler: Value) -> Order:
     for one in options(sampler):
         if isinstance(one, Made):

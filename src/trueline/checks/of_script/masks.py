@@ -13,6 +13,7 @@ from trueline.checks.of_script.reachable import all_values
 from trueline.script.place import Place
 from trueline.script.trace import Trace, iterated
 from trueline.script.values import Const, Derived, Item, Made, Seq, Symbol, Value, ancestry, constant, options
+from trueline.script.walking import walk
 
 WORDS: Final = "words"
 PADDING: Final = "padding"
@@ -79,34 +80,33 @@ def _is_endless(value: Value) -> bool:
     return name.endswith((".inf", ".Inf")) or constant(value) in ("inf", float("inf"))
 
 
-def true_for(value: Value | None, trace: Trace, depth: int = 0) -> str | None:
+@walk(None)
+def true_for(value: Value | None, trace: Trace) -> str | None:
     """What a mask is true for, or not zero at: the words, or the padding; None where that cannot be told."""
-    if value is None or depth > 20:
+    if value is None:
         return None
-    told = {_true_for(one, trace, depth) for one in options(value)}
+    told = {_true_for(one, trace) for one in options(value)}
     return told.pop() if len(told) == 1 else None
 
 
-def _true_for(value: Value, trace: Trace, depth: int) -> str | None:
+def _true_for(value: Value, trace: Trace) -> str | None:
     at = batch_index(value)
     if at is not None:
-        told = {true_for(one, trace, depth + 1) for one in columns_of(iterated(at[0]), at[1], trace)}
+        told = {true_for(one, trace) for one in columns_of(iterated(at[0]), at[1], trace)}
         return told.pop() if len(told) == 1 else None
     if isinstance(value, Derived):
-        return _of_operator(value, trace, depth)
+        return _of_operator(value, trace)
     if isinstance(value, Made):
         event = value.event
         inner = (
             event.receiver if event.receiver is not None and not isinstance(event.receiver, Symbol) else event.arg(0)
         )
         if event.method in ("logical_not", "bitwise_not"):
-            return _OTHER.get(true_for(inner, trace, depth + 1) or "")
-        return true_for(inner, trace, depth + 1) if event.method in _SAME else None
+            return _OTHER.get(true_for(inner, trace) or "")
+        return true_for(inner, trace) if event.method in _SAME else None
     if isinstance(value, Seq):
-        return (
-            true_for(value.items[0], trace, depth + 1) if len(value.items) == 1 and value.kind != "repeated" else None
-        )
-    return true_for(value.of, trace, depth + 1) if isinstance(value, Item) and not _is_chosen(value) else None
+        return true_for(value.items[0], trace) if len(value.items) == 1 and value.kind != "repeated" else None
+    return true_for(value.of, trace) if isinstance(value, Item) and not _is_chosen(value) else None
 
 
 def _is_chosen(value: Item) -> bool:
@@ -119,11 +119,11 @@ def _is_chosen(value: Item) -> bool:
     )
 
 
-def _of_operator(value: Derived, trace: Trace, depth: int) -> str | None:
+def _of_operator(value: Derived, trace: Trace) -> str | None:
     if value.op in ("Invert", "Not"):
-        return _OTHER.get(true_for(value.of[0], trace, depth + 1) or "")
+        return _OTHER.get(true_for(value.of[0], trace) or "")
     if value.op == "Sub" and constant(value.of[0]) in (1, 1.0):
-        return _OTHER.get(true_for(value.of[1], trace, depth + 1) or "")
+        return _OTHER.get(true_for(value.of[1], trace) or "")
     if value.op == "Add":
         fills = repeated_fills(value)
         return {(1.0, 0.0): WORDS, (0.0, 1.0): PADDING}.get(fills) if fills is not None else None
@@ -133,7 +133,7 @@ def _of_operator(value: Derived, trace: Trace, depth: int) -> str | None:
             return _ORDERED[value.op]
         return _OTHER[_ORDERED[value.op]] if sides == [False, True] else None
     if value.op in ("Eq", "NotEq") and len(value.of) == 2:
-        return _of_comparison(value, trace, depth)
+        return _of_comparison(value, trace)
     return None
 
 
@@ -142,9 +142,9 @@ def _is_count(value: Value) -> bool:
     return any(isinstance(one, Made) and one.event.method == "arange" for one in ancestry(value, most=8))
 
 
-def _of_comparison(value: Derived, trace: Trace, depth: int) -> str | None:
+def _of_comparison(value: Derived, trace: Trace) -> str | None:
     left, number = value.of[0], constant(value.of[1], "?")
-    known = true_for(left, trace, depth + 1)
+    known = true_for(left, trace)
     if known is not None and number in (0, 1, True, False):
         kept = (value.op == "Eq") == bool(number)
         return known if kept else _OTHER[known]

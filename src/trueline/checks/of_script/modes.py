@@ -108,6 +108,11 @@ def _is_certain(setting: Setting, event: Event) -> bool:
     return all(one in event.scopes for one in conditions)
 
 
+_DROPPING: Final = (
+    *("*.dropout", "*.dropout1d", "*.dropout2d", "*.dropout3d", "*.alpha_dropout", "*.feature_alpha_dropout"),
+)
+
+
 def acting_layers(network: Value | None, trace: Trace) -> list[Value]:
     """The layers in a network that do other things in training than in evaluation."""
     by_hand = _asking_layers(trace)
@@ -140,11 +145,10 @@ def _is_off(value: Value | None, off: float) -> bool:
 def _asking_layers(trace: Trace) -> set[int]:
     """Networks of the project that hand their own mode to a function that drops values."""
     found: set[int] = set()
-    for event in trace.events:
-        if event.method in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
-            given = event.arg(2, "training")
-            if isinstance(given, Attribute) and given.name == "training" and isinstance(given.of, Instance):
-                found.add(id(given.of))
+    for event in trace.named(*_DROPPING):
+        given = event.arg(2, "training")
+        if isinstance(given, Attribute) and given.name == "training" and isinstance(given.of, Instance):
+            found.add(id(given.of))
     return found
 
 

@@ -18,8 +18,8 @@ from trueline.checks.of_script.operators import (
 from trueline.script.roles import hint
 from trueline.script.trace import Event
 from trueline.script.values import Derived, Item, Made, Seq, Value, constant, options
+from trueline.script.walking import walk
 
-_DEEPEST: Final = 12
 _POSITIVE: Final = frozenset(
     ("exp", "softplus", "cosh", "ones", "ones_like", "full", "size", "numel", "len", "logsumexp", "where", "arange",
      "linspace", "rsqrt", "item", "normalize", "l2_normalize")
@@ -31,58 +31,57 @@ _LOWER_ENDS: Final = frozenset(("clamp", "clamp_", "clip", "clamp_min", "clip_by
 _LAYERS: Final = ("linear", "dense", "conv", "batchnorm", "layernorm")
 
 
-def near_zero(value: Value | None, depth: int = 0) -> int:
+@walk(1)
+def near_zero(value: Value | None) -> int:
     """0 where something keeps it away from zero, 1 where it may be zero, 2 where it easily is, 3 where it surely is."""
-    if depth > _DEEPEST:
-        return 1
-    return max((_near_zero(one, depth + 1) for one in options(value)), default=1)
+    return max((_near_zero(one) for one in options(value)), default=1)
 
 
-def _near_zero(value: Value, depth: int) -> int:
+def _near_zero(value: Value) -> int:
     known = number(value)
     if known is not None:
         return 0 if known else 3
     if isinstance(value, Item):
-        return near_zero(value.of, depth)
+        return near_zero(value.of)
     parts = operands(value)
     if not parts or not isinstance(value, Made | Derived):
         return 0 if "eps" in hint(value).lower() else 1
     name = operator_name(value)
     if name == "add":
-        return min(near_zero(one, depth) for one in parts[:2])
+        return min(near_zero(one) for one in parts[:2])
     if name in PRODUCTS:
-        return max(near_zero(one, depth) for one in parts[:2])
+        return max(near_zero(one) for one in parts[:2])
     if name in ("div", "usub", *ROOTS, *SAME):
-        return near_zero(parts[0], depth)
+        return near_zero(parts[0])
     if name in ("pow", "square"):
-        return 2 if _is_difference(parts[0]) else min(near_zero(parts[0], depth), 1)
-    return _of_call(value.event, name, parts, depth) if isinstance(value, Made) else 1
+        return 2 if _is_difference(parts[0]) else min(near_zero(parts[0]), 1)
+    return _of_call(value.event, name, parts) if isinstance(value, Made) else 1
 
 
-def _of_call(event: Event, name: str, parts: Sequence[Value], depth: int) -> int:
+def _of_call(event: Event, name: str, parts: Sequence[Value]) -> int:
     if name in _POSITIVE:
         return 0
     if name in _ZERO_OFTEN:
         return 2
     if name in _LOWER_ENDS:
-        return _clamped(event, name, parts, depth)
+        return _clamped(event, name, parts)
     if name in _DEVIATIONS:
         return 3 if _is_one_row(parts[0]) and constant(event.arg(1, "dim", "axis"), 0) in (0, None) else 1
     if name in _DISTANCES:
         return 2 if _is_difference(parts[0]) else 1
     if name == "sum":
-        inner = near_zero(parts[0], depth)
+        inner = near_zero(parts[0])
         return inner if operator_name(parts[0]) in ("pow", "square", "abs") else min(inner, 1)
     return 1
 
 
-def _clamped(event: Event, name: str, parts: Sequence[Value], depth: int) -> int:
+def _clamped(event: Event, name: str, parts: Sequence[Value]) -> int:
     lowest = event.arg(None, "min", "clip_value_min")
     if lowest is None and len(parts) > 1 and (name == "maximum" or "max" not in event.kwargs):
         lowest = parts[1]
     if lowest is None or constant(lowest, 0) is None:
-        return near_zero(parts[0], depth)
-    return near_zero(lowest, depth) and 2 if number(lowest) is not None else 0
+        return near_zero(parts[0])
+    return near_zero(lowest) and 2 if number(lowest) is not None else 0
 
 
 def is_any_sign(value: Value) -> bool:
@@ -92,6 +91,7 @@ def is_any_sign(value: Value) -> bool:
     return isinstance(value, Made) and operator_name(value).startswith(_LAYERS)
 
 
+@walk(False)
 def is_measured(value: Value) -> bool:
     """Whether a divisor is a deviation, a distance, a sum or a difference; what is handed in is trusted."""
     for one in options(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trueline.model.numbers import as_float
 from trueline.script.trace import Event
 from trueline.script.values import Derived, Made, Value, constant
 
@@ -54,4 +55,4 @@ def is_of_tensors(value: Value) -> bool:
 def number(value: Value | None) -> float | None:
     """A number that is written down."""
     known = constant(value)
-    return float(known) if isinstance(known, int | float) else None
+    return as_float(known) if isinstance(known, int | float) else None

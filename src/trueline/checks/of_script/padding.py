@@ -9,6 +9,7 @@ from trueline.checks.of_script.columns import plain
 from trueline.script.place import Place
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Const, Derived, Item, Made, Seq, Table, Value, ancestry, constant
+from trueline.script.walking import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,8 @@ class Padding:
 def paddings(value: Value | None, trace: Trace) -> Iterator[Padding]:
     """Where a value was padded on its way."""
     filled: dict[int, list[Event]] = {}
-    for event in trace.events:
-        if event.method == "__setitem__":
-            filled.setdefault(id(event.receiver), []).append(event)
+    for event in trace.named("*.__setitem__"):
+        filled.setdefault(id(event.receiver), []).append(event)
     written = _written(value, filled)
     if written is not None:
         yield written
@@ -81,6 +81,7 @@ def _made(one: Made, filled: dict[int, list[Event]]) -> Iterator[Padding]:
         yield Padding(event.place, _number(given or event.arg(1, "fill_value")))
 
 
+@walk(False)
 def _is_open_end(index: Value | None) -> bool:
     """``x[:n] = …`` with an n that is not written down: what is behind it stays as it was."""
     if isinstance(index, Seq):

@@ -10,6 +10,7 @@ from trueline.script.loops import training_loops
 from trueline.script.roles import Role
 from trueline.script.trace import LOOP, UNCALLED, Event, Scope, Trace, iterated
 from trueline.script.values import Attribute, Const, Derived, Instance, Item, Made, Seq, Table, Value, options
+from trueline.script.walking import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,14 @@ def training_data(trace: Trace) -> list[Value]:
 def evaluation_passes(trace: Trace) -> list[Pass]:
     """Where a network is called and nothing is trained, each loop once; not what the script never calls itself."""
     busy = {id(one) for event in trace.of_role(Role.BACKWARD) for one in event.scopes if one.kind == LOOP}
+    # The innermost loops that go back: what stands there is part of training.
+    training = {id(event.loops()[-1]) for event in trace.of_role(Role.BACKWARD) if event.loops()}
     found: dict[int, Pass] = {}
     inside: set[int] = set()
     for event in trace.of_role(Role.FORWARD):
         if any(one.kind == UNCALLED for one in event.scopes) or _is_within_network(event):
             continue
-        if any(id(one) in busy for one in event.loops()) and _trains(event, busy, trace):
+        if event.loops() and id(event.loops()[-1]) in training:
             continue
         scope = next((one for one in event.loops() if id(one) not in busy and is_data(iterated(one.value))), None)
         key = id(scope) if scope is not None else id(event)
@@ -105,15 +108,6 @@ def _is_within_network(event: Event) -> bool:
         one.kind == "call" and one.name.rpartition(".")[2] in ("forward", "construct", "__call__")
         for one in event.scopes
     )
-
-
-def _trains(event: Event, busy: set[int], trace: Trace) -> bool:
-    """Whether it stands in the innermost loop that goes back: there it is part of training."""
-    loops = event.loops()
-    inner = loops[-1]
-    if id(inner) not in busy:
-        return False
-    return any(one.loops() and one.loops()[-1] is inner for one in trace.of_role(Role.BACKWARD))
 
 
 def is_data(value: Value | None) -> bool:
@@ -137,31 +131,31 @@ _SAME = frozenset(
 )  # fmt: skip
 _ARITHMETIC = ("Add", "Sub", "Mult", "Div")
 _WHOLE = ("SequentialSampler", "RandomSampler", "WeightedRandomSampler", "DistributedSampler")
+# Of more indices only all together are known.
+_MOST_CHOSEN = 16
 _IDENTITIES = frozenset(
     ("root", "path", "dataset_dir", "dataset_files", "train", "split", "usage", "image_set", "name")
 )
 
 
-def keys_of(value: Value | None, depth: int = 0) -> frozenset[object]:
+@walk(frozenset())
+def keys_of(value: Value | None) -> frozenset[object]:
     """Names of the data that a loader goes through: two loaders over the same data share one."""
-    return frozenset(_keys(value, depth)) if value is not None else frozenset()
+    return frozenset(_keys(value)) if value is not None else frozenset()
 
 
-def _keys(value: Value, depth: int) -> Iterator[object]:
-    if depth > 30:
-        return
+def _keys(value: Value) -> Iterator[object]:
     if isinstance(value, Made):
-        yield from _keys_of_made(value, depth + 1)
+        yield from _keys_of_made(value)
     elif isinstance(value, Item):
-        yield _key_of_item(value, depth + 1)
+        yield _key_of_item(value)
     elif isinstance(value, Attribute):
-        for key in _keys(value.of, depth + 1):
-            yield ("attribute", key, value.name)
+        yield from (_short("attribute", key, value.name) for key in keys_of(value.of))
     elif isinstance(value, Derived) and value.op in _ARITHMETIC:
-        yield (value.op, *(keys_of(one, depth + 1) if not isinstance(one, Const) else one.value for one in value.of))
+        yield _short(value.op, *(keys_of(one) if not isinstance(one, Const) else repr(one.value) for one in value.of))
     elif (parts := _several(value)) is not None:
-        for one in parts:
-            yield from _keys(one, depth + 1)
+        for part in parts:
+            yield from keys_of(part)
     elif isinstance(value, Instance) and value.event is not None and is_drawn_by_seed(value):
         given = (*value.event.args, *(value.event.kwargs[name] for name in sorted(value.event.kwargs)))
         yield (id(value.cls.node), *value.event.kwargs, *(_text(one) for one in given))
@@ -169,44 +163,49 @@ def _keys(value: Value, depth: int) -> Iterator[object]:
         yield id(value)
 
 
+def _short(*made_of: object) -> object:
+    """A name of a fixed size: what is computed from itself, line by line, would have one that doubles each time."""
+    return "of", hash(made_of)
+
+
 def _several(value: Value) -> Sequence[Value] | None:
     return value.parts() if isinstance(value, Seq | Table) and not value.open else None
 
 
-def _keys_of_made(value: Made, depth: int) -> Iterator[object]:
+def _keys_of_made(value: Made) -> Iterator[object]:
     event = value.event
     last = event.method
     if value.name == "torch.utils.data.DataLoader":
         sampler = event.arg(3, "sampler") or event.arg(4, "batch_sampler")
-        base = keys_of(event.arg(0, "dataset"), depth)
+        base = keys_of(event.arg(0, "dataset"))
         if sampler is not None and not _is_plain(sampler):
             yield from (Part(key, id(sampler)) for key in base)
         else:
             yield from base
     elif value.name == "torch.utils.data.TensorDataset":
         for one in event.args:
-            yield from _keys(one, depth)
+            yield from keys_of(one)
     elif value.name == "torch.utils.data.Subset":
-        chosen = event.arg(1, "indices")
-        for key in keys_of(event.arg(0, "dataset"), depth):
-            yield from (Part(key, part) for part in keys_of(chosen, depth))
+        chosen = keys_of(event.arg(1, "indices"))
+        parts = [_short(part) for part in chosen] if len(chosen) <= _MOST_CHOSEN else [_short(chosen)]
+        yield from (Part(key, part) for key in keys_of(event.arg(0, "dataset")) for part in parts)
     elif value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
         first = event.arg(0, "data", "source")
         if event.arg(None, "sampler") is not None or event.arg(None, "num_shards") is not None:
             yield id(value)
         elif first is not None:
-            yield from _keys(first, depth)
+            yield from keys_of(first)
     elif value.name.startswith("mindspore.dataset.") and event.receiver is not None:
         if last in ("take", "skip", "split"):
-            yield from (Part(key, f"{last} {_text(event.arg(0))}") for key in keys_of(event.receiver, depth))
+            yield from (Part(key, f"{last} {_text(event.arg(0))}") for key in keys_of(event.receiver))
         else:
-            yield from _keys(event.receiver, depth)
+            yield from keys_of(event.receiver)
     elif value.name.startswith(("torchvision.datasets.", "mindspore.dataset.")) and value.is_object:
         yield _named(value)
     elif last in _SAME:
         inner = event.receiver if event.receiver is not None else event.arg(0)
         if inner is not None:
-            yield from _keys(inner, depth)
+            yield from keys_of(inner)
     else:
         yield id(value.event)
 
@@ -224,16 +223,17 @@ def _named(value: Made) -> object:
     return (value.name, *words)
 
 
-def _key_of_item(value: Item, depth: int) -> object:
+def _key_of_item(value: Item) -> object:
     index = _text(value.index)
-    inner = keys_of(value.of, depth)
+    inner = keys_of(value.of)
     if len(inner) == 1:
         key = next(iter(inner))
-        chosen: object = index if index is not None else keys_of(value.index, depth)
+        chosen: object = index if index is not None else _short(keys_of(value.index))
         return Part(key, chosen) if index is None or ":" in index else (key, index)
     return id(value)
 
 
+@walk(None)
 def _text(value: Value | None) -> str | None:
     """A constant, or a slice of constants, as text; None where it is not one."""
     if isinstance(value, Const):

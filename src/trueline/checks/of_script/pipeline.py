@@ -23,11 +23,13 @@ from trueline.script.values import (
     Seq,
     Symbol,
     Table,
+    Unknown,
     Value,
     ancestry,
     constant,
     options,
 )
+from trueline.script.walking import walk_each
 
 _MOST: Final = 400
 _DRAWING: Final = re.compile(
@@ -155,6 +157,7 @@ def _operations(loader: Value | None, index: object) -> Iterator[Value]:
         at = event.receiver
 
 
+@walk_each(Unknown("too much to follow"))
 def _flat(value: Value | None) -> Iterator[Value]:
     for one in options(value):
         if isinstance(one, Seq):

@@ -10,6 +10,7 @@ from typing import Final
 from trueline.script.place import Place
 from trueline.script.trace import Event, item_of
 from trueline.script.values import Attribute, Derived, Either, Item, Made, Seq, Value, constant, options
+from trueline.script.walking import walk_each
 
 # What changes the shape, type, place or range of numbers but not what they mean.
 _SHAPING: Final = frozenset(
@@ -83,47 +84,45 @@ class Score:
 
 def scores_of(value: Value | None) -> list[Score]:
     """What a value may be, shapes aside."""
-    return list(_scores(value, 0))
+    return list(_scores(value))
 
 
-def _scores(value: Value | None, depth: int) -> Iterator[Score]:
-    if value is None or depth > 40:
-        yield Score(Kind.OTHER)
-        return
+@walk_each(Score(Kind.OTHER))
+def _scores(value: Value | None) -> Iterator[Score]:
     match value:
         case Either():
             for one in options(value):
-                yield from _scores(one, depth + 1)
+                yield from _scores(one)
         case Item():
             if _picks_indices(value):
                 yield Score(Kind.CHOICE, value.of.event if isinstance(value.of, Made) else None)
             else:
-                yield from _scores(value.of, depth + 1)
+                yield from _scores(value.of)
         case Attribute() if value.name in ("T", "mT", "indices"):
             if value.name == "indices":
                 made = item_of(value)
                 yield Score(Kind.CHOICE, made.event if isinstance(made, Made) else None)
             else:
-                yield from _scores(value.of, depth + 1)
+                yield from _scores(value.of)
         case Derived() if value.op in ("Gt", "GtE", "Lt", "LtE"):
             yield Score(Kind.OTHER)
         case Derived() if value.op in ("Div", "Mult") and constant(value.of[-1]) is not None:
             # Divided by a temperature; probabilities times a number are none any more.
-            for score in _scores(value.of[0], depth + 1):
+            for score in _scores(value.of[0]):
                 yield score if score.kind is Kind.LOGITS else Score(Kind.OTHER)
         case Made():
-            yield from _of_made(value, depth)
+            yield from _of_made(value)
         case Seq() if len(value.items) == 1:
-            yield from _scores(value.items[0], depth + 1)
+            yield from _scores(value.items[0])
         case _:
             yield Score(Kind.OTHER)
 
 
-def _of_made(value: Made, depth: int) -> Iterator[Score]:
+def _of_made(value: Made) -> Iterator[Score]:
     event = value.event
     name = _last_name(event)
     if name in ("log", "Log"):
-        for score in _scores(_input_of(event), depth + 1):
+        for score in _scores(_input_of(event)):
             if score.kind in (Kind.PROBABILITIES, Kind.SIGMOID):
                 kind = Kind.LOGARITHMS if score.kind is Kind.PROBABILITIES else Kind.LOG_SIGMOID
                 yield Score(kind, event)
@@ -134,7 +133,7 @@ def _of_made(value: Made, depth: int) -> Iterator[Score]:
         yield Score(Kind(_KINDS[name]), event)
         return
     if _is_shaping(value):
-        yield from _scores(_input_of(event), depth + 1)
+        yield from _scores(_input_of(event))
         return
     yield Score(Kind.OTHER, event)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role
 from trueline.script.trace import Event, iterated
 from trueline.script.values import Const, Derived, Item, Made, Seq, Symbol, Value, constant, options
+from trueline.script.walking import walk
 
-_DEEPEST: Final = 60
 # Calls with the sizes as their arguments, or as one tuple.
 _BY_SIZES: Final = frozenset(("randn", "rand", "zeros", "ones", "empty"))
 _BY_SHAPE: Final = frozenset(("standard_normal", "random", "random_sample", "full"))
@@ -42,41 +42,26 @@ class Shape:
 _NOT_KNOWN: Final = Shape()
 
 
-@dataclass(slots=True)
-class _Looking:
-    """How deep one look has come, and what it knows already: values are used again and again."""
-
-    depth: int = 0
-    known: dict[int, Shape] = field(default_factory=dict)
-
-
-def shape_of(value: Value | None, looking: _Looking | None = None) -> Shape:
+@walk(_NOT_KNOWN)
+def shape_of(value: Value | None) -> Shape:
     """What is known of a value's shape; nothing where it may be one of several unlike each other."""
-    looking = looking or _Looking()
-    if value is None or looking.depth > _DEEPEST:
-        return _NOT_KNOWN
-    told = looking.known.get(id(value))
-    if told is None:
-        looking.depth += 1
-        found = [_shape(one, looking) for one in options(value)]
-        looking.depth -= 1
-        same = all(one.rank == found[0].rank and one.last == found[0].last for one in found)
-        told = looking.known[id(value)] = found[0] if same else _NOT_KNOWN
-    return told
+    found = [_shape(one) for one in options(value)]
+    same = all(one.rank == found[0].rank and one.last == found[0].last for one in found)
+    return found[0] if found and same else _NOT_KNOWN
 
 
-def _shape(value: Value, looking: _Looking) -> Shape:
+def _shape(value: Value) -> Shape:
     match value:
         case Const() if isinstance(value.value, int | float):
             return Shape(0)
         case Symbol() if value.name.startswith("math."):
             return Shape(0)
         case Derived() if value.op in _ARITHMETIC:
-            return _widest([shape_of(one, looking) for one in value.of])
+            return _widest([shape_of(one) for one in value.of])
         case Item():
-            return _of_item(value, looking)
+            return _of_item(value)
         case Made():
-            return _of_layer(value.event, looking) if value.event.role is Role.FORWARD else _of_call(value, looking)
+            return _of_layer(value.event) if value.event.role is Role.FORWARD else _of_call(value)
     return _NOT_KNOWN
 
 
@@ -93,16 +78,16 @@ def _widest(shapes: list[Shape]) -> Shape:
     return Shape(rank, last, next((one.by for one in shapes if one.rank == rank and one.last == last), None))
 
 
-def _of_item(value: Item, looking: _Looking) -> Shape:
+def _of_item(value: Item) -> Shape:
     column = _field(value)
     if column is not None:
         # What a loader gives has the samples in front, as the whole has.
-        return shape_of(column, looking)
+        return shape_of(column)
     if value.index is None:
         made = value.of
         parts = isinstance(made, Made) and made.event.method in ("split", "chunk")
-        return shape_of(_input(made.event), looking) if isinstance(made, Made) and parts else _NOT_KNOWN
-    inner = shape_of(value.of, looking)
+        return shape_of(_input(made.event)) if isinstance(made, Made) and parts else _NOT_KNOWN
+    inner = shape_of(value.of)
     if inner.rank is None:
         return _NOT_KNOWN
     given = value.index.items if isinstance(value.index, Seq) else [value.index]
@@ -154,12 +139,12 @@ def _columns(loader: Value | None) -> list[Value]:
     return []
 
 
-def _of_layer(event: Event, looking: _Looking) -> Shape:
+def _of_layer(event: Event) -> Shape:
     layer = event.receiver
     if not isinstance(layer, Made) or not event.args or layers_in(layer) is not None:
         return _NOT_KNOWN
     kind = layer.name.rpartition(".")[2]
-    inner = shape_of(event.args[0], looking)
+    inner = shape_of(event.args[0])
     if kind in ("Linear", "LazyLinear", "Dense"):
         size = constant(layer.event.arg(0 if kind == "LazyLinear" else 1, "out_features", "out_channels"))
         return Shape(inner.rank, size if isinstance(size, int) else None, event)
@@ -172,7 +157,7 @@ def _input(event: Event) -> Value | None:
     return event.receiver if event.receiver is not None else event.arg(0, "input")
 
 
-def _of_call(value: Made, looking: _Looking) -> Shape:
+def _of_call(value: Made) -> Shape:
     event, last = value.event, value.event.method
     if last in _BY_SIZES and event.receiver is None:
         return _by_sizes(event)
@@ -184,17 +169,17 @@ def _of_call(value: Made, looking: _Looking) -> Shape:
         return Shape(1)
     if last in ("stack", "cat", "concatenate", "column_stack"):
         parts = event.arg(0, "tensors", "arrays")
-        one = shape_of(parts.items[0], looking) if isinstance(parts, Seq) and parts.items else _NOT_KNOWN
+        one = shape_of(parts.items[0]) if isinstance(parts, Seq) and parts.items else _NOT_KNOWN
         return Shape(one.rank + (last == "stack") if one.rank is not None and last != "column_stack" else None)
     if last in ("unsqueeze", "expand_dims"):
-        inner = shape_of(_input(event), looking)
+        inner = shape_of(_input(event))
         at = constant(event.arg(0 if event.receiver is not None else 1, "dim", "axis"))
         return Shape(inner.rank + 1, 1 if at == -1 else None) if inner.rank is not None else _NOT_KNOWN
     if last in ("view", "reshape"):
         return _reshaped(event)
     if last in _REDUCING:
-        return _reduced(event, looking)
-    return shape_of(_input(event), looking) if last in _SAME else _NOT_KNOWN
+        return _reduced(event)
+    return shape_of(_input(event)) if last in _SAME else _NOT_KNOWN
 
 
 def _by_sizes(event: Event) -> Shape:
@@ -226,8 +211,8 @@ def _reshaped(event: Event) -> Shape:
     return Shape(len(given), last if isinstance(last, int) and last > 0 else None)
 
 
-def _reduced(event: Event, looking: _Looking) -> Shape:
-    inner = shape_of(_input(event), looking)
+def _reduced(event: Event) -> Shape:
+    inner = shape_of(_input(event))
     given = event.arg(0 if event.receiver is not None else 1, "dim", "axis")
     if given is None:
         return Shape(0) if not event.kwargs and event.method != "norm" else _NOT_KNOWN

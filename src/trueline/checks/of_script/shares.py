@@ -25,9 +25,11 @@ from trueline.script.values import (
     constant,
     options,
 )
+from trueline.script.walking import walk
 
 # Lengths that are not written down are taken for this many, which can be divided by nearly everything.
 _LENGTH: Final = 10_080
+_MOST_SAMPLES: Final = 1e15
 _COLUMNS: Final = (0, 1)
 _WORKER: Final = "get_worker_info"
 
@@ -77,28 +79,32 @@ def _in_common(value: Value) -> int:
     return max(0, int(end - begin))
 
 
-def _number(value: Value, rank: int, depth: int = 0) -> float | None:
+@walk(None)
+def _number(value: Value, rank: int) -> float | None:
     """What a bound is for the first or second of two processes."""
-    if depth > 20:
-        return None
     if is_rank(value):
         return rank
     if is_world(value):
         return 2
     if isinstance(value, Const):
-        return value.value if isinstance(value.value, int | float) else None
+        return _countable(value.value) if isinstance(value.value, int | float) else None
     if isinstance(value, Derived) and len(value.of) == 2:
-        numbers = [_number(one, rank, depth + 1) for one in value.of]
-        return _computed(value.op, numbers[0], numbers[1])
+        numbers = [_number(one, rank) for one in value.of]
+        return _countable(_computed(value.op, numbers[0], numbers[1]))
     if isinstance(value, Made):
         last = value.event.method
         if last in ("int", "float", "round", "ceil", "floor") and value.event.args:
-            return _number(value.event.args[0], rank, depth + 1)
+            return _number(value.event.args[0], rank)
         if last in ("len", "size", "__len__"):
             return _LENGTH
     if isinstance(value, Item) and getattr(value.of, "name", "") == "shape":
         return _LENGTH
     return None
+
+
+def _countable(number: float | None) -> float | None:
+    """A number that a place in a dataset can be, which NaN, infinities and thousands of digits cannot."""
+    return number if number is not None and abs(number) < _MOST_SAMPLES else None
 
 
 def _computed(operator: str, left: float | None, right: float | None) -> float | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Final
 
 from trueline.checks.of_script.forwards import forward_around, is_uncalled
@@ -43,8 +45,13 @@ def _calls_by_network(trace: Trace) -> dict[int, list[tuple[Scope, Event]]]:
 
 def _within(event: Event, owner: Instance, calls: Sequence[tuple[Scope, Event]]) -> list[Event]:
     """The layers that are called in this call of a network."""
-    later = [(scope, one) for scope, one in calls if one.index > event.index]
-    return [one for scope, one in later if later and scope is later[0][0] and owner is not one.receiver]
+    first = bisect_right(calls, event.index, key=lambda call: call[1].index)
+    if first == len(calls):
+        return []
+    around = calls[first][0]
+    # What is called in one call of a network stands together, but for what that calls in turn.
+    together = takewhile(lambda call: call[1].inside(around), islice(calls, first, None))
+    return [layer for scope, layer in together if scope is around and layer.receiver is not owner]
 
 
 def _one_of_two(event: Event, inner: Sequence[Event]) -> Iterator[Event]:

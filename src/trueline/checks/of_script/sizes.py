@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Final
 
-from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Seq, Table, Value, constant
+from trueline.script.values import (
+    Const,
+    Derived,
+    Function,
+    Instance,
+    Item,
+    Made,
+    Seq,
+    Table,
+    Value,
+    constant,
+    written_range,
+)
+from trueline.script.walking import walk
 
 # Calls whose first argument, or ``size``, is a shape.
 _SHAPED: Final = frozenset(
@@ -20,7 +34,6 @@ _SAME: Final = frozenset(
 _BESIDE: Final = (
     "Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Gt", "Lt", "GtE", "LtE", "BitXor", "Pow", "USub",
 )  # fmt: skip
-_DEEPEST: Final = 20
 
 
 def batch_size_of(loader: Value | None) -> Value | None:
@@ -53,49 +66,46 @@ def drops_last(loader: Value | None) -> bool | None:
     return None
 
 
-def samples_of(value: Value | None, depth: int = 0) -> int | None:
+@walk(None)
+def samples_of(value: Value | None) -> int | None:
     """The number of samples of a loader, dataset or array; None where it is not written down."""
-    if value is None or depth > _DEEPEST:
-        return None
     match value:
         case Made():
-            return _of_made(value, depth + 1)
+            return _of_made(value)
         case Item():
-            return _of_item(value, depth + 1)
+            return _of_item(value)
         case Seq() if not value.open:
             # Columns side by side have the length of one of them; a plain list has its own.
-            inner = [samples_of(one, depth + 1) for one in value.items]
+            inner = [samples_of(one) for one in value.items]
             columns = [one for one in inner if one is not None]
             return columns[0] if columns else None
         case Table() if not value.open and value.items:
-            return samples_of(next(iter(value.items.values())), depth + 1)
+            return samples_of(next(iter(value.items.values())))
         case Derived() if value.op in _BESIDE:
             # A row of places, as of time, is laid across the samples.
             parts = [one for one in value.of if not _is_axis(one)] or value.of
-            sizes = [one for one in (samples_of(part, depth + 1) for part in parts) if one is not None]
+            sizes = [one for one in (samples_of(part) for part in parts) if one is not None]
             return max(sizes) if sizes else None
         case Instance():
-            return _of_instance(value, depth + 1)
+            return _of_instance(value)
     return None
 
 
-def _of_made(value: Made, depth: int) -> int | None:
+def _of_made(value: Made) -> int | None:
     event, last = value.event, value.event.method
     if value.name == "torch.utils.data.DataLoader":
-        return samples_of(event.arg(0, "dataset"), depth)
+        return samples_of(event.arg(0, "dataset"))
     if value.name == "torch.utils.data.TensorDataset":
-        return samples_of(event.arg(0), depth)
+        return samples_of(event.arg(0))
     if value.name == "torch.utils.data.Subset":
-        return samples_of(event.arg(1, "indices"), depth)
+        return samples_of(event.arg(1, "indices"))
     if value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
-        return samples_of(event.arg(0, "data", "source"), depth)
+        return samples_of(event.arg(0, "data", "source"))
     if value.name.startswith("mindspore.dataset.") and event.receiver is not None:
-        return samples_of(event.receiver, depth) if last in ("batch", "map", "shuffle", "project") else None
+        return samples_of(event.receiver) if last in ("batch", "map", "shuffle", "project") else None
     if last in ("range", "arange", "randperm", "permutation"):
-        numbers = [constant(one) for one in event.args]
-        if numbers and all(isinstance(one, int) for one in numbers):
-            return len(range(*numbers)) if last != "permutation" else numbers[0]
-        return None
+        found = written_range(event.args[:1] if last == "permutation" else event.args)
+        return len(found) if found is not None else None
     if last in _SHAPED:
         return _leading(event.arg(0, "size", "shape"))
     if last in ("randint", "integers", "normal", "uniform", "choice"):
@@ -103,16 +113,17 @@ def _of_made(value: Made, depth: int) -> int | None:
     if last in ("stack", "concatenate", "cat", "concat", "column_stack"):
         # Side by side.
         along = constant(event.arg(1, "axis", "dim"), 0 if last != "column_stack" else 1)
-        return samples_of(event.arg(0), depth) if isinstance(along, int) and along != 0 else None
+        return samples_of(event.arg(0)) if isinstance(along, int) and along != 0 else None
     if last in ("mean", "sum", "amax", "argmax", "norm") and event.receiver is not None:
         # Over other dimensions than the first.
         along = constant(event.arg(0, "dim", "axis"))
-        return samples_of(event.receiver, depth) if isinstance(along, int) and along != 0 else None
+        return samples_of(event.receiver) if isinstance(along, int) and along != 0 else None
     if last in _SAME:
-        return samples_of(event.receiver if event.receiver is not None else event.arg(0), depth)
+        return samples_of(event.receiver if event.receiver is not None else event.arg(0))
     return None
 
 
+@walk(False)
 def _is_axis(value: Value) -> bool:
     """``arange(n)`` or ``linspace(…)``, also scaled."""
     if isinstance(value, Derived) and value.op in _BESIDE:
@@ -132,17 +143,17 @@ def _leading(shape: Value | None) -> int | None:
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
-def _of_item(value: Item, depth: int) -> int | None:
+def _of_item(value: Item) -> int | None:
     index = value.index
     if isinstance(index, Seq) and index.items:
         index = index.items[0]
     if isinstance(index, Derived) and index.op == "Slice":
         bounds = [constant(one, "?") for one in index.of]
-        if "?" in bounds:
+        if not all(bound is None or isinstance(bound, int) for bound in bounds) or 0 in bounds[2:]:
             return None
-        whole = samples_of(value.of, depth)
+        whole = samples_of(value.of)
         if whole is not None:
-            return len(range(whole)[slice(*bounds)])
+            return len(range(min(whole, sys.maxsize))[slice(*bounds)])
         return bounds[1] if bounds[0] in (None, 0) and isinstance(bounds[1], int) and bounds[1] > 0 else None
     if isinstance(value.of, Made) and value.of.name == "torch.utils.data.random_split" and isinstance(index, Const):
         lengths = value.of.event.arg(1, "lengths")
@@ -150,10 +161,10 @@ def _of_item(value: Item, depth: int) -> int | None:
             number = constant(lengths.items[index.value])
             return number if isinstance(number, int) else None
         return None
-    return samples_of(index, depth) if isinstance(index, Made | Item | Derived) else None
+    return samples_of(index) if isinstance(index, Made | Item | Derived) else None
 
 
-def _of_instance(value: Instance, depth: int) -> int | None:
+def _of_instance(value: Instance) -> int | None:
     """``return len(self.x)``, or a number that it keeps."""
     for cls in value.cls.lineage():
         length = cls.attributes.get("__len__")
@@ -161,20 +172,20 @@ def _of_instance(value: Instance, depth: int) -> int | None:
             continue
         for node in ast.walk(length.node):
             if isinstance(node, ast.Return) and node.value is not None:
-                return _returned(node.value, value, depth)
+                return _returned(node.value, value)
     return None
 
 
-def _returned(node: ast.expr, owner: Instance, depth: int) -> int | None:
+def _returned(node: ast.expr, owner: Instance) -> int | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
         inner = node.args[0]
         if isinstance(inner, ast.Attribute):
-            return samples_of(owner.attributes.get(inner.attr), depth)
+            return samples_of(owner.attributes.get(inner.attr))
     elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
         # self.x.shape[0]
         first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
         if first and isinstance(node.value.value, ast.Attribute):
-            return samples_of(owner.attributes.get(node.value.value.attr), depth)
+            return samples_of(owner.attributes.get(node.value.value.attr))
     elif isinstance(node, ast.Attribute):
         number = constant(owner.attributes.get(node.attr))
         return number if isinstance(number, int) else None

@@ -23,6 +23,7 @@ from trueline.script.values import (
     constant,
     options,
 )
+from trueline.script.walking import walk
 
 _WEIGHTS: Final = ("weight", "embedding_table", "embedding_weight", "in_proj_weight")
 _HIDDEN: Final = ("weight_ih", "weight_hh")
@@ -114,6 +115,7 @@ def _of_number(value: Value | None) -> Filling:
     return Filling.ZERO if number == 0 else Filling.CONSTANT
 
 
+@walk(Filling.OTHER)
 def filling_of(value: Value | None) -> Filling:
     """What a value that is put into a weight is made of."""
     if isinstance(value, Const):

@@ -9,6 +9,7 @@ from typing import Final
 from trueline.checks.of_script.passes import keys_of
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Const, Derived, Instance, Made, Seq, Value, ancestry, constant, options
+from trueline.script.walking import walk
 
 _MEANS: Final = ("mean", "nanmean", "median", "min", "amin", "average")
 _SCALERS: Final = ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler", "PowerTransformer")
@@ -63,6 +64,7 @@ def _scaled(value: Made) -> Iterator[Normalised]:
         yield Normalised(data, event, False)
 
 
+@walk(None)
 def _statistic(value: Value) -> Event | None:
     for one in options(value):
         if isinstance(one, Attribute) and one.name == "values":

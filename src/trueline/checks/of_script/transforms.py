@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.script.values import Const, Either, Instance, Item, Made, Seq, Value, constant, options
+from trueline.script.values import Const, Either, Instance, Item, Made, Seq, Unknown, Value, constant, options
+from trueline.script.walking import walk_each
 
 _ROOMS: Final = (
     "torchvision.transforms.",
@@ -22,6 +23,7 @@ _OVER_DATASETS: Final = (
     "torch.utils.data.DataLoader", "torch.utils.data.Subset", "torch.utils.data.random_split",
 )  # fmt: skip
 _SIZED: Final = ("Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "RandomSizedCrop")
+_LOST: Final = Unknown("too much to follow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def transforms_of(loader: Value | None) -> Transforms:
     """What a loader of torch or a pipeline of MindSpore does to its samples."""
     steps: list[Made] = []
     known = True
-    for one in _given(loader, 0):
+    for one in _given(loader):
         for step in _flat(one):
             if isinstance(step, Made) and step.name.startswith(_ROOMS):
                 steps.append(step)
@@ -45,39 +47,41 @@ def transforms_of(loader: Value | None) -> Transforms:
     return Transforms(tuple(steps), known)
 
 
-def _given(value: Value | None, depth: int) -> Iterator[Value]:
-    if depth > 30 or isinstance(value, Either):
+@walk_each(_LOST)
+def _given(value: Value | None) -> Iterator[Value]:
+    if isinstance(value, Either):
         return
     for one in options(value):
         if isinstance(one, Made):
             event = one.event
             if one.name.startswith("mindspore.dataset.") and event.receiver is not None:
-                yield from _given(event.receiver, depth + 1)
+                yield from _given(event.receiver)
                 if event.method == "map":
                     operations = event.arg(0, "operations")
                     if operations is not None:
                         yield operations
             elif one.name in _OVER_DATASETS:
-                yield from _given(event.arg(0, "dataset"), depth + 1)
+                yield from _given(event.arg(0, "dataset"))
             elif one.name.startswith("torchvision.datasets."):
                 at = 1 if one.name.endswith(("ImageFolder", "DatasetFolder")) else None
                 given = event.arg(at, "transform", "transforms")
                 if given is not None:
                     yield given
         elif isinstance(one, Item):
-            yield from _given(one.of, depth + 1)
+            yield from _given(one.of)
         elif isinstance(one, Instance):
             for name, held in one.attributes.items():
                 if "target" not in name and any(_is_transform(each) for each in _flat(held)):
                     yield held
                 elif isinstance(held, Made) and held.name.startswith(("torchvision.datasets.", "torch.utils.data.")):
-                    yield from _given(held, depth + 1)
+                    yield from _given(held)
 
 
 def _is_transform(value: Value) -> bool:
     return isinstance(value, Made) and value.name.startswith(_ROOMS)
 
 
+@walk_each(_LOST)
 def _flat(value: Value) -> Iterator[Value]:
     """The single steps of a list or a Compose."""
     if isinstance(value, Seq):
@@ -108,12 +112,19 @@ def normalising(steps: tuple[Made, ...]) -> Made | None:
 
 def numbers_of(value: Value | None) -> tuple[float, ...] | None:
     """Numbers that are written down; None where one of them is not."""
+    found = [one for one in _numbers(value) if one is not None]
+    return tuple(found) if len(found) == len(_numbers(value)) else None
+
+
+@walk_each(None)
+def _numbers(value: Value | None) -> Iterator[float | None]:
     if isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool):
-        return (float(value.value),)
-    if isinstance(value, Seq) and not value.open:
-        inner = [numbers_of(one) for one in value.items]
-        return None if any(one is None for one in inner) else tuple(number for one in inner if one for number in one)
-    return None
+        yield float(value.value)
+    elif isinstance(value, Seq) and not value.open:
+        for one in value.items:
+            yield from _numbers(one)
+    else:
+        yield None
 
 
 def final_size(steps: tuple[Made, ...]) -> tuple[Made, tuple[float, ...]] | None:

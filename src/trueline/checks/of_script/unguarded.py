@@ -26,9 +26,9 @@ from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.trace import Trace
 from trueline.script.values import Attribute, Derived, Item, Made, Symbol, Value, constant, options
+from trueline.script.walking import walk
 
 _MOST: Final = 20_000
-_DEEPEST: Final = 12
 _BOUNDED: Final = frozenset(
     ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "normalize", "cosine_similarity", "sin", "cos", "erf",
      "relu6", "hardtanh", "clamp", "clip", "clamp_max", "clip_by_value", "minimum", "log")
@@ -117,6 +117,7 @@ def _dangers(name: str, parts: Sequence[Value]) -> Iterator[tuple[Danger, int]]:
     yield Danger.HALF, _in_half(name, parts)
 
 
+@walk(False)
 def _has_upper_end(value: Value) -> bool:
     """Whether what goes into an exponent is held down: the largest is taken off, it is negative, or bounded."""
     return all(_is_held_down(one) for one in options(value))
@@ -144,6 +145,7 @@ def _is_held_down(value: Value) -> bool:
     return False
 
 
+@walk(False)
 def _is_not_negative(value: Value) -> bool:
     for one in options(value):
         name, parts, known = operator_name(one), operands(one), number(one)
@@ -160,6 +162,7 @@ def _is_not_negative(value: Value) -> bool:
     return True
 
 
+@walk(False)
 def _is_the_largest(value: Value) -> bool:
     while isinstance(value, Item | Attribute):
         value = value.of
@@ -192,14 +195,15 @@ def _is_to_half(name: str, given: Sequence[Value]) -> bool:
     )
 
 
-def is_half(value: Value | None, depth: int = 0) -> bool:
+@walk(False)
+def is_half(value: Value | None) -> bool:
     """Whether a value is of float16, by a cast in the script."""
-    return depth <= _DEEPEST and any(_is_half(one, depth + 1) for one in options(value))
+    return any(_is_half(one) for one in options(value))
 
 
-def _is_half(value: Value, depth: int) -> bool:
+def _is_half(value: Value) -> bool:
     if isinstance(value, Item):
-        return is_half(value.of, depth)
+        return is_half(value.of)
     name, parts = operator_name(value), operands(value)
     if not parts or name in _WHOLE or (isinstance(value, Made) and value.event.role in (Role.FORWARD, Role.LOSS)):
         return False
@@ -208,4 +212,4 @@ def _is_half(value: Value, depth: int) -> bool:
             return True
         if any(isinstance(one, Symbol) and one.name.rpartition(".")[2] in _WHOLE for one in parts[1:]):
             return False
-    return any(is_half(one, depth) for one in (parts[:2] if isinstance(value, Derived) else parts[:1]))
+    return any(is_half(one) for one in (parts[:2] if isinstance(value, Derived) else parts[:1]))

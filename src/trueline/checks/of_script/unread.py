@@ -16,6 +16,7 @@ from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import CALL, Event, Scope, Trace
 from trueline.script.values import Const, Instance, Made, Seq, Value, constant, options
+from trueline.script.walking import walk
 
 _ALL_AT_ONCE: Final = frozenset(
     ("children", "named_children", "modules", "named_modules", "cells", "name_cells", "cells_and_names", "getattr")
@@ -240,6 +241,7 @@ def _is_given_alike(one: Event, other: Event) -> bool:
     return all(_is_same(first, second) for first, second in pairs)
 
 
+@walk(False)
 def _is_same(one: Value, other: Value) -> bool:
     if one is other:
         return True

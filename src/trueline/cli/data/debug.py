@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from trueline.cli.options import Seconds, answer, json_flag
+from trueline.cli.options import Seconds, answer, be_patient, json_flag
 from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, write_page
 from trueline.cli.progress import doing
@@ -31,7 +31,14 @@ _SIDE_BY_SIDE: Final = 32
 @click.option("--samples", type=click.IntRange(1), metavar="N", help="data_debug.option_samples")
 @click.option("--epochs", default=2, type=click.IntRange(1, 100), metavar="N", help="data_debug.option_epochs")
 @click.option("--workers", type=click.IntRange(0, 64), metavar="N", help="data_debug.option_workers")
-@click.option("--timeout", default=30.0, type=Seconds(), metavar="SECONDS", help="data_debug.option_timeout")
+@click.option(
+    "--timeout",
+    default=30.0,
+    type=Seconds(),
+    metavar="SECONDS",
+    help="data_debug.option_timeout",
+    callback=be_patient,
+)
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="compare.option_output")
 @click.option("--force", is_flag=True, help="compare.option_force")
 @json_flag

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from trueline.cli.options import answer, json_flag
+from trueline.cli.options import answer, json_flag, timeout_option
 from trueline.cli.outcome import ended_cleanly
 from trueline.cli.page import check_page, start_lightly, write_page
 from trueline.cli.progress import StepsLine
@@ -23,6 +23,7 @@ from trueline.model.message import message
 @click.option("--exact", is_flag=True, help="describe.option_exact")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="compare.option_output")
 @click.option("--force", is_flag=True, help="compare.option_force")
+@timeout_option
 @json_flag
 def command(
     source: str,

@@ -11,6 +11,7 @@ from trueline.cli.page import check_place
 from trueline.cli.verb import Verb
 from trueline.model.message import message
 from trueline.model.trouble import BadUsage
+from trueline.record.stderr_line import write_line
 
 
 @click.command("manifest", cls=Verb, help="manifest.help")
@@ -47,6 +48,6 @@ def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool
             found = take_manifest(listing.without(output) if output is not None else listing, kinds, progress)
     if written is not None:
         write_manifest(written, found)
-        click.echo(f"trueline: {message('compare.written', file=str(written)).text()}", err=True)
+        write_line(f"trueline: {message('compare.written', file=str(written)).text()}")
     name = paths[0] if len(paths) == 1 else message("manifest.several", count=len(paths)).text()
     return answer(manifest_result(name, found, written), lambda: manifest_report(name, found, written), as_json=as_json)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trueline.cli.options import answer, json_flag
+from trueline.cli.options import answer, json_flag, timeout_option
 from trueline.cli.page import check_place, start_lightly, write_page
 from trueline.cli.verb import Verb
 from trueline.model.message import message
 from trueline.model.trouble import BadFile, BadUsage
+from trueline.record.stderr_line import write_line
 
 if TYPE_CHECKING:
     from trueline.data.sheet.report import Sheet
@@ -27,6 +28,7 @@ _PAGES = (".html", ".htm")
 @click.option("--count", type=click.IntRange(1, 2000), default=50, metavar="N", help="sheet.option_count")
 @click.option("--label", metavar="FIELD", help="sheet.option_label")
 @click.option("--labels", type=click.IntRange(1, 1000), default=20, metavar="N", help="sheet.option_labels")
+@timeout_option
 @json_flag
 def command(
     source: str, output: Path | None, force: bool, seed: int, count: int, label: str | None, labels: int, as_json: bool
@@ -63,6 +65,7 @@ def _write_picture(output: Path, sheet: Sheet) -> None:
     from trueline.data.sheet.report import conclusion, notes, title
     from trueline.data.sheet.thumbnails import png
     from trueline.formats.run_folder.appending import replace_file
+    from trueline.model.visible import visible
 
     drawing = ContactSheet(title(sheet), [conclusion(sheet), *notes(sheet)], sheet.groups)
     picture = png(drawing.picture())
@@ -70,7 +73,8 @@ def _write_picture(output: Path, sheet: Sheet) -> None:
         replace_file(output, picture)
     except OSError as error:
         raise BadFile(output, error.strerror or str(error)) from None
-    click.echo(f"trueline: {message('compare.written', file=str(output)).text()}", err=True)
+    write_line(f"trueline: {message('compare.written', file=str(output)).text()}")
     if drawing.missing:
-        said = message("sheet.missing_letters", letters="".join(drawing.missing[:20]), count=len(drawing.missing))
-        click.echo(f"trueline: {said.text()}", err=True)
+        letters = visible("".join(drawing.missing[:20]))
+        said = message("sheet.missing_letters", letters=letters, count=len(drawing.missing))
+        write_line(f"trueline: {said.text()}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from trueline.formats.files import map_file
 from trueline.model.message import message
+from trueline.model.toml_text import parse_toml
 from trueline.model.trouble import BadFile
 
 _LARGEST: Final = 16 << 20
@@ -40,8 +40,8 @@ def _parsers() -> dict[str, Callable[[Path, str], Iterator[tuple[str, str]]]]:
 
 def _toml(path: Path, text: str) -> Iterator[tuple[str, str]]:
     try:
-        found = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = parse_toml(text)
+    except ValueError as error:
         raise BadFile(path, message("align.map_broken", format="TOML", reason=_short(error)).text()) from None
     yield from _entries(path, found)
 

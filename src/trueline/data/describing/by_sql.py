@@ -15,6 +15,7 @@ from trueline.data.describing.sql_labels import table_classes
 from trueline.data.describing.wanted import Wanted
 from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
+from trueline.model.trouble import BadFile
 
 _WIDE, _FEW = 100, 10_000_000
 
@@ -28,10 +29,11 @@ def describe_table(source: TableSource, wanted: Wanted) -> Described:
 
         # Questions about hundreds of columns take longer to plan than so few cells take to be looked at.
         return describe_by_chunks(source, wanted)
+    damage: tuple[type[Exception], ...] = (BadFile, *source.duck.errors)
     while True:
         try:
             return _describe(source, wanted)
-        except source.duck.errors:
+        except damage:
             if not source.drop_damaged():
                 raise
 

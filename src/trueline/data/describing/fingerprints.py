@@ -65,7 +65,11 @@ class Fingerprints:
         self._count = int(kept.sum())
 
     def _whole(self) -> tuple[Hashes, Hashes, Indexes]:
-        return np.concatenate(self._content), np.concatenate(self._label), np.concatenate(self._index)
+        # One after the other, so that no two are there twice.
+        self._content = [np.concatenate(self._content)]
+        self._label = [np.concatenate(self._label)]
+        self._index = [np.concatenate(self._index)]
+        return self._content[0], self._label[0], self._index[0]
 
     def repeated(self) -> Repeated:
         """All samples that repeat one before them."""
@@ -74,12 +78,19 @@ class Fingerprints:
             return Repeated(none, none, np.empty(0, np.bool_))
         content, label, index = self._whole()
         order = np.lexsort((index, content))
-        content, label, index = content[order], label[order], index[order]
-        new = np.concatenate([[True], content[1:] != content[:-1]])
-        first = np.maximum.accumulate(np.where(new, np.arange(len(content)), 0))
-        again = np.flatnonzero(~new)
-        again = again[np.argsort(index[again], kind="stable")]
-        return Repeated(index[again], index[first[again]], label[again] != label[first[again]])
+        if len(order) < 1 << 31:
+            order = order.astype(np.int32)
+        new = np.ones(len(content), np.bool_)
+        content = content[order]
+        np.not_equal(content[1:], content[:-1], out=new[1:])
+        del content
+        starts, again = np.flatnonzero(new), np.flatnonzero(~new)
+        first = order[starts[np.searchsorted(starts, again, side="right") - 1]]
+        again = order[again]
+        del order
+        by_sample = np.argsort(index[again], kind="stable")
+        again, first = again[by_sample], first[by_sample]
+        return Repeated(index[again], index[first], label[again] != label[first])
 
 
 def told(
@@ -91,14 +102,16 @@ def told(
     labels: Callable[[Sequence[int]], list[Any]],
 ) -> Duplicates:
     """What is said of them; ``labels`` gives those of some samples."""
-    pairs = list(zip(found.samples.tolist(), found.earlier.tolist(), strict=True))
-    conflicting = [pair for pair, differs in zip(pairs, found.conflicting.tolist(), strict=True) if differs]
-    shown = conflicting[:FIRST]
+    # Only the first become Python's numbers: there may be as many as there are samples.
+    differs = np.flatnonzero(found.conflicting)
+    pairs = list(zip(found.samples[:FIRST].tolist(), found.earlier[:FIRST].tolist(), strict=True))
+    some = differs[:FIRST]
+    shown = list(zip(found.samples[some].tolist(), found.earlier[some].tolist(), strict=True))
     known = labels([one for pair in shown for one in pair]) if shown else []
     return Duplicates(
-        count=len(pairs),
-        first=pairs[:FIRST],
-        conflicting_count=len(conflicting),
+        count=len(found.samples),
+        first=pairs,
+        conflicting_count=len(differs),
         conflicting=[(*pair, known[2 * at], known[2 * at + 1]) for at, pair in enumerate(shown)],
         left_out=left_out,
         share=share,

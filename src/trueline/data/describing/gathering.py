@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
@@ -48,11 +49,15 @@ class FieldGatherer:
         size = len(column)
         index = np.arange(start, start + size)
         self._count += size
-        if isinstance(column, np.ndarray) and column.dtype.kind in "biufV":
-            self._add_array(column, index)
-        elif isinstance(column, np.ndarray) and column.dtype.kind == "U":
+        numbers = numbers_of(column) if isinstance(column, np.ndarray) else None
+        if numbers is not None:
+            self._add_array(numbers, index)
+        elif isinstance(column, np.ndarray) and column.dtype.kind == "U" and column.ndim == 1:
             self._note(self._types, "text", size, index)
             self._add_texts(column.tolist(), index)
+        elif isinstance(column, np.ndarray) and column.ndim > 1 and not column.size:
+            # Rows without elements are alike, however many there are.
+            self._add_arrays(column, index)
         else:
             self._add_list(column.tolist() if isinstance(column, np.ndarray) else column, index)
 
@@ -61,8 +66,6 @@ class FieldGatherer:
             where.setdefault(word, Places()).add(count, index)
 
     def _add_array(self, values: Array, index: Indexes) -> None:
-        if values.dtype.kind == "V":
-            values = values.astype(np.float32)
         if values.ndim == 1:
             self._note(self._types, "boolean" if values.dtype.kind == "b" else "number", len(values), index)
             self._note(self._dtypes, str(values.dtype), len(values), index)
@@ -226,8 +229,16 @@ def _unlike(where: dict[str, Places]) -> list[Drift]:
     return [Drift(usual, word, one.count, one.first, share) for word, one in where.items() if word != usual]
 
 
+def numbers_of(array: Array) -> Array | None:
+    """An array of numbers that can be computed with; None where it holds no plain ones."""
+    if array.dtype.kind != "V":
+        return array if array.dtype.kind in "biuf" else None
+    # Short floats are numbers; records and raw bytes are none.
+    return None if array.dtype.type is np.void else array.astype(np.float32)
+
+
 def _end(value: float, kind: str) -> int | float:
-    return int(value) if kind in ("integer", "boolean") else value
+    return int(value) if kind in ("integer", "boolean") and math.isfinite(value) else value
 
 
 def _kind_of(value: Any) -> str:
@@ -256,9 +267,8 @@ def _as_array(value: Any) -> Array | None:
         found = np.asarray(value)
     except ValueError:
         return None
-    if found.dtype.kind == "V":
-        return found.astype(np.float32)
-    return found if found.dtype.kind in "biuf" or not found.size else None
+    numbers = numbers_of(found)
+    return found if numbers is None and not found.size else numbers
 
 
 def _number_array(values: list[Any]) -> Array:

@@ -37,7 +37,7 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
     numbers = [one for one in labels if isinstance(one, int | float) and not isinstance(one, bool)]
     if len(numbers) * 2 < len(labels):
         return given or len(labels) <= max(_FEW, count / 2)
-    integers = [one for one in numbers if float(one).is_integer()]
+    integers = [one for one in numbers if _is_whole(one)]
     if len(labels) <= _FEW:
         return True
     if len(integers) < 0.9 * len(numbers):
@@ -66,8 +66,13 @@ def _key(label: Any) -> tuple[str, Any]:
     return type(label).__name__, label
 
 
+def _is_whole(number: float) -> bool:
+    # Not through a float: a whole number may be too large for one.
+    return isinstance(number, int) or number.is_integer()
+
+
 def _is_class(label: Any, classes: int) -> bool:
-    return isinstance(label, int | float) and float(label).is_integer() and 0 <= label < classes
+    return isinstance(label, int | float) and _is_whole(label) and 0 <= label < classes
 
 
 def _outside(labels: Counted, classes: int) -> list[Stray]:

@@ -10,13 +10,16 @@ import numpy.typing as npt
 
 from trueline.data.described import Missing
 from trueline.data.describing import markers
-from trueline.data.describing.sampling import Distinct, Reservoir, hash_numbers, quantiles_of
+from trueline.data.describing.sampling import Distinct, Reservoir, hash_numbers, mean_and_spread, quantiles_of
 from trueline.data.describing.wanted import FIRST, Wanted
 
 Array = npt.NDArray[Any]
 Indexes = npt.NDArray[np.int64]
 # Of a chunk with more elements than this, only some are kept for quantiles.
 _THINNED = 1 << 18
+# Each of so many single bytes takes sixteen where mean and spread are made, and the sample of each is told.
+_AT_ONCE = 1 << 19
+_FAR_APART = 1e300
 
 
 class Places:
@@ -29,31 +32,32 @@ class Places:
     def add(self, count: int, index: Indexes) -> None:
         """More of it, in these samples."""
         self.count += count
+        # A large sample comes in parts.
+        if self.first and len(index) and index[0] == self.first[-1]:
+            index = index[1:]
         self.first += index[: FIRST - len(self.first)].tolist()
 
 
 class Moments:
-    """Count, mean and spread of numbers that come in parts."""
+    """Count, mean and spread (the population's) of numbers that come in parts, however large they are."""
 
     def __init__(self) -> None:
         self.count = 0
         self.mean = 0.0
-        self._squares = 0.0
+        self.std = 0.0
 
     def add(self, count: int, mean: float, std: float) -> None:
         """One more part."""
         if not count:
             return
         both = self.count + count
-        apart = mean - self.mean
-        self._squares += std * std * count + apart * apart * self.count * count / both
-        self.mean += apart * count / both
+        share = count / both
+        # Halves, because two numbers may be further apart than the largest one is from 0.
+        half = mean / 2 - self.mean / 2
+        between = half * (2 * math.sqrt(share * (1 - share)))
+        self.std = math.hypot(self.std * math.sqrt(1 - share), std * math.sqrt(share), between)
+        self.mean = self.mean * (1 - share) + mean * share if abs(half) > _FAR_APART else self.mean + 2 * half * share
         self.count = both
-
-    @property
-    def std(self) -> float:
-        """The population's."""
-        return math.sqrt(self._squares / self.count) if self.count else 0.0
 
 
 class NumberGatherer:
@@ -73,6 +77,16 @@ class NumberGatherer:
 
     def add(self, values: Array, index: Indexes) -> None:
         """Some samples' numbers, samples along the first axis."""
+        many = max(1, _AT_ONCE * len(values) // max(1, values.size))
+        if len(values) > many:
+            for start in range(0, len(values), many):
+                self.add(values[start : start + many], index[start : start + many])
+            return
+        if values.size > 2 * _AT_ONCE:
+            flat = values.reshape(1, -1)
+            for start in range(0, flat.size, _AT_ONCE):
+                self.add(flat[:, start : start + _AT_ONCE], index)
+            return
         self.scalars = self.scalars and values.ndim == 1
         if values.dtype.kind == "b":
             values = values.astype(np.uint8)
@@ -85,7 +99,7 @@ class NumberGatherer:
         if not values.size:
             return
         self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
-        self.moments.add(values.size, float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64)))
+        self.moments.add(values.size, *mean_and_spread(values))
         if values.dtype.kind == "f" and not self.fractions:
             self.fractions = bool((values != np.floor(values)).any())
         self.reservoir.add(values if values.size <= _THINNED else values[:: values.size // _THINNED + 1])

@@ -96,9 +96,10 @@ def _rows(column: Column) -> Array | None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray | list | tuple):
-        flat = np.asarray(value).reshape(-1)
-        value = flat[0] if len(flat) == 1 else str(value)
+    while isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, np.ndarray):
+        value = value.reshape(-1)[0] if value.size == 1 else str(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer():

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from trueline.data.describing import markers
 from trueline.data.describing.markers import Spread
-from trueline.data.describing.sampling import Numbers, quantiles_of
+from trueline.data.describing.sampling import Numbers, mean_and_spread, quantiles_of
 from trueline.data.describing.terms import Terms, kind_of_type
 from trueline.data.describing.wanted import Wanted
 from trueline.data.source import Column
@@ -66,8 +66,8 @@ class TableSample:
         found = self.numbers(name)
         if not len(found):
             return 0.0
-        middle = float(np.median(found))
-        return middle if abs(middle) > _FAR * float(found.std()) else 0.0
+        middle = 2.0 * float(np.median(found / 2))
+        return middle if abs(middle) / _FAR > mean_and_spread(found)[1] else 0.0
 
     def quantiles(self, name: str) -> dict[str, float]:
         """Of a column's numbers, estimated."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Final
@@ -18,6 +20,9 @@ Hashes = npt.NDArray[np.uint64]
 KEPT: Final = 200_000
 _DISTINCT: Final = 16_384
 _WHOLE: Final = 2.0**64
+# Squares of larger numbers, or sums of these, may be too large for a float.
+_LARGE: Final = 1e140
+_BELOW: Final = 1 - 2.0**-53
 # Texts so long, and fields with so many different values for each sample, do not repeat by chance.
 _LONG, _RICH = 16, 0.5
 
@@ -111,11 +116,31 @@ def hash_texts(texts: Sequence[str]) -> Hashes:
     return np.fromiter((hash_bytes(one.encode("utf-8", "surrogatepass")) for one in texts), np.uint64, len(texts))
 
 
+def mean_and_spread(values: npt.NDArray[Any]) -> tuple[float, float]:
+    """Of finite numbers; those whose sum or squares a float cannot hold are made smaller for it."""
+    if values.dtype.kind != "f" or max(abs(float(values.min())), abs(float(values.max()))) < _LARGE:
+        return float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
+    power = int(np.frexp(np.abs(values).max())[1])
+    small = np.ldexp(values, -power).astype(np.float64)
+    return _enlarged(float(small.mean()), power), _enlarged(float(small.std()), power)
+
+
+def _enlarged(value: float, power: int) -> float:
+    # Rounding may bring it past the largest float, and long doubles go further.
+    if value and power > sys.float_info.max_exp:
+        return math.copysign(math.inf, value)
+    return math.ldexp(max(-_BELOW, min(_BELOW, value)), power)
+
+
 def quantiles_of(values: Numbers) -> dict[str, float]:
     """The quantiles that are told."""
     if not len(values):
         return {}
-    return {f"{share:g}": float(one) for share, one in zip(QUANTILES, np.quantile(values, QUANTILES), strict=True)}
+    # Half of them, so that no difference of two is too large.
+    found = (
+        2.0 * np.quantile(values / 2, QUANTILES) if np.abs(values).max() > _LARGE else np.quantile(values, QUANTILES)
+    )
+    return {f"{share:g}": float(one) for share, one in zip(QUANTILES, found, strict=True)}
 
 
 def by_chance(fields: Sequence[Told], samples: int) -> float:

@@ -21,6 +21,8 @@ from trueline.data.sources.tables import TableSource
 # Of large tables so many rows are looked at, and so many that agree in some columns are looked at in all.
 _LOOKED_AT: Final = 500_000
 _MOST_ALIKE: Final = 20_000
+# What a row takes while those that repeat another are looked for.
+_ROW_MEMORY: Final = 128
 
 
 def find_duplicates(
@@ -89,6 +91,10 @@ def _repeated(
         where += f" AND {content} < {bound}::UBIGINT"
     if rows is not None:
         where += f" AND {relation.row} IN ({', '.join(map(str, rows.tolist()))})"
+    if bound < WHOLE or relation.length > fingerprints.MOST:
+        # Of rows that are all the same none is chosen, or all of them.
+        (count,) = source.duck.unordered(f"SELECT count(*) FROM {relation.sql} {where}")[0]
+        source.duck.budget.can_hold(_ROW_MEMORY * count)
     found = source.duck.arrays(
         f"SELECT {content} AS content, hash({label}) AS label, {relation.row} AS row FROM {relation.sql} {where}"
     )

@@ -18,6 +18,8 @@ from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
 
 Answer = Mapping[str, Any]
+# The mean and the spread of numbers so much smaller can be told, whatever they are.
+_SMALLER = 2.0**-1000
 
 
 def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample, *, is_label: bool) -> Told:
@@ -27,7 +29,7 @@ def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample,
         answer = _finite_again(source, terms, answer, sample)
     missing = _missing(source, terms, answer, sample, is_label=is_label)
     name = terms.column.name
-    numbers = _numbers(terms, answer, sample) if terms.kind in NUMERIC else {}
+    numbers = _numbers(source, terms, answer, sample) if terms.kind in NUMERIC else {}
     if terms.kind == "boolean" and answer["there"]:
         share = answer["true"] / answer["there"]
         numbers = {"low": int(share == 1), "high": int(share > 0), "mean": share, "std": math.sqrt(share * (1 - share))}
@@ -176,13 +178,22 @@ def _numbers_guessed(source: TableSource, terms: Terms, answer: Answer, sample: 
     ]
 
 
-def _numbers(terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Any]:
-    count = answer["count"]
-    if not count:
+def _mean_and_spread(source: TableSource, terms: Terms, answer: Answer, pivot: float) -> tuple[float, float]:
+    """Of a column's finite numbers; those whose sum or squares a float cannot hold are made smaller for it."""
+    if math.isfinite(answer["sum"]) and math.isfinite(answer["squares"]):
+        mean = answer["sum"] / answer["count"]
+        return pivot + mean, math.sqrt(max(0.0, answer["squares"] / answer["count"] - mean * mean))
+    small = f"({terms.finite}) * {_SMALLER!r}::DOUBLE"
+    asked = {"mean": f"avg({small})", "std": f"stddev_pop({small})"}
+    found = answers(source, [asked])[0]
+    return found["mean"] / _SMALLER, found["std"] / _SMALLER
+
+
+def _numbers(source: TableSource, terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Any]:
+    if not answer["count"]:
         return {}
-    mean = answer["sum"] / count
-    variance = max(0.0, answer["squares"] / count - mean * mean)
     name = terms.column.name
+    mean, std = _mean_and_spread(source, terms, answer, sample.pivot(name))
     quantiles = sample.quantiles(name)
     if sample.exact:
         keys = (f"{share:g}" for share in QUANTILES)
@@ -192,8 +203,8 @@ def _numbers(terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Any
         # Parquet's footers have -0.0 as the least number where it is 0.
         "low": int(answer["low"]) if whole else float(answer["low"]) + 0.0,
         "high": int(answer["high"]) if whole else float(answer["high"]) + 0.0,
-        "mean": sample.pivot(name) + mean,
-        "std": math.sqrt(variance),
+        "mean": mean,
+        "std": std,
         "quantiles": quantiles,
     }
 

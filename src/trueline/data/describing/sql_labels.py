@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from trueline.data.described import Classes
@@ -11,6 +10,7 @@ from trueline.data.describing.one_hot import LabelGatherer
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import Wanted
+from trueline.data.sources.cells import from_json, number_of
 from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
 
@@ -42,12 +42,10 @@ def table_classes(
 
 def _plain(value: Any, terms: Terms) -> Any:
     if terms.column.form is Form.JSON:
-        return json.loads(value)
+        return from_json(value)
     if terms.kind != "mixed" or not isinstance(value, str):
         return value if isinstance(value, str | int | float | bool) else str(value)
-    for reading in (int, float):
-        try:
-            return reading(value)
-        except ValueError:
-            continue
-    return value
+    try:
+        return number_of(value)
+    except ValueError:
+        return value

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -229,6 +231,9 @@ def _hash_batch(
                 if size != sizes[place] or size == _BUFFER:
                     more = os.readv(descriptor, [view[size:]]) if size < _BUFFER else 0
                     if more or size == _BUFFER:
+                        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                            # A device may never end.
+                            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
                         done[0] += more
                         sizes[place] = _hash_long(work, place, descriptor, view, size + more, done)
                         continue

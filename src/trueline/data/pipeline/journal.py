@@ -55,6 +55,7 @@ class Journal:
     def alive(self) -> None:
         """The time that is left begins anew; a framework is not imported, nor a dataset opened, in that of a sample."""
         limit = max(self._limit, PATIENCE) if DOING[self._doing] in ("importing", "building") else self._limit
+        os.utime(self._place)
         faulthandler.dump_traceback_later(limit, exit=True, file=self._stack)
 
     def rest(self) -> None:

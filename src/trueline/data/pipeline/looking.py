@@ -5,11 +5,12 @@ from __future__ import annotations
 import linecache
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.faults import nearest
@@ -25,12 +26,42 @@ ENDED: Final = ("side.died_code", "side.died_signal", "side.died_killed", "side.
 # Of a dataset that is larger than what is looked at: so many of its last samples are.
 _LAST: Final = 16
 _MOST_COUNTED: Final = 20_000
+# Seconds more than what the process gives itself.
+_MARGIN: Final = 30.0
 
 
 class Pipeline(Guest):
     """The process of one pipeline."""
 
     HOST: ClassVar[str] = "trueline.data.pipeline.child.host"
+    # The file that the process touches with every sample, and when that was last seen to change.
+    _place: Path | None = None
+    _touched = (0, 0.0)
+
+    @classmethod
+    def begin(cls, entry: Entry, wish: Wish, journal: Path, *, folder: Path | None = None) -> Self:
+        """Begin to build a pipeline. What hangs is ended from within; where that fails too, from here."""
+        return cls.start(
+            entry,
+            python=wish.python,
+            folder=folder,
+            timeout=max(wish.limit, PATIENCE) + _MARGIN,
+            kwargs={"journal": str(journal), "limit": wish.limit},
+        )
+
+    def _build(self, home: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self._place = Path(kwargs["journal"]) / "place"
+        super()._build(home, args, kwargs)
+
+    def sign_of_life(self) -> float:
+        """When it last went on to another sample."""
+        try:
+            touched = self._place.stat().st_mtime_ns if self._place is not None else 0
+        except OSError:
+            touched = 0
+        if touched != self._touched[0]:
+            self._touched = touched, time.monotonic()
+        return self._touched[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +81,10 @@ def look_at_several(entries: Sequence[tuple[Entry, Path]], wish: Wish) -> Iterat
         pipeline: Pipeline | None = None
         for place, (entry, home) in enumerate(entries):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-")))
-            given = {"journal": str(folder), "limit": wish.limit}
             if pipeline is None:
-                started = Pipeline.start(entry, python=wish.python, folder=home, kwargs=given)
-                pipeline = stack.enter_context(started)
+                pipeline = stack.enter_context(Pipeline.begin(entry, wish, folder, folder=home))
             else:
-                pipeline.again(entry, folder=home, kwargs=given)
+                pipeline.again(entry, folder=home, kwargs={"journal": str(folder), "limit": wish.limit})
             evidence = _Look(pipeline, wish, folder, lambda _: None).all()
             yield evidence
             if evidence.ended is not None and place + 1 < len(entries):
@@ -67,8 +96,7 @@ def look(entry: Entry, wish: Wish, tell: Callable[[str], None] = lambda _: None)
     """All that is to be seen of a pipeline; a Trouble where there is none."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-")))
-        given = {"journal": str(folder), "limit": wish.limit}
-        pipeline = stack.enter_context(Pipeline.start(entry, python=wish.python, kwargs=given))
+        pipeline = stack.enter_context(Pipeline.begin(entry, wish, folder))
         return _Look(pipeline, wish, folder, tell).all()
 
 

@@ -42,8 +42,7 @@ class Passing:
         self._stack = ExitStack()
         journal = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-"))
         self._given: dict[str, Any] = {"journal": journal, "limit": wish.limit}
-        started = Pipeline.start(entry, python=wish.python, folder=folder, kwargs=self._given)
-        self._pipeline = self._stack.enter_context(started)
+        self._pipeline = self._stack.enter_context(Pipeline.begin(entry, wish, Path(journal), folder=folder))
         self._facts: Mapping[str, Any] | None = None
 
     def again(self, entry: Entry, *, folder: Path | None = None) -> None:

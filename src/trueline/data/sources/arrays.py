@@ -12,6 +12,7 @@ import numpy as np
 from trueline.data.source import Skipped, Source
 from trueline.data.sources.columns import ColumnSource, Part
 from trueline.data.sources.labels import choose_label, split_off
+from trueline.data.sources.pictures import TooLarge
 from trueline.data.sources.rows import stored_rows
 from trueline.data.sources.sample_files import Read, SampleFiles, Sort
 from trueline.formats.npy import read_npy
@@ -159,10 +160,12 @@ def _fields(path: Path, files: Sequence[str], skipped: Skipped) -> dict[str, Sto
     return found
 
 
-def _read_file(root: Path, path: str) -> Read:
+def _read_file(root: Path, path: str, most: int | None) -> Read:
     """The array of a file that is a sample."""
     try:
         stored = read_npy(root / path, wide=True)
+        if most is not None and stored.nbytes > most:
+            raise TooLarge
         return Read(np.array(stored.array()), stored.nbytes)
     except BadFile as trouble:
         return Read(None, 0, "cut_short" if _is_cut(trouble) else "unreadable_file")

@@ -11,7 +11,8 @@ from typing import Any, Final, Self
 import numpy as np
 
 from trueline.data.source import Array, Column, Picture
-from trueline.data.sources.pictures import THREADS, decode, decode_bytes, has_pillow
+from trueline.data.sources.pictures import THREADS, decode, decode_bytes, decoded_size, has_pillow
+from trueline.formats.printable import is_plain_name
 
 _FIXED: Final = ("Array2D", "Array3D", "Array4D", "Array5D")
 
@@ -107,6 +108,13 @@ def _media(column: Any, pictures: bool, folder: Path) -> list[Any]:
         return list(threads.map(lambda one: _picture(one, folder), values))
 
 
+def size_of_picture(scalar: Any) -> int:
+    """How much memory the image of a cell takes when it is decoded; 0 where that is not known."""
+    value = scalar.as_py()
+    data = value.get("bytes") if isinstance(value, dict) else None
+    return decoded_size(data) if isinstance(data, bytes) else 0
+
+
 def _picture(value: dict[str, Any] | None, folder: Path) -> Picture | None:
     if value is None:
         return None
@@ -114,4 +122,9 @@ def _picture(value: dict[str, Any] | None, folder: Path) -> Picture | None:
     place = str(path or "")
     if isinstance(data, bytes):
         return decode_bytes(data, place)
-    return decode(folder, place) if place else None
+    if not place:
+        return None
+    # Hugging Face writes whole paths of images that it did not take in; any other stays inside the folder.
+    if not Path(place).is_absolute() and not all(map(is_plain_name, Path(place).parts)):
+        return Picture(place, broken="picture_outside")
+    return decode(folder, place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from trueline.data.source import Column
 from trueline.data.sources.delimited import is_number
 from trueline.data.sources.duck import Fetched
 from trueline.data.sources.relation import Form, TableColumn
+
+# Larger whole numbers fit into no float.
+_MOST_DIGITS: Final = 300
 
 
 def plain_column(found: Fetched, column: TableColumn) -> Column:
@@ -22,12 +25,12 @@ def plain_column(found: Fetched, column: TableColumn) -> Column:
         return _listed(found)
     cells = [None if one is None else str(one) for one in _listed(found)]
     if column.form is Form.JSON:
-        return _numbers_or([None if one is None else json.loads(one) for one in cells])
+        return _numbers_or([None if one is None else from_json(one) for one in cells])
     numbers = [one for one in cells if one is not None and is_number(one)]
     filled = [one for one in cells if one is not None and one.strip()]
     if len(numbers) * 2 < len(filled) or not filled:
         return cells
-    return _numbers_or([_number(one) if one is not None and is_number(one) else one for one in cells])
+    return _numbers_or([number_of(one) if one is not None and is_number(one) else one for one in cells])
 
 
 def _listed(found: Fetched) -> list[Any]:
@@ -47,9 +50,19 @@ def _plain(value: Any) -> Any:
     return plain
 
 
-def _number(text: str) -> int | float:
+def from_json(text: str) -> Any:
+    """A cell of a table of JSON as what it says; as it is written where that cannot be had."""
     try:
-        return int(text)
+        return json.loads(text, parse_int=number_of)
+    except (ValueError, RecursionError):
+        # Nested more deeply than Python can hold; it stays as it is written.
+        return text
+
+
+def number_of(text: str) -> int | float:
+    """A number as it is written, one of too many digits as a float; a ValueError where it is none."""
+    try:
+        return int(text) if len(text) <= _MOST_DIGITS else float(text)
     except ValueError:
         return float(text)
 

@@ -114,7 +114,10 @@ def _listed(found: Any, name: str) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    # What a pickle nests can be far longer as text than the pickle is.
+    return str(value) if isinstance(value, str | int | float) else type(value).__name__
 
 
 def _binary(path: Path, names: Mapping[str, list[str]], same: Mapping[str, Any], skipped: Skipped) -> Part:

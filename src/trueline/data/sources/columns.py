@@ -9,11 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.data.source import Chunk, Column, Skipped
-from trueline.data.sources.rows import Rows
+from trueline.data.sources.rows import CHUNK_BYTES, Rows
 from trueline.model.trouble import BadFile
 
-# A chunk of so many bytes, or of so many samples, is enough to be quick.
-CHUNK_BYTES: Final = 16 << 20
+# A chunk of so many samples is enough to be quick.
 CHUNK_SAMPLES: Final = 65536
 
 

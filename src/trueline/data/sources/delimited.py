@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Sequence
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
-from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from trueline.data.source import Skipped
 from trueline.data.sources.duck import Duck, quoted
 from trueline.data.sources.lines import lines_at
+from trueline.formats.files import open_file
+from trueline.model.budget import Budget
 from trueline.model.trouble import BadFile
 
 _HEAD: Final = 1 << 18
+# DuckDB takes no longer lines.
+_LONGEST_HEAD: Final = 3 << 21
+_LOOKED_AT: Final = 3
+# What describing a column takes at least, however short it is.
+_COLUMN_MEMORY: Final = 16 << 10
+# So much unpacked text is a unit of work.
+_TEXT_PER_UNIT: Final = 32
+# And so many lines of it, which may be of no length.
+_LINES_PER_UNIT: Final = 16
+_PIECE: Final = 1 << 20
 _SEPARATORS: Final = ",;\t|"
 _REASONS: Final = {
     "MISSING COLUMNS": "describe.short_row",
@@ -35,6 +49,8 @@ class Dialect:
     names: Sequence[str]
     header: bool
     encoding: str = "utf-8"
+    # Lines end so; empty where DuckDB is to see for itself.
+    line_end: str = ""
 
 
 def look(path: Path) -> Dialect:
@@ -46,23 +62,66 @@ def look(path: Path) -> Dialect:
     if not text.strip() or not lines:
         raise BadFile(path, "")
     separator = "\t" if ".tsv" in path.name.lower() else max(_SEPARATORS, key=lambda one: _outside(lines[0], one))
-    rows = list(islice((row for row in csv.reader(StringIO(text), delimiter=separator) if row), 3))
+    rows = _first_rows(path, text, separator)
     header = len(rows) < 2 or not _are_data(rows[0], rows[1])
     names = rows[0] if header else [f"column{place}" for place in range(len(rows[0]))]
     if header and len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:]):
         # Some programs write the number of each row, and no name above.
         names = ["", *names]
-    return Dialect(separator, _unique(names), header, encoding)
+    Budget(path, path.stat().st_size).hold(len(names) * _COLUMN_MEMORY)
+    return Dialect(separator, _unique(names), header, encoding, line_end_of(start))
+
+
+def line_end_of(start: bytes) -> str:
+    """How lines end where that must be said: as Macs wrote them long ago, and some programs still do."""
+    return "\r" if b"\r" in start and b"\n" not in start else ""
+
+
+def _first_rows(path: Path, text: str, separator: str) -> list[list[str]]:
+    found: list[list[str]] = []
+    try:
+        for row in csv.reader(StringIO(text, newline=""), delimiter=separator):
+            found += [row] if row else []
+            if len(found) == _LOOKED_AT:
+                break
+    except csv.Error as error:
+        # A cell may be longer than this reader takes, or its quote without an end: DuckDB says which rows those are.
+        if not found:
+            raise BadFile(path, str(error)) from None
+    return found
 
 
 def read_head(path: Path) -> bytes:
-    """The first bytes of a file, unpacked where it is packed."""
+    """The first bytes of a file, unpacked where it is packed: its first lines, where these are not too long."""
+    with _unpacked(path) as file:
+        found = file.read(_HEAD)
+        while len(found) < _LONGEST_HEAD and max(found.count(b"\n"), found.count(b"\r")) < _LOOKED_AT:
+            more = file.read(_HEAD)
+            if not more:
+                break
+            found += more
+        return found
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
     try:
-        with gzip.open(path) if is_packed(path) else path.open("rb") as file:
-            found: bytes = file.read(_HEAD)
-            return found
-    except (OSError, EOFError) as error:
+        with open_file(path) as packed:
+            if not is_packed(path):
+                yield packed
+                return
+            with gzip.GzipFile(fileobj=packed) as file:
+                yield file  # type: ignore[misc]
+    except (OSError, EOFError, zlib.error) as error:
         raise BadFile(path, getattr(error, "strerror", None) or type(error).__name__) from None
+
+
+def _check_packed(path: Path) -> None:
+    """A BadFile for one that is damaged, or of which there would be more than its size is worth."""
+    budget = Budget(path, path.stat().st_size)
+    with _unpacked(path) as file:
+        while piece := file.read(_PIECE):
+            budget.spend(len(piece) // _TEXT_PER_UNIT + piece.count(b"\n") // _LINES_PER_UNIT)
 
 
 def is_packed(path: Path) -> bool:
@@ -94,18 +153,20 @@ def is_number(text: str) -> bool:
 def _unique(names: Sequence[str]) -> list[str]:
     """Each once, and none empty."""
     found: dict[str, None] = {}
+    times: Counter[str] = Counter()
     for place, name in enumerate(names):
-        plain = name.strip() or f"column{place}"
-        known, times = plain, 1
+        known = plain = name.strip() or f"column{place}"
         while known in found:
-            known = f"{plain}_{times}"
-            times += 1
+            times[plain] += 1
+            known = f"{plain}_{times[plain]}"
         found[known] = None
     return list(found)
 
 
 def read_rows(duck: Duck, path: Path, dialect: Dialect, *, into: str, values: str, skipped: Skipped) -> list[int]:
     """Put a file's rows into a table; the places of those that were stepped over are given back."""
+    if is_packed(path):
+        _check_packed(path)
     try:
         _read(duck, path, dialect, into, values, strict=True)
     except duck.errors:
@@ -118,7 +179,7 @@ def read_rows(duck: Duck, path: Path, dialect: Dialect, *, into: str, values: st
         return []
     at = [(int(line), 0) for line, _, _ in rejected]
     if dialect.encoding == "utf-8" and not is_packed(path):
-        at = lines_at(path, [int(byte) for _, byte, _ in rejected])
+        at = lines_at(path, [int(byte) for _, byte, _ in rejected], dialect.line_end or "\n")
     for (_, _, kind), (number, _) in zip(rejected, at, strict=True):
         skipped.add(_REASONS.get(kind, "describe.bad_row"), f"{path.name}:{number}")
     # DuckDB counts empty lines, which are no rows.
@@ -133,8 +194,12 @@ def _read(duck: Duck, path: Path, dialect: Dialect, into: str, values: str, *, s
     duck.run(
         f"INSERT INTO {into} SELECT {values} FROM read_csv({quoted(str(path))}, auto_detect=false, "
         f"columns={{{types}}}, header={str(dialect.header).lower()}, delim={quoted(dialect.separator)}, "
-        f"quote={quote}, escape={quote}, "
+        f"quote={quote}, escape={quote}, {_new_line(dialect)}"
         # Nothing a file can hold: an empty cell is an empty text, not a null.
         f"nullstr='\x02\x03', encoding='{dialect.encoding}', strict_mode={str(strict).lower()}, "
         "store_rejects=true, rejects_limit=0)"
     )
+
+
+def _new_line(dialect: Dialect) -> str:
+    return f"new_line={quoted(repr(dialect.line_end)[1:-1])}, " if dialect.line_end else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from trueline.data.source import Array
+from trueline.model.budget import MIB, TABLE_MEMORY, Budget
 from trueline.model.trouble import Missing
 
-# What DuckDB may hold at once, in MB, and more for each thread; what does not fit goes through a temporary folder.
-_MEMORY, _MEMORY_OF_THREAD = 256, 128
+# What DuckDB may hold at once, and more for each thread; what does not fit goes through a temporary folder.
+_MEMORY, _MEMORY_OF_THREAD = 256 * MIB, 128 * MIB
+# A table of fewer bytes for each thread is not worth it.
+_BYTES_OF_THREAD = 4 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +40,19 @@ def _fetched(column: Any) -> Fetched:
 class Duck:
     """A connection with a temporary folder of its own, which ends with it."""
 
-    def __init__(self, *, stores: bool = True) -> None:
+    def __init__(self, budget: Budget, *, stores: bool = True) -> None:
         """With ``stores`` tables can be made, in a file: they need not fit into memory."""
+        self.budget = budget
         duckdb = _duckdb()
         self.errors: tuple[type[Exception], ...] = (duckdb.Error,)
         self._too_little: tuple[type[Exception], ...] = (duckdb.OutOfMemoryException,)
         self._has_all = False
         self._folder = tempfile.TemporaryDirectory(prefix="trueline-tables-")
         self._connection = duckdb.connect(str(Path(self._folder.name) / "staged.duckdb") if stores else ":memory:")
-        (threads,) = self.row("SELECT current_setting('threads')")
-        self.run(f"SET memory_limit = '{_MEMORY + _MEMORY_OF_THREAD * int(threads)}MB'")
+        (most,) = self.row("SELECT current_setting('threads')")
+        threads = min(int(most), 1 + budget.size // _BYTES_OF_THREAD)
+        self.run(f"SET threads = {threads}")
+        self._limit(min(_MEMORY + _MEMORY_OF_THREAD * threads, self._worth))
         self.run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spilled'))}")
         self.run("SET enable_progress_bar = false")
 
@@ -79,10 +86,19 @@ class Duck:
         """Whether a question about Parquet files needs more of them than their footers."""
         return "PARQUET" in str(self.rows(f"EXPLAIN {sql}")).upper()
 
+    @property
+    def _worth(self) -> int:
+        """The memory that the files may take, DuckDB's own part included."""
+        return TABLE_MEMORY + self.budget.memory
+
+    def _limit(self, size: int) -> None:
+        self.run(f"SET memory_limit = '{size // MIB}MiB'")
+
     def use_all_memory(self) -> None:
-        """No longer keep to little memory."""
+        """No longer keep to little memory, only to what the files are worth and most of what the machine has."""
         self._has_all = True
-        self.run("RESET memory_limit")
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self._limit(min(self._worth, machine * 4 // 5))
 
     def _answer(self, sql: str, values: Sequence[Any], fetched: Callable[[Any], Any]) -> Any:
         """What is fetched of an answer; where little memory does not do, as with a large row group, with all of it."""
@@ -90,9 +106,9 @@ class Duck:
             return fetched(self._connection.execute(sql, list(values)))
         except self._too_little:
             if self._has_all:
-                raise
+                self.budget.hold(self._worth)
         self.use_all_memory()
-        return fetched(self._connection.execute(sql, list(values)))
+        return self._answer(sql, values, fetched)
 
     def close(self) -> None:
         """Forget all of it."""

@@ -19,8 +19,6 @@ from trueline.data.sources.labels import choose_label
 from trueline.model.message import message
 from trueline.model.trouble import BadUsage
 
-# A sample that takes longer than this is not going to come.
-TIMEOUT: Final = 300.0
 # A dataset that repeats itself for ever is not read for ever.
 MOST_SAMPLES: Final = 10_000_000
 
@@ -33,7 +31,7 @@ class _Guest(Guest):
 
 def open_factory(text: str, label: str | None = None, *, python: str = sys.executable) -> Source:
     """The dataset that an entry point gives; what is wrong with it is one Trouble."""
-    guest = _Guest.start(Entry.parse(text), python=python, timeout=TIMEOUT)
+    guest = _Guest.start(Entry.parse(text), python=python)
     try:
         return FactorySource(text, guest, label)
     except BaseException:

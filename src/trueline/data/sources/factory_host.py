@@ -63,18 +63,23 @@ class Host:
         """The dataset: what stands there, or what it gives when it is called."""
         self._seed()
         source = self._factory
-        way = way_through(source)
+        way = self._way_through(source)
         if way is None and callable(source):
             if needed := required(source):
                 raise SideTrouble("side.needs_arguments", side=self._side, names=", ".join(needed))
             with said_for(self._side, "dataset"):
                 source = source()
                 self._seed()
-            way = way_through(source)
+            way = self._way_through(source)
         if way is None:
             raise SideTrouble("sources.no_dataset", side=self._side, type=type_name(source))
         self._source = source
         return way
+
+    def _way_through(self, source: Any) -> Way | None:
+        # It asks the dataset for its length.
+        with said_for(self._side, "dataset"):
+            return way_through(source)
 
     def _seed(self) -> None:
         """Every pass is the same one, as far as the dataset draws from the usual generators."""

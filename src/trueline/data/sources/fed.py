@@ -14,7 +14,7 @@ from trueline.formats.run_folder.batches import WholeBatch
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.formats.run_folder.states import StatesReader
 from trueline.model.run import EventName
-from trueline.model.sample import Batch, SampleField
+from trueline.model.sample import Batch, SampleField, is_index
 from trueline.model.trouble import BadFile
 
 _BATCH: Final = "batch"
@@ -41,11 +41,15 @@ def known_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
                 skipped.add("bad_batch", f"rank {rank}, step {event['step']}")
                 continue
             columns: dict[str, Column] = {}
-            if batch.indexes is not None:
+            if batch.indexes is not None and len(batch.indexes) == batch.size:
                 columns["index"] = np.array(batch.indexes, np.int64)
             whole = [one.name for one in batch.fields if _is_number(one) and _is_whole(one.dtype)]
             for one in batch.fields:
                 columns |= _statistics(one)
+            if not columns:
+                # Nothing vouches for its size.
+                skipped.add("bad_batch", f"rank {rank}, step {event['step']}")
+                continue
             yield Fed(rank, int(event["step"]), batch.size, columns, whole)
 
 
@@ -153,4 +157,4 @@ def _listed(tree: Any) -> list[Any]:
 
 
 def _numbers(indexes: list[Any] | None) -> list[int] | None:
-    return indexes if indexes is not None and all(type(one) is int for one in indexes) else None
+    return indexes if indexes is not None and all(map(is_index, indexes)) else None

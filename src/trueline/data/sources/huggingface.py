@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,14 @@ from typing import Any, Final
 import msgspec
 
 from trueline.data.source import Chunk, Column, Skipped, Source
-from trueline.data.sources.arrow_columns import Feature, column_of
+from trueline.data.sources.arrow_columns import Feature, column_of, size_of_picture
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
+from trueline.data.sources.pictures import has_pillow
 from trueline.formats.files import open_file
+from trueline.formats.printable import is_plain_name, printable
+from trueline.formats.run_folder.guard import bad
+from trueline.model.budget import Budget, OverBudget
 from trueline.model.message import message
 from trueline.model.trouble import BadFile, Missing
 
@@ -23,8 +28,13 @@ _SPLITS: Final = "dataset_dict.json"
 _MOST_JSON: Final = 64 << 20
 _CHUNK_SAMPLES: Final = 4096
 _CHUNK_BYTES: Final = 16 << 20
+# So many bytes of repeated words are a unit of work, and are there so many times while they become Python's.
+_WORDS_PER_UNIT, _WORDS_AT_ONCE = 512, 4
+# Of so many samples a fingerprint is kept, and looked for among the others.
+_KEPT, _FINGERPRINT = 1_000_000, 96
 # Images become larger when they are decoded.
 _PACKED_BYTES: Final = 2 << 20
+_PIXEL_BYTES: Final = 32 << 20
 # What pyarrow raises besides its own at damaged files.
 _DAMAGE: Final = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError)
 
@@ -46,8 +56,12 @@ def open_saved(path: Path, name: str, label: str | None = None) -> Source:
     if (path / _SPLITS).is_file():
         page = _json(path / _SPLITS)
         names = page.get("splits") if isinstance(page, dict) else None
-        if not isinstance(names, list) or not all(isinstance(one, str) and "/" not in one for one in names):
+        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
             raise BadFile(path / _SPLITS, message("formats.damaged").text())
+        for one in names:
+            if not is_plain_name(one):
+                raise BadFile(path / _SPLITS, message("sources.split_outside", name=printable(one)).text())
+        names = list(dict.fromkeys(names))
         parts = [part for one in names for part in _parts(path / one, one, skipped)]
     else:
         parts = _parts(path, None, skipped)
@@ -72,6 +86,8 @@ def _parts(folder: Path, split: str | None, skipped: Skipped) -> list[_Part]:
     for path in _files(folder, skipped):
         try:
             rows, fields = _count(path, skipped)
+        except OverBudget:
+            raise
         except BadFile as trouble:
             skipped.add("unreadable_file", f"{path.name}: {trouble.reason}")
             continue
@@ -99,10 +115,11 @@ def _files(folder: Path, skipped: Skipped) -> list[Path]:
     names: list[str] = []
     if (folder / _STATE).is_file():
         page = _json(folder / _STATE)
-        listed = page.get("_data_files") if isinstance(page, dict) else None
-        entries = listed if isinstance(listed, list) else []
+        told = page.get("_data_files") if isinstance(page, dict) else None
+        entries = told if isinstance(told, list) else []
         names = [str(one.get("filename")) for one in entries if isinstance(one, dict)]
-    found = [folder / Path(one).name for one in names] or sorted(folder.glob("*.arrow"))
+    listed = dict.fromkeys(Path(one).name for one in names)
+    found = [folder / one for one in listed if is_plain_name(one)] or sorted(folder.glob("*.arrow"))
     for one in found:
         if not one.is_file():
             skipped.add("missing_shard", one.name)
@@ -124,7 +141,10 @@ def _features(folder: Path, skipped: Skipped) -> dict[str, Feature]:
 
 def _json(path: Path) -> Any:
     with open_file(path) as file:
-        text = file.read(_MOST_JSON)
+        size = os.fstat(file.fileno()).st_size
+        if size > _MOST_JSON:
+            raise bad(path, "too_large", size=size, most=_MOST_JSON)
+        text = file.read(size)
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -136,17 +156,49 @@ def _count(path: Path, skipped: Skipped) -> tuple[int, list[str]]:
     import pyarrow as arrow
 
     rows = 0
+    budget = Budget(path, path.stat().st_size)
     try:
         with arrow.memory_map(str(path)) as file, arrow.ipc.open_stream(file) as stream:
             fields = [str(one) for one in stream.schema.names]
+            units = sum(_units(one.type) for one in stream.schema)
             try:
                 for batch in stream:
                     rows += batch.num_rows
+                    _check_words(batch, budget)
             except (arrow.ArrowException, *_DAMAGE) as error:
                 skipped.add("damaged_part", f"{path.name}: {_first_line(error)}")
     except (arrow.ArrowException, *_DAMAGE) as error:
         raise BadFile(path, _first_line(error)) from None
+    budget.hold(_FINGERPRINT * min(_KEPT, rows))
+    budget.spend(rows * units)
     return rows, fields
+
+
+def _check_words(batch: Any, budget: Budget) -> None:
+    """An OverBudget where the words of a dictionary are repeated more often than the file is worth."""
+    import pyarrow as arrow
+
+    for column in batch.columns:
+        if not arrow.types.is_dictionary(column.type):
+            continue
+        words = column.dictionary
+        kind = words.type
+        if not (arrow.types.is_string(kind) or arrow.types.is_binary(kind) or arrow.types.is_large_string(kind)):
+            continue
+        import pyarrow.compute as compute
+
+        size = compute.sum(compute.take(compute.binary_length(words), column.indices)).as_py() or 0
+        budget.spend(size // _WORDS_PER_UNIT)
+        budget.can_hold(_WORDS_AT_ONCE * size * min(_CHUNK_SAMPLES, batch.num_rows) // batch.num_rows)
+
+
+def _units(kind: Any) -> int:
+    """What a value of this type takes: packed batches have many for a byte."""
+    import pyarrow as arrow
+
+    if not arrow.types.is_primitive(kind):
+        return 4
+    return 2 if arrow.types.is_integer(kind) else 1
 
 
 def _first_line(error: Exception) -> str:
@@ -231,7 +283,24 @@ def _pieces(batch: Any, part: _Part) -> Iterator[Any]:
     row = max(1, batch.nbytes // max(1, batch.num_rows))
     many = max(1, min(_CHUNK_SAMPLES, (_PACKED_BYTES if packed else _CHUNK_BYTES) // row))
     for start in range(0, batch.num_rows, many):
-        yield batch.slice(start, many)
+        piece = batch.slice(start, many)
+        yield from _by_pixels(piece, part) if packed and has_pillow() else (piece,)
+
+
+def _by_pixels(piece: Any, part: _Part) -> Iterator[Any]:
+    """Cut where the images in it would become too large when they are decoded."""
+    columns = [
+        piece.column(piece.schema.get_field_index(name)) for name, one in part.features.items() if one.kind == "Image"
+    ]
+    start = held = 0
+    for row in range(piece.num_rows):
+        size = sum(size_of_picture(column[row]) for column in columns)
+        if held and held + size > _PIXEL_BYTES:
+            yield piece.slice(start, row - start)
+            start = row
+            held = 0
+        held += size
+    yield piece.slice(start)
 
 
 def _columns(piece: Any, part: _Part, names: Sequence[str]) -> dict[str, Column]:

@@ -17,7 +17,7 @@ from trueline.data.source import Skipped, Source
 from trueline.data.sources.classes import lines_of, naming
 from trueline.data.sources.columns import ColumnSource, Part
 from trueline.data.sources.labels import choose_label
-from trueline.data.sources.rows import PlainRows, Rows, SeenRows, StreamedRows
+from trueline.data.sources.rows import PlainRows, Rows, SeenRows, StreamedRows, check_rows
 from trueline.formats.files import fault, open_file
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
@@ -118,8 +118,12 @@ def _rows(path: Path, skipped: Skipped) -> Rows:
     offset = 4 + 4 * start[3]
     shape = tuple(int.from_bytes(start[at : at + 4], "big") for at in range(4, offset, 4))
     row = math.prod(shape[1:]) * dtype.itemsize
-    if len(start) < offset or row > _MOST_ROW:
+    # NumPy multiplies the other sides even of an empty array.
+    wide = math.prod(side for side in shape if side) * dtype.itemsize
+    if len(start) < offset or row > _MOST_ROW or wide >= 1 << 63:
         raise BadFile(path, message("sources.bad_idx").text())
+    rows = shape[0] if packed or not row else min(shape[0], (size - offset) // row)
+    check_rows(path, rows, row, numbers=len(shape) == 1)
     if packed:
         return StreamedRows(path, lambda: _inflating(path), offset, shape, dtype)
     there = (size - offset) // row if row else shape[0]

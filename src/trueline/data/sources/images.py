@@ -46,8 +46,8 @@ def open_images(path: Path, name: str, label: str | None = None) -> Source:
     return SampleFiles(path, name, _IMAGES, label)
 
 
-def _read(root: Path, path: str) -> Read:
-    picture = decode(root, path)
+def _read(root: Path, path: str, most: int | None) -> Read:
+    picture = decode(root, path, most)
     return Read(picture, picture.pixels.nbytes if picture.pixels is not None else 0, picture.broken)
 
 

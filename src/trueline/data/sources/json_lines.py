@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from trueline.data.source import Skipped
-from trueline.data.sources.delimited import Dialect, is_packed, read_rows
+from trueline.data.sources.delimited import Dialect, is_packed, line_end_of, read_head, read_rows
 from trueline.data.sources.duck import Duck, quoted
 from trueline.data.sources.lines import lines_of_rows
 
@@ -20,26 +20,33 @@ def read_lines(duck: Duck, path: Path, skipped: Skipped) -> list[int]:
     """Put the lines that hold objects into the table ``lines``; the places of others are given back."""
     duck.run("CREATE OR REPLACE TABLE lines (n BIGINT, line VARCHAR)")
     duck.run("CREATE OR REPLACE TABLE raw_lines (n BIGINT, line VARCHAR)")
-    dialect = Dialect(_NONE, ["line"], header=False)
+    dialect = Dialect(_NONE, ["line"], header=False, line_end=line_end_of(read_head(path)))
     values = "row_number() OVER () - 1, c0"
     lost = read_rows(duck, path, dialect, into="raw_lines", values=values, skipped=skipped)
     duck.run(f"INSERT INTO lines SELECT n, line FROM raw_lines WHERE {_OBJECT} ORDER BY n")
     bad = duck.rows(f"SELECT n, json_valid(line) FROM raw_lines WHERE NOT {_OBJECT} AND trim(line) <> '' ORDER BY n")
     duck.run("DROP TABLE raw_lines")
     # Rows that the reader refused are not among those it numbered.
-    places = [_shifted(n, lost) for n, _ in bad]
-    numbers = [place + 1 for place in places] if is_packed(path) or not bad else lines_of_rows(path, places)
+    places = _shifted([n for n, _ in bad], lost)
+    numbers = (
+        [place + 1 for place in places]
+        if is_packed(path) or not bad
+        else lines_of_rows(path, places, dialect.line_end or "\n")
+    )
     for at, (_, valid) in zip(numbers, bad, strict=True):
         skipped.add("describe.no_object" if valid else "describe.bad_json", f"{path.name}:{at}")
     return sorted([*lost, *places])
 
 
-def _shifted(row: int, lost: list[int]) -> int:
-    for one in lost:
-        if one > row:
-            break
-        row += 1
-    return row
+def _shifted(rows: list[int], lost: list[int]) -> list[int]:
+    """Rows in order, as they are numbered where the lost ones have their numbers too."""
+    found: list[int] = []
+    before = 0
+    for row in rows:
+        while before < len(lost) and lost[before] <= row + before:
+            before += 1
+        found.append(row + before)
+    return found
 
 
 def keys(duck: Duck) -> list[str]:

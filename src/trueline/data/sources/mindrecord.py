@@ -16,13 +16,16 @@ from trueline.data.sources.labels import choose_label
 from trueline.data.sources.pictures import decode_bytes, has_pillow
 from trueline.formats.files import opened
 from trueline.formats.mindrecord import MindRecord, looks_like_mindrecord
+from trueline.formats.printable import is_plain_name, printable
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
 _CHUNK_SAMPLES: Final = 4096
 _CHUNK_BYTES: Final = 16 << 20
-# Rows of an index are counted in far fewer steps; a hostile one could count for ever.
-_MOST_STEPS: Final = 100_000_000
+# Rows of an index are counted in far fewer steps than it has bytes; a hostile one could count for ever.
+_LEAST_STEPS: Final = 1_000_000
+# No value of an index is longer.
+_MOST_VALUE: Final = 1 << 20
 
 
 def open_mindrecord(path: Path, name: str, label: str | None = None) -> Source:
@@ -77,6 +80,9 @@ def _with_shards(path: Path, skipped: Skipped, *, alone: bool) -> Iterator[MindR
         if name == path.name:
             yield first
             continue
+        if not is_plain_name(name):
+            skipped.add("missing_shard", printable(name))
+            continue
         try:
             shard = MindRecord(path.with_name(name))
         except BadFile as trouble:
@@ -97,11 +103,12 @@ def _look_at_index(file: MindRecord, skipped: Skipped) -> None:
     try:
         connection = sqlite3.connect(f"{index.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
-            connection.set_progress_handler(lambda: 1, _MOST_STEPS)
+            connection.set_progress_handler(lambda: 1, _LEAST_STEPS + index.stat().st_size)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
             ((rows,),) = connection.execute("SELECT count(*) FROM INDEXES").fetchall()
         finally:
             connection.close()
-    except (sqlite3.Error, ValueError) as error:
+    except (sqlite3.Error, ValueError, OverflowError, MemoryError, OSError) as error:
         skipped.add("bad_index", f"{index.name}: {error}")
         return
     if rows != file.length:

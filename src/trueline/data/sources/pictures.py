@@ -15,6 +15,7 @@ import numpy as np
 
 from trueline.data.source import Picture
 from trueline.formats.files import opened
+from trueline.model.budget import Budget
 from trueline.model.trouble import BadFile, Missing
 
 # More pixels than any dataset's image has: a file of a few bytes can ask for them.
@@ -36,28 +37,57 @@ def check_pillow() -> None:
         raise Missing("sources.no_pillow")
 
 
-def decode(root: Path, path: str) -> Picture:
-    """The image of a file below a folder; an empty path is a file that is gone."""
+class TooLarge(Exception):  # noqa: N818
+    """A picture that takes more memory than it may take here."""
+
+
+def decode(root: Path, path: str, most: int | None = None) -> Picture:
+    """The image of a file below a folder; an empty path is a file that is gone. A TooLarge beyond ``most`` bytes."""
     if not path:
         return Picture(path, broken="unreadable_file")
     try:
         with opened(root / path) as file:
-            return _decoded(file, path)
-    except (OSError, BadFile):
+            return _decoded(file, path, os.fstat(file.fileno()).st_size, most)
+    # A name out of a file may hold what no system takes.
+    except (OSError, BadFile, ValueError):
         return Picture(path, broken="unreadable_file")
 
 
 def decode_bytes(data: bytes, place: str) -> Picture:
     """The image that these bytes are."""
-    return _decoded(io.BytesIO(data), place)
+    return _decoded(io.BytesIO(data), place, len(data))
 
 
-def _decoded(file: BinaryIO, place: str) -> Picture:
+def decoded_size(data: bytes) -> int:
+    """How much memory the image takes that these bytes are, as far as their beginning says."""
+    from PIL import Image
+
+    _quieten()
+    try:
+        image = Image.open(io.BytesIO(data))
+        return int(image.width * image.height * _pixel_bytes(image.mode))
+    except (*_ERRORS, Image.DecompressionBombError):
+        return 0
+
+
+def _pixel_bytes(mode: str) -> int:
+    """How many bytes a pixel takes, when it is decoded and shown."""
+    shown = _SHOWN.get(mode, mode)
+    return {"L": 1, "I;16": 2, "RGB": 3}.get(shown, 4)
+
+
+def _held_bytes(mode: str) -> int:
+    """How many bytes a pixel takes while it is decoded: as Pillow holds it, turned, written out and as an array."""
+    held = {"1": 1, "L": 1, "P": 1, "I;16": 2}.get(mode, 4)
+    turned = {"1": 1}.get(mode, 4) if mode in _SHOWN else 0
+    return held + turned + 2 * _pixel_bytes(mode)
+
+
+def _decoded(file: BinaryIO, place: str, size: int, most: int | None = None) -> Picture:
     from PIL import Image, UnidentifiedImageError
 
-    if not file.read(1):
+    if not size:
         return Picture(place, broken="picture_empty")
-    file.seek(0)
     _quieten()
     try:
         image = Image.open(file)
@@ -68,8 +98,11 @@ def _decoded(file: BinaryIO, place: str) -> Picture:
     except _ERRORS:
         return Picture(place, broken="picture_broken")
     (width, height), mode = image.size, image.mode
-    if width * height > _MOST_PIXELS:
+    wanted = width * height * _pixel_bytes(mode)
+    if width * height > _MOST_PIXELS or width * height * _held_bytes(mode) > Budget(place, size).memory:
         return Picture(place, width, height, mode, broken="picture_too_large")
+    if most is not None and wanted > most:
+        raise TooLarge
     try:
         return Picture(place, width, height, mode, _pixels(image))
     except _ERRORS as error:

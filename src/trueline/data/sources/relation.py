@@ -47,11 +47,12 @@ class Gaps:
     """Rows that were stepped over keep their numbers: which sample a row is that was read, and the other way round."""
 
     def __init__(self) -> None:
-        self._before: list[int] = []
+        self._before: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
     def add(self, read: int, gone: Sequence[int]) -> None:
         """One more file: ``read`` rows are there before it, ``gone`` are the places of its lost rows in it."""
-        self._before += [read + place - lost for lost, place in enumerate(sorted(gone))]
+        new = [read + place - lost for lost, place in enumerate(sorted(gone))]
+        self._before = np.concatenate([self._before, np.array(new, np.int64)])
 
     @property
     def count(self) -> int:
@@ -61,16 +62,17 @@ class Gaps:
     def samples(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """The samples that rows are."""
         found = np.asarray(rows, np.int64)
-        return found + np.searchsorted(np.asarray(self._before, np.int64), found, side="right")
+        return found + np.searchsorted(self._before, found, side="right")
 
     def rows(self, samples: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """The rows of samples, -1 for one that could not be read."""
         found = np.asarray(samples, np.int64)
-        gone = np.asarray(self._before, np.int64) + np.arange(len(self._before))
+        gone = self._before + np.arange(len(self._before))
         rows = found - np.searchsorted(gone, found, side="left")
         return np.where(np.isin(found, gone), -1, rows)
 
     def stretches(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Rows from start to stop, cut where a sample is missing between them."""
-        cuts = sorted({one for one in self._before if start < one < stop})
+        inside = self._before[np.searchsorted(self._before, start, "right") : np.searchsorted(self._before, stop)]
+        cuts = np.unique(inside).tolist()
         return list(pairwise([start, *cuts, stop]))

@@ -12,11 +12,26 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from trueline.data.source import Array, Column
-from trueline.formats.files import fault, open_file
+from trueline.formats.files import fault, open_file, unreadable
 from trueline.formats.stored import Stored
 from trueline.formats.zips import inflating
+from trueline.model.budget import Budget
 
+# A chunk of so many bytes is enough to be quick.
+CHUNK_BYTES: Final = 8 << 20
 _PIECE: Final = 1 << 20
+_LAST_CHARACTER: Final = 0x10FFFF
+_NO_CHARACTER: Final = 0xFFFD
+# A row is read, turned and looked at.
+_READ_AT_ONCE: Final = 4
+# A chunk of rows is read, turned, looked at and measured.
+_CHUNK_AT_ONCE: Final = 5
+# Numbers are measured together; any other row is turned into a value of its own, and hashed.
+_NUMBER_UNITS, _ROW_UNITS = 1, 5
+# Of so many samples a fingerprint is kept, and looked for among the others.
+_KEPT, _FINGERPRINT = 1_000_000, 56
+# A piece of a column of fewer bytes is not worth a reading of its own.
+_SHORT: Final = 512
 
 
 class Rows(Protocol):
@@ -33,8 +48,29 @@ class Rows(Protocol):
         ...
 
 
+def check_rows(path: Path, length: int, row_bytes: int, *, numbers: bool) -> None:
+    """An OverBudget where there are more rows, or larger ones, than a file can be worth: rows may be of no bytes."""
+    budget = Budget(path, _size(path))
+    budget.spend(length * (_NUMBER_UNITS if numbers else _ROW_UNITS))
+    budget.hold(_READ_AT_ONCE * row_bytes if length else 0)
+    budget.hold(_CHUNK_AT_ONCE * min(CHUNK_BYTES, max(0, length * row_bytes - row_bytes)))
+    budget.hold(_FINGERPRINT * min(_KEPT, length))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
 def stored_rows(stored: Stored) -> Rows:
     """The rows of an array of a file, which has at least one axis."""
+    length = stored.shape[0]
+    numbers = len(stored.shape) == 1 and stored.dtype.kind in "biuf"
+    # An element takes its place also where no row has one.
+    row_bytes = max(stored.nbytes // length, stored.dtype.itemsize) if length else 0
+    check_rows(stored.path, length, row_bytes, numbers=numbers)
     if stored.member is None:
         ((offset, _),) = stored.segments
         kind = PlainRows if stored.strides is None else ColumnRows
@@ -69,17 +105,22 @@ class ColumnRows(PlainRows):
     """Rows of an array in Fortran's order, where the first elements of all rows lie together."""
 
     def read(self, start: int, stop: int) -> Array:
-        """A piece of each column."""
+        """A piece of each column; of short ones many columns whole, since each reading has its price."""
         size = self._dtype.itemsize
         columns = math.prod(self._shape[1:])
-        piece = (stop - start) * size
-        room = bytearray(columns * piece)
-        view = memoryview(room)
+        flat = np.empty((columns, stop - start), self._dtype)
+        whole = (stop - start) * size < _SHORT
+        many = max(1, _PIECE // max(1, self.length * size)) if whole else 1
+        first, last = (0, self.length) if whole else (start, stop)
+        room = bytearray(many * (last - first) * size)
         with open_file(self._path) as file:
-            for column in range(columns):
-                at = self._offset + (column * self.length + start) * size
-                _fill(self._path, file.fileno(), view[column * piece : (column + 1) * piece], at)
-        flat = np.frombuffer(room, self._dtype)
+            for column in range(0, columns, many):
+                count = min(many, columns - column)
+                view = memoryview(room)[: count * (last - first) * size]
+                _fill(self._path, file.fileno(), view, self._offset + (column * self.length + first) * size)
+                read = np.frombuffer(view, self._dtype).reshape(count, last - first)
+                flat[column : column + count] = read[:, start - first : stop - first]
+        flat = flat.reshape(-1)
         return _native(np.ascontiguousarray(flat.reshape(stop - start, *self._shape[1:], order="F")))
 
 
@@ -189,4 +230,15 @@ def _fill(path: Path, descriptor: int, room: memoryview, offset: int) -> None:
 
 
 def _native(array: Array) -> Array:
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+    found = array.astype(array.dtype.newbyteorder("="), copy=False)
+    for name in found.dtype.names or ():
+        field = found[name]
+        if (readable := _native(field)) is not field:
+            found = found if found.flags.owndata and found.flags.writeable else found.copy()
+            found[name] = readable
+    if found.dtype.kind == "U" and found.dtype.itemsize and found.size:
+        codes = np.ascontiguousarray(found).view(np.uint32)
+        if codes.max() > _LAST_CHARACTER:
+            # No text of Python's can hold these.
+            return np.where(codes > _LAST_CHARACTER, _NO_CHARACTER, codes).astype(np.uint32).view(found.dtype)
+    return found

@@ -13,12 +13,14 @@ from trueline.data.source import Chunk, Column, Skipped
 from trueline.data.sources.folders import Files, Wanted
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
-from trueline.data.sources.pictures import THREADS
+from trueline.data.sources.pictures import THREADS, TooLarge
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
 _CHUNK_SAMPLES: Final = 512
 _CHUNK_BYTES: Final = 32 << 20
+# What is larger does not wait beside others.
+_MOST_WAITING: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Sort:
     kind: str
     field: str
     wanted: Wanted
-    read: Callable[[Path, str], Read]
+    # A TooLarge for one that takes more than so many bytes of memory, where that is said.
+    read: Callable[[Path, str, int | None], Read]
     # The message where there are none.
     none: str
 
@@ -86,7 +89,7 @@ class SampleFiles:
             if not 0 <= index < self.length:
                 raise IndexError(index)
             path = self._files.at(index)
-            columns = self._columns(self.fields, [path], [self._sort.read(self._root, path).value])
+            columns = self._columns(self.fields, [path], [self._sort.read(self._root, path, None).value])
             found.append({name: column[0] for name, column in columns.items()})
         return found
 
@@ -98,9 +101,15 @@ class SampleFiles:
         waiting: deque[tuple[str, Future[Read]]] = deque()
         with ThreadPoolExecutor(THREADS) as threads:
             for path in self._files:
-                waiting.append((path, threads.submit(self._sort.read, self._root, path)))
+                waiting.append((path, threads.submit(self._sort.read, self._root, path, _MOST_WAITING)))
                 if len(waiting) > 2 * THREADS:
-                    first, read = waiting.popleft()
-                    yield first, read.result()
-            for first, read in waiting:
-                yield first, read.result()
+                    yield self._taken(*waiting.popleft())
+            while waiting:
+                yield self._taken(*waiting.popleft())
+
+    def _taken(self, path: str, read: Future[Read]) -> tuple[str, Read]:
+        try:
+            return path, read.result()
+        except TooLarge:
+            # Many such at once would be more than memory holds: each when it is its turn.
+            return path, self._sort.read(self._root, path, None)

@@ -11,9 +11,12 @@ from trueline.data.sources import delimited, json_lines
 from trueline.data.sources.delimited import Dialect
 from trueline.data.sources.duck import Duck
 from trueline.data.sources.relation import Form, Gaps, Relation, TableColumn
+from trueline.model.budget import Budget, OverBudget
 from trueline.model.trouble import BadFile
 
 TABLE: Final = "staged"
+# Each column that is added to a table costs a look at all of them; a table made anew costs its rows.
+_FEW_COLUMNS: Final = 16
 
 
 class Staging:
@@ -32,6 +35,8 @@ class Staging:
         """All rows of one more file; one that cannot be read is told."""
         try:
             lost = self._add_json(path) if self._form is Form.JSON else self._add_delimited(path)
+        except OverBudget:
+            raise
         except BadFile as trouble:
             self._skipped.add("describe.unreadable_file" if trouble.reason else "describe.empty_file", path.name)
             return
@@ -64,6 +69,8 @@ class Staging:
     def _add_json(self, path: Path) -> list[int]:
         lost = json_lines.read_lines(self._duck, path, self._skipped)
         names = json_lines.keys(self._duck)
+        (count,) = self._duck.row("SELECT count(*) FROM lines")
+        Budget(path, path.stat().st_size).spend(int(count) * len(names))
         places = self._places(names)
         # What is null in JSON is null here, as what is not there.
         cells = [f"nullif(f[{place + 1}]::VARCHAR, 'null')" for place in range(len(names))]
@@ -82,8 +89,13 @@ class Staging:
         columns = [f"v{len(self._names) + place} VARCHAR" for place in range(len(new))]
         if not self._names:
             self._duck.run(f"CREATE OR REPLACE TABLE {TABLE} ({', '.join(['row BIGINT', *columns])})")
-        else:
+        elif len(columns) <= _FEW_COLUMNS:
             for column in columns:
                 self._duck.run(f"ALTER TABLE {TABLE} ADD COLUMN {column}")
+        else:
+            added = ", ".join(f"NULL::VARCHAR AS {column.removesuffix(' VARCHAR')}" for column in columns)
+            self._duck.run(f"CREATE OR REPLACE TABLE widened AS SELECT *, {added} FROM {TABLE}")
+            self._duck.run(f"DROP TABLE {TABLE}")
+            self._duck.run(f"ALTER TABLE widened RENAME TO {TABLE}")
         self._names |= {name: f"v{len(self._names) + place}" for place, name in enumerate(new)}
         return [self._names[name] for name in names]

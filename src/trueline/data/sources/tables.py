@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from trueline.data.sources.folders import Files
 from trueline.data.sources.parquet_files import ParquetFile
 from trueline.data.sources.relation import Form, Gaps, Relation, TableColumn
 from trueline.data.sources.staging import Staging
+from trueline.model.budget import Budget, OverBudget
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile, BadUsage
 
@@ -59,9 +61,11 @@ def open_table(path: Path, *, label: str | None = None, name: str | None = None)
     for one in files:
         if _kind(one) != kind:
             skipped.add(_OTHER, one.name)
-    duck = Duck(stores=kind != "parquet")
+    chosen = [one for one in files if _kind(one) == kind]
+    size = sum(one.stat().st_size for one in chosen if one.is_file())
+    duck = Duck(Budget(path, size), stores=kind != "parquet")
     try:
-        source = TableSource(name or str(path), kind, [one for one in files if _kind(one) == kind], duck, skipped)
+        source = TableSource(name or str(path), kind, chosen, duck, skipped)
         if label is not None and label not in source.fields:
             raise BadUsage("describe.no_such_field", field=label, name=str(path), fields=", ".join(source.fields))
         source.label = label
@@ -107,6 +111,7 @@ class TableSource:
         self.duck = duck
         self.gaps = Gaps()
         self._parquet: list[ParquetFile] = []
+        self._lost: set[Path] = set()
         self.relation = self._open_parquet(files) if kind == "parquet" else self._stage(files)
         if not self.relation.length:
             raise self._nothing()
@@ -130,23 +135,48 @@ class TableSource:
         known = {one.name: one for one in self.relation.columns}
         columns = [known[one] for one in (self.fields if fields is None else fields)]
         rows = max(1, min(_ROWS, _CELLS // max(1, len(columns))))
-        for start in range(0, self.relation.length, rows):
-            for begin, end in self.gaps.stretches(start, min(start + rows, self.relation.length)):
-                yield Chunk(int(self.gaps.samples(begin)), end - begin, self.read(columns, begin, end))
+        for start, stop in self._pieces(rows):
+            try:
+                found = self.read(columns, start, stop)
+            except OverBudget:
+                raise
+            except BadFile as trouble:
+                # Of a file with a good footer pages may be damaged all the same.
+                self._lose(Path(trouble.path))
+                continue
+            for begin, end in self.gaps.stretches(start, stop):
+                part = found if end - begin == stop - start else _cut(found, begin - start, end - start)
+                yield Chunk(int(self.gaps.samples(begin)), end - begin, part)
+
+    def _pieces(self, rows: int) -> Iterator[tuple[int, int]]:
+        """From where to where rows are read at once: not beyond a file, and nothing more of one that is damaged."""
+        starts = parquet_files.offsets(self._parquet) if self._parquet else [0]
+        for place, (first, last) in enumerate(pairwise([*starts, self.relation.length])):
+            for start in range(first, last, rows):
+                if self._parquet and self._parquet[place].path in self._lost:
+                    break
+                yield start, min(start + rows, last)
+
+    def _lose(self, path: Path) -> None:
+        if path not in self._lost:
+            self._lost.add(path)
+            self.skipped.add("describe.damaged_parquet", path.name)
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
-        """Row by row; one that was stepped over has no values."""
+        """Row by row; one that was stepped over, or cannot be read, has no values."""
         found: list[Mapping[str, Any]] = []
         for row in self.gaps.rows(indexes):
-            if row < 0:
-                found.append(dict.fromkeys(self.fields))
-            else:
-                columns = self.read(self.relation.columns, int(row), int(row) + 1)
-                found.append({name: column[0] for name, column in columns.items()})
+            columns: Mapping[str, Column] = {name: [None] for name in self.fields}
+            if row >= 0:
+                try:
+                    columns = self.read(self.relation.columns, int(row), int(row) + 1)
+                except BadFile as trouble:
+                    self._lose(Path(trouble.path))
+            found.append({name: column[0] for name, column in columns.items()})
         return found
 
     def read(self, columns: Sequence[TableColumn], start: int, stop: int) -> dict[str, Column]:
-        """Some rows of some columns."""
+        """Some rows of some columns; a BadFile where a Parquet file does not have them."""
         if not self._parquet:
             chosen = ", ".join(one.sql for one in columns)
             where = f"row BETWEEN {start} AND {stop - 1}"
@@ -156,7 +186,7 @@ class TableSource:
         for first, file in zip(parquet_files.offsets(self._parquet), self._parquet, strict=True):
             begin, end = max(start, first), min(stop, first + file.length)
             if begin < end:
-                parts.append(self.duck.arrays(parquet_files.part_of(file, columns, begin - first, end - first)))
+                parts.append(parquet_files.read_part(self.duck, file, columns, begin - first, end - first))
         return {one.name: joined([plain_column(part[one.name], one) for part in parts]) for one in columns}
 
     def nulls_in_footers(self) -> dict[str, int]:
@@ -171,7 +201,7 @@ class TableSource:
         good = [one for one in self._parquet if parquet_files.can_be_read(self.duck, one)]
         for one in self._parquet:
             if one not in good:
-                self.skipped.add("describe.damaged_parquet", one.path.name)
+                self._lose(one.path)
         if len(good) == len(self._parquet):
             return False
         self._parquet = good
@@ -208,6 +238,10 @@ class TableSource:
             staging.add(path)
         self.gaps = staging.gaps
         return staging.relation()
+
+
+def _cut(columns: Mapping[str, Column], begin: int, end: int) -> dict[str, Column]:
+    return {name: column[begin:end] for name, column in columns.items()}
 
 
 def joined(pieces: Sequence[Column]) -> Column:

@@ -70,7 +70,7 @@ def json_rows(path: Path) -> Rows | None:
         objects += 1
     if not objects and size <= _MAX_DOCUMENT:
         with open_file(path) as file:
-            document = _decode(file.read(_MAX_DOCUMENT).removeprefix(b"\xef\xbb\xbf"))
+            document = _decode(file.read(size).removeprefix(b"\xef\xbb\xbf"))
         # The Hugging Face trainer keeps its log as a list inside its state.
         history = document.get("log_history") if isinstance(document, dict) else document
         for one in history if isinstance(history, list) else ():

@@ -22,6 +22,7 @@ from trueline.formats.manifest.listed import (
     escaped,
     unescaped,
 )
+from trueline.formats.printable import printable
 from trueline.formats.run_folder.appending import replace_by_pieces
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
@@ -100,6 +101,10 @@ def read_manifest(path: Path, root: Path | None = None) -> Manifest:
 def _manifest(path: Path, page: Page) -> Manifest:
     for one in page.files:
         one.path = unescaped(one.path)
+        if "\0" in one.path:
+            raise BadFile(path, message("manifest.bad_name", name=printable(one.path)).text())
+    if "\0" in page.root:
+        raise BadFile(path, message("manifest.bad_name", name=printable(page.root)).text())
     page.files.sort(key=lambda one: one.path)
     names: list[str] = []
     sizes, times = array("q"), array("q")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -35,7 +35,7 @@ class Note(msgspec.Struct):
     """What is to be known of the list."""
 
     message_id: str
-    params: dict[str, Any] = {}
+    params: dict[str, str | int | float | bool | list[str | int | float] | None] = {}
 
 
 class Page(msgspec.Struct):
@@ -46,7 +46,8 @@ class Page(msgspec.Struct):
     root: str = ""
     host: str = ""
     skipped: list[Skipped] = []
-    notes: list[Note] = []
+    # Each is held against all others where lists are joined.
+    notes: Annotated[list[Note], msgspec.Meta(max_length=1000)] = []
 
 
 @cache

@@ -32,6 +32,8 @@ LISTENED: Final = b"l"
 # A package that opens files without Python hearing of it.
 UNSEEN: Final = b"u"
 _PIECE: Final = 1 << 20
+# A path, or the head of a list, is far shorter.
+_LONGEST: Final = 4 << 20
 _FIRST: Final = 3
 
 
@@ -107,6 +109,8 @@ def _records(log: Path) -> Iterator[tuple[bytes, bytes]]:
             while piece := file.read(_PIECE):
                 # What follows the last zero byte was being written when the process was killed.
                 *whole, rest = (rest + piece).split(b"\0")
+                if len(rest) > _LONGEST:
+                    return
                 yield from ((one[:1], one[1:]) for one in whole if one)
     except (OSError, BadFile):
         return
@@ -116,8 +120,11 @@ def _head(content: bytes) -> Head | None:
     try:
         found: Mapping[str, Any] = json.loads(content)
         roots = tuple(unescaped(one) for one in found["roots"])
-        return Head(str(found["host"]), unescaped(found["folder"]), int(found["started_ns"]), int(found["rank"]), roots)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        folder = unescaped(found["folder"])
+        if any(b"\0" in os.fsencode(one) for one in (folder, *roots)):
+            return None
+        return Head(str(found["host"]), folder, int(found["started_ns"]), int(found["rank"]), roots)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 
@@ -204,10 +211,11 @@ def _listed(found: _Logged, head: Head) -> Manifest:
 
 def _below(places: set[str]) -> Iterator[str]:
     for place in places:
-        if not Path(place).is_dir():
+        # Of a name that is too long, or holds what no name does, os.path says no where a Path raises.
+        if not os.path.isdir(place):  # noqa: PTH112
             yield place
             # MindRecord keeps an index beside each of its files.
-            if Path(f"{place}.db").is_file():
+            if os.path.isfile(f"{place}.db"):  # noqa: PTH113
                 yield f"{place}.db"
             continue
         for folder, _, files in os.walk(place):

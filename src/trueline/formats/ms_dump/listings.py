@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
@@ -10,15 +11,29 @@ from pathlib import Path
 from typing import Final
 
 from trueline.formats.files import fault, open_file
+from trueline.model.budget import Budget
 
-_PARAMETER: Final = re.compile(r"%para\d+_(?P<name>.+?)\s*: <.*IsWeight: ?(?P<weight>true|false)")
+_PARAMETER: Final = re.compile(r"%para\d+_")
+_WEIGHT: Final = re.compile(r"IsWeight: ?(true|false)")
 _LONGEST_LINE: Final = 1 << 16
+# Deeper than this no operator lies in a network.
+DEEPEST: Final = 200
+# A listed operator: its scope, its place, its name without a number. A cell of a row: its text in a dictionary.
+_SCOPE_BYTES: Final = 512
+_ROW_BYTES: Final = 64
 
 
 def execution_order(rank: Path, graph: str) -> list[str]:
     """The operators of a graph in the order of execution: each one's scope, with its number at the end."""
     listing = rank / "execution_order" / f"ms_execution_order_graph_{graph}.csv"
-    return list(dict.fromkeys(row[0] for row in _rows(listing) if row and "/" in row[0]))
+    budget = Budget(listing, 0)
+    found: dict[str, None] = {}
+    for row in _rows(listing, budget):
+        if row and "/" in row[0]:
+            # The cells that hold an operator are known by their paths, each as long as its part of the scope.
+            budget.hold(_SCOPE_BYTES + len(row[0]) * min(row[0].count("/"), DEEPEST))
+            found[row[0]] = None
+    return list(found)
 
 
 def spellings(order: Iterable[str], seen: Iterable[str]) -> dict[str, str]:
@@ -52,7 +67,8 @@ def _split(scope: str) -> tuple[str, int]:
 
 def long_names(folder: Path) -> dict[str, str]:
     """File names that were too long are replaced by numbers, and listed."""
-    return {row[0]: row[1] for row in _rows(folder / "mapping.csv") if len(row) == 2}
+    listing = folder / "mapping.csv"
+    return {row[0]: row[1] for row in _rows(listing, Budget(listing, 0)) if len(row) == 2}
 
 
 def parameters(rank: Path, graph: str) -> dict[str, bool]:
@@ -62,19 +78,31 @@ def parameters(rank: Path, graph: str) -> dict[str, bool]:
     if path.is_file():
         with open_file(path) as file:
             while raw := file.readline(_LONGEST_LINE):
-                line = _PARAMETER.match(raw.decode("utf-8", "replace"))
+                line = _parameter(raw.decode("utf-8", "replace"))
                 if line is not None:
-                    found[line["name"]] = line["weight"] == "true"
+                    found[line[0]] = line[1]
                 elif found and raw.strip():
                     break
     return found
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
+def _parameter(line: str) -> tuple[str, bool] | None:
+    """The name in a line like ``%para3_conv.weight : <Ref[Tensor]> … : IsWeight: true``, and whether it is a weight."""
+    start = _PARAMETER.match(line)
+    name, mark, about = line[start.end() if start is not None else 0 :].partition(": <")
+    said = _WEIGHT.findall(about) if start is not None and mark else []
+    return (name.rstrip(), said[-1] == "true") if said and name.strip() else None
+
+
+def _rows(path: Path, budget: Budget) -> Iterator[list[str]]:
+    """The rows of a listing, which adds its size to the budget."""
     if not path.is_file():
         return
     with open_file(path) as file, TextIOWrapper(file, encoding="utf-8", newline="") as lines:
+        budget.widen(os.fstat(file.fileno()).st_size)
         try:
-            yield from csv.reader(lines)
+            for row in csv.reader(lines):
+                budget.hold(_ROW_BYTES * len(row))
+                yield row
         except (csv.Error, UnicodeDecodeError):
             raise fault(path, "damaged") from None

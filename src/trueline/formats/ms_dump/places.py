@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.formats.ms_dump.listings import DEEPEST
 from trueline.formats.ms_names import is_training_state, slot_of
 from trueline.model.key import Key, Kind, Phase
 
@@ -23,7 +24,6 @@ _TAKES_DATA: Final = frozenset(
         *("MaxPool", "AvgPool", "Dropout", "ReLU", "ReLU6", "GeLU", "SiLU", "Sigmoid", "Tanh", "Softmax", "LogSoftmax"),
     )
 )
-_DEEPEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _cell(scope: str, *, wrapped: bool) -> tuple[str, Kind, str] | None:
     if parts[0] == "Gradients":
         kind = Kind.GIN
         parts = [one for one in parts[1:] if not one.startswith("Grad_")]
-    if not parts or parts[0] != "Default" or len(parts) > _DEEPEST:
+    if not parts or parts[0] != "Default" or len(parts) > DEEPEST:
         return None
     cells = [one.partition("-") for one in parts[1:-1] if "-" in one and not _OP.search(one)]
     names = [name for name, _, _ in cells]

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trueline.formats.pth import numpy_values
-from trueline.formats.pth.machine import Made, put_items
+from trueline.formats.pth.machine import Made, put_item
 from trueline.formats.pth.trouble import BadPickle, Refused
 from trueline.formats.pth.values import DTYPES, STORAGES, Plain, StorageType, Tensor, TensorType, tensor
+from trueline.model.budget import Budget
 
-_MAX_COPIED: Final = 1_000_000
+_MAX_DEVICES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _size(sides: Any = ()) -> tuple[Any, ...]:
 
 def _device(kind: Any, index: Any = None) -> Plain:
     # Only texts and numbers are turned into text: other values may be nested without end.
-    if not isinstance(kind, str) or not isinstance(index, int | None):
+    if not isinstance(kind, str) or not (index is None or (type(index) is int and 0 <= index < _MAX_DEVICES)):
         raise BadPickle("torch.device")
     return Plain(kind[:40] if index is None else f"{kind[:40]}:{index}")
 
@@ -147,10 +148,10 @@ _DTYPE_STARTS: Final = ("float8_", "float4_", "int1", "int2", "int3", "int4", "i
 
 
 class Allowed:
-    """The table for one file: what may be copied while it is read is counted."""
+    """The table for one file: what is copied while it is read is taken from its budget."""
 
-    def __init__(self) -> None:
-        self._copied = 0
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self._own = {
             ("collections", "OrderedDict"): Call("collections.OrderedDict", self._ordered),
             ("collections", "defaultdict"): Call("collections.defaultdict", self._default),
@@ -175,11 +176,12 @@ class Allowed:
     def _ordered(self, pairs: Any = ()) -> dict[Any, Any]:
         if not isinstance(pairs, (list, tuple)):
             raise BadPickle("OrderedDict")
-        self._copied += len(pairs)
-        if self._copied > _MAX_COPIED or not all(isinstance(one, (list, tuple)) and len(one) == 2 for one in pairs):
+        self._budget.spend(len(pairs))
+        if not all(isinstance(one, (list, tuple)) and len(one) == 2 for one in pairs):
             raise BadPickle("OrderedDict")
         made: dict[Any, Any] = {}
-        put_items(made, [part for pair in pairs for part in pair])
+        for key, value in pairs:
+            put_item(made, key, value, self._budget)
         return made
 
     def _default(self, factory: Any = None) -> dict[Any, Any]:

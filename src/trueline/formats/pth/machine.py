@@ -1,22 +1,34 @@
 """A pickle machine that imports and calls nothing: names mean only what a given table says they mean.
 
-Every opcode of protocols 0 to 5 is known. What is built are plain values and the table's own inert things; how many,
-how long and how large is bounded, because a pickle of a few bytes can ask for any amount of memory.
+Every opcode of protocols 0 to 5 is known. What is built are plain values and the table's own inert things; each step
+and each thing is taken from the file's budget, because a pickle of a few bytes can ask for any amount of both.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
 from trueline.formats.pth.trouble import BadPickle, Refused
+from trueline.model.budget import Budget
 
-# Far beyond the longest list of weights, and far below what hurts.
-MAX_STEPS: Final = 10_000_000
+# So many steps are taken from the budget at once.
+_STEPS: Final = 256
+# What things take, with the place on the stack that leads to them.
+CONTAINER: Final = 96
+SLOT: Final = 8
+# A call makes a few things and looks at all its arguments.
+_CALL_BYTES: Final = 320
+_CALL_WORK: Final = 8
+# Texts are compared and copied so many bytes in a unit of work.
+_TEXT_PER_UNIT: Final = 1024
 _MAX_LINE: Final = 4096
 _MAX_INT_BYTES: Final = 1024
 _MAX_KEY_PARTS: Final = 64
+_KEY_TYPES: Final = frozenset((str, int, float, bytes, bool))
+# An entry of a dictionary, with the room that dictionaries keep free.
+_ENTRY: Final = 112
 
 Find = Callable[[str, str], Any]
 Persistent = Callable[[Any], Any]
@@ -42,9 +54,12 @@ class Machine:
 
     table: ClassVar[dict[int, Operation]] = {}
 
-    def __init__(self, data: memoryview, at: int, find: Find, persistent: Persistent) -> None:
+    def __init__(self, data: memoryview, at: int, find: Find, persistent: Persistent, budget: Budget) -> None:
         self.data = data
         self.at = at
+        self.budget = budget
+        # Bytes that were taken since the budget was asked last: a few steps take no more than they have read.
+        self.owed = 0
         self.find = find
         self.persistent = persistent
         self.stack: list[Any] = []
@@ -55,15 +70,23 @@ class Machine:
         """The value of the pickle; afterwards ``at`` is the place behind it."""
         data, table = self.data, self.table
         try:
-            for _ in range(MAX_STEPS):
-                code = data[self.at]
-                self.at += 1
-                if code == 0x2E:  # STOP
-                    return self.stack.pop()
-                table[code](self)
+            while True:
+                self._settle()
+                for _ in range(_STEPS):
+                    code = data[self.at]
+                    self.at += 1
+                    if code == 0x2E:  # STOP
+                        self._settle()
+                        return self.stack.pop()
+                    table[code](self)
         except (IndexError, KeyError, ValueError, TypeError, OverflowError, struct.error) as error:
             raise BadPickle(str(error)) from None
-        raise BadPickle("too long")
+
+    def _settle(self) -> None:
+        """Take the last steps from the budget, and what they hold."""
+        self.budget.spend(_STEPS)
+        self.budget.hold(self.owed)
+        self.owed = 0
 
     def take(self, size: int) -> memoryview:
         """The next bytes."""
@@ -102,6 +125,8 @@ class Machine:
             raise BadPickle("arguments")
         if not isinstance(made, Made):
             raise Refused(f"a call of {type(made).__name__}")
+        self.budget.spend(_CALL_WORK)
+        self.owed += _CALL_BYTES
         self.stack.append(made.reduce(args))
 
     def named(self, module: Any, name: Any) -> Any:
@@ -117,22 +142,27 @@ class Machine:
         return int.from_bytes(self.take(size), "little", signed=True)
 
 
-def put_items(target: Any, items: list[Any]) -> None:
+def put_items(target: Any, items: Sequence[Any], budget: Budget) -> None:
     """Keys and values in turn into a dictionary."""
     if not isinstance(target, dict) or len(items) % 2:
         raise BadPickle("items")
     for key, value in zip(items[::2], items[1::2], strict=True):
-        target[checked_key(key)] = value
+        put_item(target, key, value, budget)
 
 
-def checked_key(key: Any) -> Any:
-    """A key that is cheap to hash, however hostile: nested tuples are hashed to any depth and breadth."""
-    if isinstance(key, tuple):
-        if len(key) > _MAX_KEY_PARTS or any(isinstance(part, tuple) for part in key):
-            raise BadPickle("key")
-        if any(isinstance(part, (str, bytes)) and len(part) > _MAX_LINE for part in key):
-            raise BadPickle("key")
-        return tuple(map(checked_key, key))
-    if isinstance(key, (str, int, float, bytes, bool)) or key is None:
-        return key
-    raise BadPickle("key")
+def put_item(target: dict[Any, Any], key: Any, value: Any, budget: Budget) -> None:
+    """An entry of a dictionary, under a key that is cheap to hash and to compare, however hostile."""
+    # An equal key that is there already is compared with this one, whole.
+    budget.spend(1 + len(key) // _TEXT_PER_UNIT if type(key) is str else _key_work(key))
+    if key not in target:
+        budget.hold(_ENTRY)
+    target[key] = value
+
+
+def _key_work(key: Any) -> int:
+    """What hashing and comparing a key takes; nested tuples would be hashed to any depth and breadth."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if len(parts) > _MAX_KEY_PARTS or not all(part is None or type(part) in _KEY_TYPES for part in parts):
+        raise BadPickle("key")
+    size = sum(len(part) for part in parts if isinstance(part, (str, bytes)))
+    return len(parts) + size // _TEXT_PER_UNIT

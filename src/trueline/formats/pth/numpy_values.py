@@ -69,6 +69,12 @@ def _encode(text: Any, encoding: Any = "latin1") -> _Encoded:
     return _Encoded(text)
 
 
+def text_length(data: Any) -> int:
+    """How long a text is that has to be made into bytes; bytes are what they are."""
+    text = data.text if isinstance(data, _Encoded) else data
+    return len(text) if isinstance(text, str) else 0
+
+
 def encoded_bytes(data: Any, size: int) -> bytes | None:
     """The bytes that a pickle means where it has so many: plain, or as a text of Python 2; None for anything else."""
     text = data.text if isinstance(data, _Encoded) else data

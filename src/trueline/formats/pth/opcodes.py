@@ -5,16 +5,33 @@ from __future__ import annotations
 import codecs
 import struct
 from collections.abc import Callable
-from typing import Any
+from sys import getsizeof
+from typing import Any, Final
 
-from trueline.formats.pth.machine import Find, Machine, Made, Operation, Persistent, checked_key, put_items
+from trueline.formats.pth.machine import (
+    CONTAINER,
+    SLOT,
+    Find,
+    Machine,
+    Made,
+    Operation,
+    Persistent,
+    put_item,
+    put_items,
+)
 from trueline.formats.pth.trouble import BadPickle, Refused
+from trueline.model.budget import Budget
 
 
-def unpickled(data: memoryview, at: int, find: Find, persistent: Persistent) -> tuple[Any, int]:
+def unpickled(data: memoryview, at: int, find: Find, persistent: Persistent, budget: Budget) -> tuple[Any, int]:
     """The value of the pickle at a place, and the place behind it."""
-    machine = Machine(data, at, find, persistent)
+    machine = Machine(data, at, find, persistent, budget)
     return machine.run(), machine.at
+
+
+_UNSIGNED: Final = struct.Struct("<I").unpack_from
+# A state is looked at as a call's arguments are.
+_BUILD_WORK: Final = 8
 
 
 def _code(letter: bytes) -> Callable[[Operation], Operation]:
@@ -26,12 +43,25 @@ def _code(letter: bytes) -> Callable[[Operation], Operation]:
 
 
 def _push(letter: bytes, value: Callable[[Machine], Any]) -> None:
+    """A value that is there already, or a small one."""
+
     def push(machine: Machine) -> None:
         # The value first: finding it may put another stack into the machine.
         found = value(machine)
         machine.stack.append(found)
 
     Machine.table[letter[0]] = push
+
+
+def _make(letter: bytes, value: Callable[[Machine], Any]) -> None:
+    """A value of its own, whose memory is taken from the budget; it is no larger than a few times its bytes."""
+
+    def make(machine: Machine) -> None:
+        found = value(machine)
+        machine.owed += getsizeof(found) + CONTAINER // 4
+        machine.stack.append(found)
+
+    Machine.table[letter[0]] = make
 
 
 def _text(data: memoryview) -> str:
@@ -63,39 +93,39 @@ _push(b"N", lambda _: None)
 _push(b"\x88", lambda _: True)
 _push(b"\x89", lambda _: False)
 _push(b")", lambda _: ())
-_push(b"}", lambda _: {})
-_push(b"]", lambda _: [])
-_push(b"\x8f", lambda _: [])  # a set: what is in it is all that counts
-_push(b"I", _decimal)
-_push(b"L", _decimal)
-_push(b"F", lambda machine: float(machine.line()))
-_push(b"J", lambda machine: machine.long(4))
+_make(b"}", lambda _: {})
+_make(b"]", lambda _: [])
+_make(b"\x8f", lambda _: [])  # a set: what is in it is all that counts
+_make(b"I", _decimal)
+_make(b"L", _decimal)
+_make(b"F", lambda machine: float(machine.line()))
+_make(b"J", lambda machine: machine.long(4))
 _push(b"K", lambda machine: machine.number(1))
-_push(b"M", lambda machine: machine.number(2))
-_push(b"\x8a", lambda machine: machine.long(machine.number(1)))
-_push(b"\x8b", lambda machine: machine.long(machine.number(4)))
-_push(b"G", lambda machine: struct.unpack(">d", machine.take(8))[0])
-_push(b"S", _quoted)
-_push(b"T", lambda machine: _old_text(bytes(machine.take(machine.number(4)))))
-_push(b"U", lambda machine: _old_text(bytes(machine.take(machine.number(1)))))
-_push(b"V", lambda machine: machine.line().encode("latin-1", "backslashreplace").decode("raw_unicode_escape"))
-_push(b"X", lambda machine: _text(machine.take(machine.number(4))))
-_push(b"\x8c", lambda machine: _text(machine.take(machine.number(1))))
-_push(b"\x8d", lambda machine: _text(machine.take(machine.number(8))))
-_push(b"B", lambda machine: bytes(machine.take(machine.number(4))))
-_push(b"C", lambda machine: bytes(machine.take(machine.number(1))))
-_push(b"\x8e", lambda machine: bytes(machine.take(machine.number(8))))
-_push(b"\x96", lambda machine: bytes(machine.take(machine.number(8))))
+_make(b"M", lambda machine: machine.number(2))
+_make(b"\x8a", lambda machine: machine.long(machine.number(1)))
+_make(b"\x8b", lambda machine: machine.long(machine.number(4)))
+_make(b"G", lambda machine: struct.unpack(">d", machine.take(8))[0])
+_make(b"S", _quoted)
+_make(b"T", lambda machine: _old_text(bytes(machine.take(machine.number(4)))))
+_make(b"U", lambda machine: _old_text(bytes(machine.take(machine.number(1)))))
+_make(b"V", lambda machine: machine.line().encode("latin-1", "backslashreplace").decode("raw_unicode_escape"))
+_make(b"X", lambda machine: _text(machine.take(machine.number(4))))
+_make(b"\x8c", lambda machine: _text(machine.take(machine.number(1))))
+_make(b"\x8d", lambda machine: _text(machine.take(machine.number(8))))
+_make(b"B", lambda machine: bytes(machine.take(machine.number(4))))
+_make(b"C", lambda machine: bytes(machine.take(machine.number(1))))
+_make(b"\x8e", lambda machine: bytes(machine.take(machine.number(8))))
+_make(b"\x96", lambda machine: bytes(machine.take(machine.number(8))))
 _push(b"g", lambda machine: machine.memo[int(machine.line())])
 _push(b"h", lambda machine: machine.memo[machine.number(1)])
 _push(b"j", lambda machine: machine.memo[machine.number(4)])
 _push(b"2", lambda machine: machine.stack[-1])
-_push(b"t", lambda machine: tuple(machine.pop_mark()))
+_make(b"t", lambda machine: tuple(machine.pop_mark()))
 _push(b"l", lambda machine: machine.pop_mark())
-_push(b"\x91", lambda machine: tuple(machine.pop_mark()))
-_push(b"\x85", lambda machine: (machine.stack.pop(),))
-_push(b"c", lambda machine: machine.named(machine.line(), machine.line()))
-_push(b"Q", lambda machine: machine.persistent(machine.stack.pop()))
+_make(b"\x91", lambda machine: tuple(machine.pop_mark()))
+_make(b"\x85", lambda machine: (machine.stack.pop(),))
+_make(b"c", lambda machine: machine.named(machine.line(), machine.line()))
+_make(b"Q", lambda machine: machine.persistent(machine.stack.pop()))
 
 
 @_code(b"\x80")
@@ -111,6 +141,7 @@ def _frame(machine: Machine) -> None:
 
 @_code(b"(")
 def _mark(machine: Machine) -> None:
+    machine.owed += CONTAINER
     machine.marked.append(machine.stack)
     machine.stack = []
 
@@ -130,11 +161,13 @@ def _drop(machine: Machine) -> None:
 
 @_code(b"\x86")
 def _pair(machine: Machine) -> None:
+    machine.owed += CONTAINER
     machine.stack[-2:] = [(machine.stack[-2], machine.stack[-1])]
 
 
 @_code(b"\x87")
 def _triple(machine: Machine) -> None:
+    machine.owed += CONTAINER
     machine.stack[-3:] = [(machine.stack[-3], machine.stack[-2], machine.stack[-1])]
 
 
@@ -142,7 +175,8 @@ def _triple(machine: Machine) -> None:
 def _dictionary(machine: Machine) -> None:
     items = machine.pop_mark()
     made: dict[Any, Any] = {}
-    put_items(made, items)
+    machine.owed += CONTAINER
+    put_items(made, items, machine.budget)
     machine.stack.append(made)
 
 
@@ -152,13 +186,13 @@ def _set_item(machine: Machine) -> None:
     target = machine.stack[-1]
     if not isinstance(target, dict):
         raise BadPickle("items")
-    target[checked_key(key)] = value
+    put_item(target, key, value, machine.budget)
 
 
 @_code(b"u")
 def _set_items(machine: Machine) -> None:
     items = machine.pop_mark()
-    put_items(machine.stack[-1], items)
+    put_items(machine.stack[-1], items, machine.budget)
 
 
 @_code(b"a")
@@ -177,27 +211,40 @@ Machine.table[0x90] = _append_all  # into a set
 def _extend(machine: Machine, items: list[Any]) -> None:
     if not isinstance(machine.stack[-1], list):
         raise BadPickle("list")
+    # Lists keep room for more.
+    machine.owed += 2 * SLOT * len(items)
     machine.stack[-1].extend(items)
+
+
+def _keep(machine: Machine, place: int) -> None:
+    """The last value into the memo."""
+    machine.owed += CONTAINER
+    machine.memo[place] = machine.stack[-1]
 
 
 @_code(b"p")
 def _put_line(machine: Machine) -> None:
-    machine.memo[int(machine.line())] = machine.stack[-1]
+    _keep(machine, int(machine.line()))
 
 
+# The two that stand behind nearly every value are written out.
 @_code(b"q")
 def _put(machine: Machine) -> None:
-    machine.memo[machine.number(1)] = machine.stack[-1]
+    machine.owed += CONTAINER
+    machine.memo[machine.data[machine.at]] = machine.stack[-1]
+    machine.at += 1
 
 
 @_code(b"r")
 def _put_long(machine: Machine) -> None:
-    machine.memo[machine.number(4)] = machine.stack[-1]
+    machine.owed += CONTAINER
+    machine.memo[_UNSIGNED(machine.data, machine.at)[0]] = machine.stack[-1]
+    machine.at += 4
 
 
 @_code(b"\x94")
 def _memoize(machine: Machine) -> None:
-    machine.memo[len(machine.memo)] = machine.stack[-1]
+    _keep(machine, len(machine.memo))
 
 
 @_code(b"\x93")
@@ -239,6 +286,7 @@ def _object(machine: Machine) -> None:
 def _build(machine: Machine) -> None:
     state = machine.stack.pop()
     target = machine.stack[-1]
+    machine.budget.spend(_BUILD_WORK)
     if isinstance(target, Made):
         target.build(state)
     # A dictionary's attributes are no entries: a state_dict keeps the versions of its modules there.

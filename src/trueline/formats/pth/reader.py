@@ -19,6 +19,7 @@ from trueline.formats.pth.values import Plain, Tensor, TensorType
 from trueline.formats.stored import Stored
 from trueline.formats.weights import Weights
 from trueline.formats.zips import Member, inflated, is_zip, members
+from trueline.model.budget import READ_PER_UNIT, Budget
 
 _MAX_PICKLE: Final = 256 << 20
 _MAGIC: Final = 0x1950A86A20F9469CFC6C
@@ -30,15 +31,21 @@ def read_pth(path: Path) -> Weights:
     """The tensors of a file, found without torch; whatever is not a tensor or a plain value is refused by name."""
     data = map_file(path)
     if is_zip(data):
-        return _read_zip(path)
+        return _read_zip(path, len(data))
     # A pickle that begins with its protocol, then the format's own number.
     if bytes(data[:1]) == b"\x80" or bytes(data[:1]) in (b"L", b"I"):
         return _read_legacy(path, data)
     raise pth_fault(path, "not_torch")
 
 
-def _read_zip(path: Path) -> Weights:
+def _budget(path: Path, size: int) -> Budget:
+    """What reading may cost: large tensors only have to be found, so that they add nothing to it."""
+    return Budget(path, min(size, _MAX_PICKLE))
+
+
+def _read_zip(path: Path, size: int) -> Weights:
     found = members(path)
+    budget = _budget(path, size)
     pickles = [name for name in found if name.count("/") == 1 and name.endswith("/data.pkl")]
     if len(pickles) != 1:
         raise pth_fault(path, "not_torch")
@@ -50,13 +57,14 @@ def _read_zip(path: Path) -> Weights:
         raise pth_fault(path, "bad_pickle", reason="too long")
     order = found.get(f"{root}byteorder")
     big = order is not None and order.size < 16 and inflated(path, order.name).strip() == b"big"
+    budget.hold(member.size)
     code = memoryview(inflated(path, member.name))
-    value, _ = _unpickled(path, code, 0, lambda id: storage(id, 5))
+    value, _ = _unpickled(path, code, 0, lambda id: storage(id, 5), budget)
 
     def place(key: str) -> Place | None:
         return _place(found.get(f"{root}data/{key}"))
 
-    return _arranged(path, value, place, big_endian=big)
+    return _arranged(path, value, place, budget, big_endian=big)
 
 
 def _place(member: Member | None) -> Place | None:
@@ -68,6 +76,7 @@ def _place(member: Member | None) -> Place | None:
 def _read_legacy(path: Path, data: memoryview) -> Weights:
     """The format before torch 1.6: pickles one after another, then the storages."""
     about, at = [], 0
+    budget = _budget(path, len(data))
     kept: dict[str, int] = {}
 
     def persistent(id: Any) -> Any:
@@ -76,7 +85,7 @@ def _read_legacy(path: Path, data: memoryview) -> Weights:
         return found
 
     for number in range(5):
-        value, at = _unpickled(path, data[: at + _MAX_PICKLE], at, persistent)
+        value, at = _unpickled(path, data[: at + _MAX_PICKLE], at, persistent, budget)
         about.append(value)
         if number == 0 and value != _MAGIC:
             raise pth_fault(path, "not_torch")
@@ -85,7 +94,7 @@ def _read_legacy(path: Path, data: memoryview) -> Weights:
     if version != _VERSION or not isinstance(keys, list):
         raise pth_fault(path, "not_torch")
     places = _legacy_places(path, data, at, keys, kept, "big" if big else "little")
-    return _arranged(path, value, places.get, big_endian=big)
+    return _arranged(path, value, places.get, budget, big_endian=big)
 
 
 def _legacy_places(
@@ -105,9 +114,9 @@ def _legacy_places(
     return places
 
 
-def _unpickled(path: Path, data: memoryview, at: int, persistent: Persistent) -> tuple[Any, int]:
+def _unpickled(path: Path, data: memoryview, at: int, persistent: Persistent, budget: Budget) -> tuple[Any, int]:
     try:
-        return unpickled(data, at, Allowed().find, persistent)
+        return unpickled(data, at, Allowed(budget).find, persistent, budget)
     except Refused as refused:
         kind = "whole_model" if refused.kind == "refused" and _is_module(data) else refused.kind
         raise pth_fault(path, kind, name=refused.name) from None
@@ -121,11 +130,16 @@ def _is_module(data: memoryview) -> bool:
     return b"_parameters" in start and b"_modules" in start
 
 
-def _arranged(path: Path, value: Any, place: Callable[[str], Place | None], *, big_endian: bool) -> Weights:
+def _arranged(
+    path: Path, value: Any, place: Callable[[str], Place | None], budget: Budget, *, big_endian: bool
+) -> Weights:
     def array(found: Any, name: str) -> Stored:
-        return stored(path, name, found, place(found.storage.key), big_endian=big_endian)
+        made = stored(path, name, found, place(found.storage.key), big_endian=big_endian)
+        # Views may repeat the same few bytes: what they come to is what whoever measures them reads.
+        budget.spend(made.nbytes // READ_PER_UNIT)
+        return made
 
-    return arrange(path, "pth", value, Tensor, array, _shown)
+    return arrange(path, "pth", value, Tensor, array, budget, _shown)
 
 
 def _shown(value: Any) -> str:

@@ -7,14 +7,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from trueline.model.descriptor import OwnDescriptor
+
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-
-
-def write_all(descriptor: int, data: bytes | memoryview) -> None:
-    """All of the bytes, in one write where the system takes them in one."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -26,12 +21,14 @@ def replace_by_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     """The same for a file that is never in memory as a whole."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        file = OwnDescriptor.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             for piece in pieces:
-                write_all(descriptor, piece)
+                file.write_all(piece)
+            # What was taken away may be incomplete, and must not take the old file's place.
+            file.proven()
         finally:
-            os.close(descriptor)
+            file.close()
         part.replace(path)
     finally:
         # Renamed by now, or not wanted.
@@ -45,30 +42,30 @@ class Appender:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = 0
-        self._descriptor: int | None = None
+        self._file: OwnDescriptor | None = None
 
     def append(self, data: bytes | memoryview) -> None:
         """Add bytes at the end."""
-        if self._descriptor is None:
-            self._descriptor = os.open(self.path, _NEW, 0o666)
-        write_all(self._descriptor, data)
+        if self._file is None:
+            self._file = OwnDescriptor.open(self.path, _NEW)
+        self._file.write_all(data, size=self.size)
         self.size += len(data)
 
     def give_back(self) -> None:
         """Free what a failed append may have left behind, as far as that is possible."""
-        if self._descriptor is not None:
+        if self._file is not None:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._descriptor, self.size)
+                self._file.truncate(self.size)
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._descriptor is not None:
-            descriptor, self._descriptor = self._descriptor, None
-            os.close(descriptor)
+        if self._file is not None:
+            file, self._file = self._file, None
+            file.close()
 
     def remove(self) -> None:
         """Let go of the file and delete it; the next bytes begin another one."""
-        if self._descriptor is not None:
+        if self._file is not None:
             self.close()
             self.path.unlink()
             self.size = 0

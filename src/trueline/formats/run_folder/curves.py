@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from trueline.model.numbers import decode
 from trueline.model.run import EventName
 
 Point = tuple[int, float]
+MOST_LOSSES: Final = 32
 
 
 def read_curve(log: EventLog, name: str, phase: str) -> Curve:
@@ -22,8 +24,32 @@ def read_curve(log: EventLog, name: str, phase: str) -> Curve:
         points = CURVES[name](log, phase)
     except (ValueError, TypeError, KeyError) as error:
         raise bad(log.path, "bad_event", event=name, reason=str(error)[:200]) from None
+    return _curve(name, points)
+
+
+def _curve(name: str, points: dict[int, float]) -> Curve:
     steps = sorted(points)
     return Curve(name, steps, [points[step] for step in steps])
+
+
+def read_losses(log: EventLog, phase: str) -> list[Curve]:
+    """The losses of a phase's steps by their place in the step; past MOST_LOSSES the worst of the others as one."""
+    places: list[dict[int, float]] = []
+    counts: dict[int, int] = {}
+    try:
+        for event in log.events(EventName.LOSS, phase):
+            step, value = event["step"], decode(event["value"])
+            place = min(counts.get(step, 0), MOST_LOSSES)
+            counts[step] = counts.get(step, 0) + 1
+            if place == len(places):
+                places.append({})
+            # What is not finite is not to be hidden by what comes after it.
+            if math.isfinite(places[place].get(step, 0.0)):
+                places[place][step] = value
+    except (ValueError, TypeError, KeyError) as error:
+        raise bad(log.path, "bad_event", event="loss", reason=str(error)[:200]) from None
+    names = ["loss", *(f"loss {place + 1}" for place in range(1, min(len(places), MOST_LOSSES)))]
+    return [_curve(name, one) for name, one in zip([*names, "loss …"], places, strict=False)]
 
 
 def _loss(log: EventLog, phase: str) -> dict[int, float]:
@@ -57,6 +83,24 @@ def _grad_norm(log: EventLog, phase: str) -> dict[int, float]:
     }
 
 
+def _grad_norm_unclipped(log: EventLog, phase: str) -> dict[int, float]:
+    """The norm that the first optimizer's gradients had when they were clipped; of several parts that of all."""
+    points: dict[int, float] = {}
+    first = min((event.get("optimizer") or 0 for event in log.events(EventName.STEP, phase)), default=0)
+    norms: dict[int, float] = {}
+    for event in log.events((EventName.CLIP, EventName.STEP), phase):
+        step = event["step"]
+        if event["event"] == EventName.CLIP:
+            if event.get("norm") is not None:
+                norms[step] = math.hypot(norms.get(step, 0.0), decode(event["norm"]))
+        elif step in norms:
+            # Those of another optimizer, as in a GAN, are not the first one's.
+            clipped = norms.pop(step)
+            if (event.get("optimizer") or 0) == first:
+                points[step] = clipped
+    return points
+
+
 def _scale(log: EventLog, phase: str) -> dict[int, float]:
     return {event["step"]: decode(event["value"]) for event in log.events(EventName.SCALE, phase)}
 
@@ -72,6 +116,7 @@ def _seconds(log: EventLog, phase: str) -> dict[int, float]:
 CURVES: Final[dict[str, Callable[[EventLog, str], dict[int, float]]]] = {
     "loss": _loss,
     "lr": _lr,
+    "grad_norm_unclipped": _grad_norm_unclipped,
     "grad_norm": _grad_norm,
     "scale": _scale,
     "seconds": _seconds,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trueline.formats.run_folder import layout
+from trueline.formats.run_folder.event_shapes import SHAPES
 from trueline.formats.run_folder.guard import bad, decode_json, decode_typed, open_file, open_if_there
 from trueline.model.run import EventName
 
@@ -78,11 +79,9 @@ class EventLog:
             file.seek(begin)
         for number, line in enumerate(_lines(self.path, file), before + 1):
             begin += len(line)
-            if wanted is None or decode_typed(self.path, line, _heads, number).event in wanted:
-                event = decode_json(self.path, line, number)
-                if not isinstance(event, dict):
-                    raise bad(self.path, "bad_line", line=number, reason=type(event).__name__)
-                yield event
+            name = decode_typed(self.path, line, _heads, number).event
+            if wanted is None or name in wanted:
+                yield decode_json(self.path, line, number, SHAPES.get(name))
             if begin >= end:
                 return
 

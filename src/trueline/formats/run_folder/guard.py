@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from trueline.model.message import Message
 from trueline.model.trouble import BadFile
 
 Read = TypeVar("Read")
+# Nothing that is written is nested half as deep.
+_DEEPEST: Final = 100
 
 
 def bad(path: Path, reason: str, /, **params: Any) -> BadFile:
@@ -89,12 +91,21 @@ def read_file(root: Path, path: Path, most: int) -> bytes:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             raise bad(path, "too_large", size=size, most=most)
-        return file.read(most)
+        # What is asked for is reserved at once, whatever is there.
+        return file.read(size)
 
 
-def decode_json(path: Path, data: bytes, line: int | None = None) -> Any:
-    """A JSON value."""
-    return _decoded(path, line, lambda: msgspec.json.decode(data))
+def decode_json(
+    path: Path, data: bytes, line: int | None = None, shape: msgspec.json.Decoder[Any] | None = None
+) -> Any:
+    """A JSON value as it was written; one that must fit a shape may hold more than the shape speaks of."""
+
+    def decode() -> Any:
+        if shape is not None:
+            shape.decode(data)
+        return msgspec.json.decode(data)
+
+    return _decoded(path, line, decode)
 
 
 def decode_typed(path: Path, data: bytes, decoder: msgspec.json.Decoder[Read], line: int | None = None) -> Read:
@@ -104,10 +115,29 @@ def decode_typed(path: Path, data: bytes, decoder: msgspec.json.Decoder[Read], l
 
 def _decoded(path: Path, line: int | None, decode: Callable[[], Read]) -> Read:
     try:
-        return decode()
+        found = decode()
+        if _deeper_than(found, _DEEPEST):
+            raise RecursionError(f"nested more than {_DEEPEST} deep")
+        return found
     # Nesting beyond all reason ends in a RecursionError.
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = str(error).replace("\n", " ")[:200]
         if line is None:
             raise bad(path, "bad_json", reason=reason) from None
         raise bad(path, "bad_line", line=line, reason=reason) from None
+
+
+def _deeper_than(value: Any, most: int) -> bool:
+    """Whether lists and objects lie in each other more often than that: what goes on with them calls itself."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [
+            inside
+            for one in level
+            if isinstance(one, dict | list)
+            for inside in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inside, dict | list)
+        ]
+        if not level:
+            return False
+    return True

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-import numpy as np
 
+from trueline.model.describing import described
 from trueline.model.numbers import encode, plain
 
+# So deep are the pages of a recording itself, which needs no guard; a user's value may hold itself.
+_TRUSTED = 8
 _encode = msgspec.json.Encoder().encode
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
     if kind is float:
         return encode(value)
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+    if kind is dict and depth < _TRUSTED:
+        return {described(str, name): _plain(item, depth + 1) for name, item in value.items()}
+    if (kind is list or kind is tuple) and depth < _TRUSTED:
+        return [_plain(item, depth + 1) for item in value]
     return plain(value)
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from trueline.formats.files import unreadable
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.batches import WholeBatch, read_batches
-from trueline.formats.run_folder.curves import read_curve
+from trueline.formats.run_folder.curves import read_curve, read_losses
 from trueline.formats.run_folder.events_reader import EventLog
 from trueline.formats.run_folder.guard import bad, decode_json, list_names, open_if_there, read_file
 from trueline.formats.run_folder.stats_reader import StatsReader
@@ -23,8 +23,10 @@ from trueline.formats.run_folder.tensors import Tensors, read_tensors
 from trueline.formats.stored import Stored
 from trueline.model.curve import Curve
 from trueline.model.key import Key, Phase
-from trueline.model.run import FORMAT, CallInfo, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.message import Message
+from trueline.model.run import FORMAT, UNSEEN_TRAINING, CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
+from trueline.model.trouble import BadFile
 
 Noun = TypeVar("Noun")
 _DEPTH = 4
@@ -58,6 +60,19 @@ class RankFolder:
         return calls
 
     @cached_property
+    def process(self) -> dict[str, Any]:
+        """How the process stood at last: pid, host, ended, exit_code, off. Empty where it was not written whole."""
+        path = self.path / layout.PROCESS
+        with open_if_there(self._root, path) as there:
+            if there is None:
+                return {}
+        try:
+            found = decode_json(path, read_file(self._root, path, layout.MAX_JSON))
+        except BadFile:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
     def finished(self) -> int:
         """How many training steps are finished."""
         return len(self._events.finished(Phase.TRAIN))
@@ -72,8 +87,15 @@ class RankFolder:
         return self._events.events(name, phase, step)
 
     def curve(self, name: str, phase: str = "train") -> Curve:
-        """``loss`` (a step's mean), ``lr`` and ``grad_norm`` (the first optimizer's), ``scale`` or ``seconds``."""
+        """``loss`` (a step's first), ``lr`` and ``grad_norm`` (the first optimizer's), ``scale`` or ``seconds``.
+
+        ``grad_norm`` is what the optimizer got, ``grad_norm_unclipped`` what was clipped.
+        """
         return read_curve(self._events, name, phase)
+
+    def losses(self, phase: str = "train") -> list[Curve]:
+        """The first loss of every step, the second, and so on: of several backward calls, or of a closure's."""
+        return read_losses(self._events, phase)
 
     @property
     def keys(self) -> Sequence[Key]:
@@ -169,6 +191,20 @@ class Run:
         if n not in self._folders:
             self._folders[n] = RankFolder(self.path, self.path / layout.rank_name(n))
         return self._folders[n]
+
+    def unseen(self) -> list[Message]:
+        """What was said of training beside the recording, each once."""
+        at_the_end = self.info.recorded.get("notices")
+        noticed = list(at_the_end) if isinstance(at_the_end, list) else []
+        for one in self.ranks:
+            noticed += self.rank(one).events(EventName.NOTICE)
+        found: list[Message] = []
+        for one in noticed:
+            if isinstance(one, dict) and one.get("message_id") in UNSEEN_TRAINING:
+                params = one.get("params")
+                said = Message(str(one["message_id"]), params if isinstance(params, dict) else {})
+                found += [said] if said not in found else []
+        return found
 
     def source(self, hash: str) -> list[str] | None:
         """The lines of a kept source file, or None when it was not kept."""

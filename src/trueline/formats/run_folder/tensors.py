@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from trueline.formats.files import fault
-from trueline.formats.run_folder.appending import write_all
 from trueline.formats.run_folder.guard import bad, open_file
 from trueline.formats.safetensors import read_header
 from trueline.formats.safetensors.layout import Entry, beginning, wide_first
 from trueline.formats.safetensors.types import NAMES
 from trueline.formats.stored import Stored
+from trueline.model.descriptor import OwnDescriptor
 from trueline.model.key import Key
 
 Array = npt.NDArray[Any]
@@ -50,15 +50,15 @@ def write_arrays(path: Path, arrays: Mapping[str, Array], texts: Mapping[str, st
     paired = " ".join(str(place) for place, (_, one) in enumerate(kept) if one.dtype in _COMPLEX)
     entries = [_entry(name, array) for name, array in kept]
     order = wide_first(entries)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    file = OwnDescriptor.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
-        write_all(descriptor, beginning(entries, order, {_MARK: paired, **texts}))
+        file.write_all(beginning(entries, order, {_MARK: paired, **texts}))
         for place in order:
             array = kept[place][1]
             if array.nbytes:
-                write_all(descriptor, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+                file.write_all(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     finally:
-        os.close(descriptor)
+        file.close()
 
 
 class Tensors(Mapping[Key, Array]):

@@ -17,6 +17,7 @@ from trueline.formats.run_folder.batches import WholeBatch, write_batches
 from trueline.formats.run_folder.guard import decode_json, read_file
 from trueline.formats.run_folder.json_text import json_bytes, json_page
 from trueline.formats.run_folder.layout import Limits
+from trueline.formats.run_folder.process_file import ProcessFile
 from trueline.formats.run_folder.stats_writer import StatsWriter
 from trueline.formats.run_folder.tensors import can_keep, write_tensors
 from trueline.model.key import Key
@@ -38,6 +39,7 @@ class RankWriter:
             raise BadUsage("run_folder.rank_exists", path=str(self._run), rank=rank) from None
         self._events = Appender(self.folder / layout.EVENTS)
         self._stats = StatsWriter(self.folder, limits or Limits())
+        self._process: ProcessFile | None = None
         self._failure: OSError | None = None
         self._closed = False
         self._joined: str | None = None
@@ -48,6 +50,17 @@ class RankWriter:
         if self._joined != info.id:
             self._join(path, info.id)
         replace_file(path, json_page(info.to_json()))
+
+    def write_process(self, fields: Mapping[str, Any]) -> None:
+        """process.json: how this process stands. After the first time nothing is opened for it."""
+        if self._process is None:
+            self._process = ProcessFile(self.folder / layout.PROCESS)
+        self._process.write(fields)
+
+    def end_process(self, fields: Mapping[str, Any]) -> None:
+        """It has come to its end."""
+        if self._process is not None:
+            self._process.end(fields)
 
     def write_params(self, params: Sequence[ParamInfo]) -> None:
         """params.json."""
@@ -94,15 +107,17 @@ class RankWriter:
 
     def close(self) -> None:
         """Turn the newest steps into a block and let go of the files."""
-        if self._closed:
-            return
-        self._closed = True
         try:
-            if self._failure is None:
+            if self._failure is None and not self._closed:
                 self._stats.turn()
         finally:
-            self._stats.close()
-            self._events.close()
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Close the files as they are, opening none; the newest steps are read from the tail."""
+        self._closed = True
+        self._stats.close()
+        self._events.close()
 
     def _finish_step(
         self,

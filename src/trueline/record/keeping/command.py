@@ -19,7 +19,10 @@ _SECRET: Final = re.compile(
 )
 _WITH_PASSWORD: Final = re.compile(r"://[^/?#@\s]*:[^/?#@\s]+@")
 # What belongs to the terminal and the process, not to the run.
-_PASSING: Final = re.compile(r"TERM|COLUMNS|LINES|NO_COLOR|SHLVL|_|OLDPWD|SSH_.*|DISPLAY|TRUELINE_.*")
+_PASSING: Final = re.compile(
+    r"TERM|TERM_.*|COLORTERM|VTE_VERSION|WINDOWID|TMUX.*|STY|VSCODE_.*|COLUMNS|LINES|NO_COLOR|SHLVL|_|OLDPWD|SSH_.*|DISPLAY"
+    r"|XDG_SESSION_.*|DBUS_SESSION_.*|INVOCATION_ID|JOURNAL_STREAM|PYTEST_CURRENT_TEST|TRUELINE_.*"
+)
 
 
 def describe(command: Command) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any, Final
+
+from trueline.adapters.identity import Reference, reference
 
 # Loaders of which the same is known are this far apart.
 _ALIKE: Final = 1000
@@ -15,7 +16,7 @@ class LoaderNumbers:
     """Numbers by what is known of loaders; of several alike that are alive at a time, in the order of their use."""
 
     def __init__(self) -> None:
-        self._alike: dict[int, list[weakref.ReferenceType[Any]]] = {}
+        self._alike: dict[int, list[Reference]] = {}
 
     def of(self, loader: Any, known: int | None) -> int:
         """The number of a loader; ``known`` is the same for all of which the same is known, None where nothing is."""
@@ -25,6 +26,6 @@ class LoaderNumbers:
         places = [one() for one in there]
         found = next((place for place, one in enumerate(places) if one is loader), None)
         if found is None:
-            found = places.index(None) if None in places else len(places)
-            there[found : found + 1] = [weakref.ref(loader)]
+            found = next((place for place, one in enumerate(places) if one is None), len(places))
+            there[found : found + 1] = [reference(loader)]
         return found * _ALIKE + known

@@ -41,6 +41,10 @@ class Asides:
             self._recorder.event(EventName.SCHEDULE, **said, line=self._line())
         elif what == "workers":
             self._recorder.event(EventName.WORKERS, **said)
+        elif what == "child":
+            self._counts.children += 1
+        elif what == "children":
+            self._counts.child_trained = said["trained"]
         elif what == "pulled":
             self._pulled(said["gradients"])
         elif what == "penalty":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -14,4 +15,7 @@ class Counts:
     criteria: int = 0
     batches: dict[int | None, int] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    # Processes that the script has started, and whether a forked one has trained.
+    children: int = 0
+    child_trained: Callable[[], bool] = bool
     dropouts: set[tuple[str, int]] = field(default_factory=set)

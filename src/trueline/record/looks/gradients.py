@@ -35,7 +35,7 @@ class GradientLook:
         recorder = self._recorder
         for root in recorder.networks.roots:
             if root.module() is not None:
-                recorder.parameters.meet(root)
+                recorder.meet_parameters(root)
         given = {id(parameter): gradient for parameter, gradient in gradients}
         none: list[Place] = []
         zero: list[Place] = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from trueline.adapters.identity import Reference, reference
 from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
 
@@ -21,7 +21,7 @@ _MOST_TRIED = 16
 class _Watched:
     """A few parameters of an optimizer, and what was seen of their gradients since its last update."""
 
-    parameters: list[weakref.ReferenceType[Any]]
+    parameters: list[Reference]
     cleared: bool = False
     backwards: int = 0
     norms: dict[int, float] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Leftovers:
             if factor is not None:
                 told["factor"] = factor
         if number < _UPDATES:
-            chosen = [weakref.ref(one) for one, _ in gradients[:_MOST_TRIED] if self._norm(one)][:_SAMPLE]
+            chosen = [reference(one) for one, _ in gradients[:_MOST_TRIED] if self._norm(one)][:_SAMPLE]
             if chosen:
                 self._watched[optimizer] = _Watched(chosen)
         return told

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.adapters.identity import Reference, reference
 from trueline.model.key import Phase
 from trueline.record.networks import Place, Root
 
@@ -24,7 +24,7 @@ class ModeLook:
     """Tells of the modes of a phase where they are not as they were."""
 
     def __init__(self) -> None:
-        self._layers: dict[Root, list[tuple[Place, str, weakref.ReferenceType[Any]]]] = {}
+        self._layers: dict[Root, list[tuple[Place, str, Reference]]] = {}
         self._told: dict[tuple[Root, Phase], Mode] = {}
 
     def seen(self, root: Root) -> Mode | None:
@@ -35,7 +35,7 @@ class ModeLook:
             return None
         if layers is None:
             layers = self._layers[root] = [
-                (Place(root, path), type(one).__name__, weakref.ref(one))
+                (Place(root, path), type(one).__name__, reference(one))
                 for path, one in root.adapter.values.modules(module)
                 if any(name in type(one).__name__ for name in ACTING)
             ]

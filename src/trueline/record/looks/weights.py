@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any
+from typing import Any, Final, TypeVar
+
+import numpy as np
 
 from trueline.adapters.nouns import Unreadable
 from trueline.kernel import UnsupportedDtype, fingerprint
+from trueline.kernel.chunks import Elements
 from trueline.record.networks import Networks, Place, Root
 
+T = TypeVar("T")
 _MOST = 4000
+_SMALL: Final = 1 << 16
 MOST_ELEMENTS = 1 << 26
 
 
-def fingerprints(networks: Networks, *, buffers_only: bool = False) -> dict[str, str]:
+def fingerprints(networks: Networks) -> dict[str, str]:
     """Every parameter and buffer of the networks that are alive, by name; of a large network the first."""
-    found: dict[str, str] = {}
-    elements = 0
+    return {name: f"{mark:016x}" for name, mark in _marks(networks, fingerprint)}
+
+
+def buffers(networks: Networks) -> dict[str, int | bytes]:
+    """What tells whether a buffer has moved, by name: its bytes where they are few, else their fingerprint."""
+    return dict(_marks(networks, _content, buffers_only=True))
+
+
+def _content(array: Elements) -> int | bytes:
+    return array.tobytes() if isinstance(array, np.ndarray) and array.nbytes <= _SMALL else fingerprint(array)
+
+
+def _marks(networks: Networks, mark: Callable[[Elements], T], *, buffers_only: bool = False) -> Iterator[tuple[str, T]]:
+    count = elements = 0
     for root, module in networks.alive():
-        for name, one in _named(root, module):
+        values = root.adapter.values
+        for one in values.tensors(module):
             if buffers_only and not one.buffer:
                 continue
-            elements += prod(root.adapter.values.shape(one.value))
-            if len(found) >= _MOST or elements > MOST_ELEMENTS:
-                return found
+            count += 1
+            elements += prod(values.shape(one.value))
+            if count > _MOST or elements > MOST_ELEMENTS:
+                return
             try:
-                found[name] = f"{fingerprint(root.adapter.values.to_numpy(one.value)):016x}"
+                yield Place(root, one.name).full, mark(values.to_numpy(one.value))
             except (Unreadable, UnsupportedDtype):
                 continue
-    return found
 
 
 def shared(networks: Networks) -> list[list[str]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.formats.manifest.opened_log import READ, WRITTEN, record
-from trueline.formats.run_folder.appending import write_all
+from trueline.model.descriptor import OwnDescriptor
 from trueline.record.guard import guarded
 from trueline.record.opened.seen import Seen
 
@@ -56,6 +56,7 @@ class Hearing:
 
     def __init__(self, place: Place, seen: Seen, off: Callable[[Exception], None], program: str | None = None) -> None:
         self.on = True
+        self.lock = contextlib.nullcontext()
         self._log = place.log
         self._seen = seen
         self._off = off
@@ -99,11 +100,11 @@ class Hearing:
         if self._seen.is_new(content, counts):
             # Opened for each: a script may close what it does not know, and a number that is another file's by then
             # must not be written to.
-            descriptor = os.open(self._log, _APPEND)
+            log = OwnDescriptor.open(self._log, _APPEND)
             try:
-                write_all(descriptor, record(content[:1], content[1:]))
+                log.write_all(record(content[:1], content[1:]))
             finally:
-                os.close(descriptor)
+                log.close()
 
     def _wanted(self, name: str) -> bool:
         # The list itself is in the run folder, which may lie among the data.

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.formats.manifest.opened_log import LISTENED, MISSED, READ, WRITTEN, record
-from trueline.formats.run_folder.appending import write_all
+from trueline.model.descriptor import OwnDescriptor
 from trueline.record.opened.seen import Seen
 
 _OPEN, _MODIFY, _CREATE = 0x20, 0x2, 0x100
@@ -80,13 +80,13 @@ def _listen_below(inotify: _Inotify, root: str, run: str) -> bool:
 class _Writer:
     def __init__(self, log: str, seen: Seen) -> None:
         self.run = log.rpartition("/")[0]
-        self._descriptor = os.open(log, os.O_WRONLY | os.O_APPEND)
+        self._log = OwnDescriptor.open(log, os.O_WRONLY | os.O_APPEND)
         self._seen = seen
 
     def note(self, kind: bytes, name: str = "") -> None:
         content = kind + os.fsencode(name)
         if self._seen.is_new(content):
-            write_all(self._descriptor, record(kind, content[1:]))
+            self._log.write_all(record(kind, content[1:]))
 
 
 def _take(inotify: _Inotify, writer: _Writer) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 from trueline.formats.manifest.json_form import write_manifest
 from trueline.formats.manifest.opened_log import NAMED, UNSEEN, Head, gather, rank_of_log, record
 from trueline.formats.manifest.places import LOG_PATTERN, log_name, rank_list
-from trueline.formats.run_folder.appending import write_all
+from trueline.model.descriptor import OwnDescriptor
 from trueline.model.message import Message, message
 from trueline.model.trouble import Trouble
 from trueline.record.arrival import on_import
@@ -57,14 +57,14 @@ class OpenedFiles:
         self._place = Place(str(self._log), found_at, str(run), tuple(roots), self._rank)
         self._seen = seen
         run.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        log = OwnDescriptor.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             # The file system's own time: it is what other files are held against.
-            started = os.fstat(descriptor).st_mtime_ns
+            started = os.fstat(log.proven()).st_mtime_ns
             head = Head(self._host, os.getcwd(), started, self._rank[0], tuple(roots))  # noqa: PTH109
-            write_all(descriptor, head.to_bytes())
+            log.write_all(head.to_bytes())
         finally:
-            os.close(descriptor)
+            log.close()
 
     def hear(self, program: str | None = None) -> None:
         """Write down what Python opens in this process, in its forks and in those Python processes that it starts."""
@@ -89,24 +89,33 @@ class OpenedFiles:
         """Have the system tell what any program opens below the roots."""
         paths = [str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
         command = [sys.executable, "-m", "trueline.record.opened.listening"]
+        ready, said = os.pipe()
+        until, held = os.pipe()
+        ending = OwnDescriptor(held)
         try:
             process = subprocess.Popen(
                 [*command, self._place.log, self._place.seen, *self._place.roots],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=until,
+                stdout=said,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
                 # Ctrl-C is meant for the script.
                 start_new_session=True,
             )
         except OSError as error:
+            ending.close()
+            os.close(ready)
             self._warn(message("manifest.cannot_listen", reason=error.strerror or str(error)))
             return
-        assert process.stdout is not None
-        if process.stdout.readline() != b"ready\n":
-            self._warn(message("manifest.cannot_listen", reason=f"exit {process.wait()}"))
-            return
-        self._ends.append(lambda: _end(process))
+        finally:
+            os.close(until)
+            os.close(said)
+        with os.fdopen(ready, "rb") as answer:
+            if answer.readline() != b"ready\n":
+                ending.close()
+                self._warn(message("manifest.cannot_listen", reason=f"exit {process.wait()}"))
+                return
+        self._ends.append(lambda: _end(process, ending))
 
     def _off(self, error: Exception) -> None:
         if os.getpid() == self._begun:
@@ -118,11 +127,11 @@ class OpenedFiles:
             self._ends.pop()()
         unseen = [name for name in _UNSEEN if name in sys.modules]
         with contextlib.suppress(OSError):
-            descriptor = os.open(self._log, os.O_WRONLY | os.O_APPEND)
+            log = OwnDescriptor.open(self._log, os.O_WRONLY | os.O_APPEND)
             try:
-                write_all(descriptor, b"".join(record(UNSEEN, name.encode()) for name in unseen))
+                log.write_all(b"".join(record(UNSEEN, name.encode()) for name in unseen))
             finally:
-                os.close(descriptor)
+                log.close()
 
     def finish(self, *, all_ranks: bool = False) -> None:
         """Make the list of this rank, or of all ranks whose launcher has ended on this machine."""
@@ -170,17 +179,14 @@ def _put_back(before: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], ending: OwnDescriptor) -> None:
     """What it has heard is written down before it ends."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.close()
+    ending.close()
     try:
         process.wait(_PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    process.stdout.close()
 
 
 def begin(

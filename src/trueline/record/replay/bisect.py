@@ -6,7 +6,6 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import Message, message
 from trueline.model.report import Report, Table
 from trueline.model.trouble import BadUsage
-from trueline.record.again import end_group
+from trueline.record.again import end_group, kept
 
 # A state that a replay is to start from, whatever batches it is given.
 STATE: Final = "TRUELINE_REPLAY_STATE"
@@ -123,12 +122,11 @@ def loss_of_state(run: Path, state: int, batch: int) -> float:
     with tempfile.TemporaryDirectory(prefix="trueline-") as place:
         told = Path(place) / "answer.json"
         process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "trueline",
+            kept(
                 "replay",
                 str(run),
+                # The user was asked before.
+                "--trust",
                 "--only",
                 str(batch),
                 "--quiet",
@@ -137,7 +135,7 @@ def loss_of_state(run: Path, state: int, batch: int) -> float:
                 # In the folder that is removed here, however the process ends.
                 "-o",
                 str(Path(place) / "run"),
-            ],
+            ),
             env={**os.environ, STATE: str(state)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -10,6 +10,7 @@ from trueline.adapters.own_frame import line_of_users_frame
 from trueline.model.message import message
 from trueline.record import launch
 from trueline.record.launch import ScriptEnded
+from trueline.record.stderr_line import write_line
 
 
 class Prompt(pdb.Pdb):
@@ -31,7 +32,7 @@ class Prompt(pdb.Pdb):
 
 def stop_soon(package: str, step: int) -> None:
     """Stop at the next line of the user's code that is running; ``package`` is the framework's folder."""
-    sys.stderr.write(f"trueline: {message('replay.stopped', step=step).text()}\n")
+    write_line(f"trueline: {message('replay.stopped', step=step).text()}")
     sys.stderr.flush()
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and line_of_users_frame(frame, package) is None:

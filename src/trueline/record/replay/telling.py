@@ -139,7 +139,9 @@ class Told:
         }
         if self.asked.watch is not None:
             own["first"] = self.asked.watch.hit.to_json() if self.asked.watch.hit is not None else None
-        return Result("replay", self.conclusion(), Exit.PROBLEM if problem else Exit.FINE, found, {**own, **fields})
+        unwatched = self.asked.watch is not None and not self.asked.watch.steps
+        code = Exit.PROBLEM if problem else Exit.BAD_INPUT if unwatched else Exit.FINE
+        return Result("replay", self.conclusion(), code, found, {**own, **fields})
 
     def report(self, run: str) -> Report:
         """For people to read."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from trueline.model.descriptor import OwnDescriptor
 from trueline.model.run import Line
 from trueline.record.repro.frames import asking_file, is_installed, is_ours, is_standard, is_users, users_line
 from trueline.record.repro.plan import Plan
@@ -26,7 +27,7 @@ class Tap:
         self.fixing = False
         self.fetching = False
         self.began = False
-        self._file = os.open(plan.told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._file = OwnDescriptor.open(plan.told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._process = os.getpid()
         self._thread = threading.get_ident()
         self._seen: set[Any] = set()
@@ -37,7 +38,7 @@ class Tap:
         """One line of JSON."""
         place = {"file": line.file, "line": line.line} if line is not None else {"file": None, "line": None}
         try:
-            os.write(self._file, (json.dumps({"told": told, **place, **fields}) + "\n").encode())
+            self._file.write_all((json.dumps({"told": told, **place, **fields}) + "\n").encode())
         except (OSError, ValueError):
             # A script may close what it has not opened; its run must not end for that.
             return

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from trueline.formats.run_folder.reader import RankFolder, open_run
+from trueline.formats.run_folder.reader import RankFolder, Run, open_run
 from trueline.model.message import Message
 from trueline.model.run import EventName, RunInfo
 from trueline.model.steps import Steps
-from trueline.model.trouble import Trouble
+from trueline.model.trouble import BadScript, Trouble
 from trueline.record.again import Command, Ended
 from trueline.record.perturb import Perturbation
 from trueline.record.repro.plan import Plan
@@ -70,13 +70,20 @@ class Trials:
         )
         command = replace(self.command, environment={**self.command.environment, **plan.environment()})
         ended = command.run(wanted, Perturbation(None, self.steps))
-        rank, info = _opened(folder)
+        run = _opened(folder)
+        rank, info = (run.rank(run.ranks[0]) if run.ranks else None, run.info) if run is not None else (None, None)
+        off = info.recorded.get("off") if info is not None else None
+        if isinstance(off, dict):
+            # Two runs of which only the beginning was seen are not known to be the same.
+            reason = Message(str(off.get("message_id")), off.get("params") or {})
+            raise BadScript("repro.cut_off", steps=rank.finished if rank is not None else 0, reason=reason)
+        for said in run.unseen() if run is not None else ():
+            raise BadScript("repro.in_part", what=said)
         return Trial(plan, ended, read_told(told), rank, info)
 
 
-def _opened(folder: Path) -> tuple[RankFolder | None, RunInfo | None]:
+def _opened(folder: Path) -> Run | None:
     try:
-        run = open_run(folder)
-        return (run.rank(run.ranks[0]), run.info) if run.ranks else (None, run.info)
+        return open_run(folder)
     except Trouble:
-        return None, None
+        return None

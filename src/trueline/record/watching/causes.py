@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -46,6 +46,12 @@ def told(cause: str, **params: object) -> Told:
     return Told(cause, Message(f"watch.cause_{cause}", params), message(f"watch.advice_{cause}"))
 
 
+def bad_sample(field: str, rows: Callable[[str], Sequence[int]]) -> Told:
+    """The cause that lies in a field of the batch; ``rows`` gives its odd samples."""
+    samples = rows(field)
+    return replace(told("bad_sample", field=field, rows=", ".join(map(str, samples)) or "?"), samples=samples)
+
+
 def cause_of(one: Seen, norms: Sequence[Sequence[float]], rows: Callable[[str], Sequence[int]]) -> Told:
     """What most likely made the numbers of an operator bad.
 
@@ -58,9 +64,7 @@ def cause_of(one: Seen, norms: Sequence[Sequence[float]], rows: Callable[[str], 
     before = [one, *chain(one)]
     data = leaf or next((each for at in before for each in at.inputs if _stands_out(each)), None)
     if data is not None:
-        samples = rows(data.name)
-        found = told("bad_sample", field=data.name, rows=", ".join(map(str, samples)) or "?")
-        return Told(found.cause, found.message, found.advice, data, samples)
+        return replace(bad_sample(data.name, rows), leaf=data)
     diverges = any(map(grown, norms))
     if one.part is Part.UPDATE and not one.own:
         return told("divergence" if diverges else "optimizer_division")

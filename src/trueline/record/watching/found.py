@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from trueline.record.watching.causes import cause_of, grown, told
+from trueline.record.watching.causes import Told, bad_sample, cause_of, grown, told
 from trueline.record.watching.hit import Hit, Link, Tensor
 from trueline.record.watching.locating import chain, origin
 from trueline.record.watching.seen import Part, Seen
@@ -24,28 +24,26 @@ def hit_of(
     norms: Sequence[Sequence[float]],
     rows: Callable[[str], Sequence[int]],
     began: int,
+    bad_field: str | None,
+    *,
+    gradients_seen: bool,
 ) -> Hit:
     """The first operator at fault, in a step since ``began``.
 
-    ``update`` is the hit where it can only have been the optimizer, unseen.
+    ``update`` is the hit where it can only have been the optimizer, unseen: its gradients must have been seen for
+    that. ``bad_field`` is a field of the batch that has NaN in it, which tells more than operators that are hidden.
     """
     found = origin(starts, tracker.seen)
     only_update = update.op and signs.weights and not signs.gradients and not signs.loss
+    diverges = any(map(grown, norms))
+    if found is None and bad_field is not None:
+        return _hidden(update, Part.DATA, bad_sample(bad_field, rows), "batch")
     if found is None and (signs.loss or signs.gradients):
-        hidden = told("hidden")
-        part = Part.FORWARD if signs.loss else Part.BACKWARD
-        return replace(
-            update,
-            part=part,
-            op="graph",
-            name="",
-            line=None,
-            cause=hidden.cause,
-            why=hidden.message,
-            advice=hidden.advice,
-        )
+        return _hidden(update, Part.FORWARD if signs.loss else Part.BACKWARD, told("hidden"))
+    if found is None and not gradients_seen and not diverges:
+        return _hidden(update, Part.UPDATE, told("hidden"))
     if found is None or (only_update and found.part is not Part.UPDATE):
-        cause = told("divergence" if any(map(grown, norms)) else "optimizer_division")
+        cause = told("divergence" if diverges else "optimizer_division")
         module = (signs.weights or signs.gradients or [""])[0].rpartition(".")[0]
         return replace(update, module=module, cause=cause.cause, why=cause.message, advice=cause.advice)
     cause = cause_of(found, norms, rows)
@@ -71,4 +69,12 @@ def hit_of(
         cause.samples,
         update.way,
         update.rank,
+    )
+
+
+def _hidden(update: Hit, part: Part, cause: Told, op: str = "graph") -> Hit:
+    """The hit of a step whose operators cannot be seen."""
+    why, advice, samples = cause.message, cause.advice, cause.samples
+    return replace(
+        update, part=part, op=op, name="", line=None, cause=cause.cause, why=why, advice=advice, samples=samples
     )

@@ -40,10 +40,12 @@ class Looking:
         found.loss = loss is not None and not math.isfinite(self.values.read(loss))
         # No norm is smaller than the largest of its numbers.
         if not norm <= self._most or not math.isfinite(norm):
-            found.gradients = self._bad(gradients)
-        if self.limit is not None or (held and not math.isfinite(self.values.read(self.values.total(held)))):
+            found.gradients = self._bad(gradients, certain=True)
+        lost = bool(held) and not math.isfinite(self.values.read(self.values.total(held)))
+        if self.limit is not None or lost:
             # What was not finite from the start is told where it is used.
-            found.weights = self._bad([(one, one) for one in held if not self._bad_from_the_start(one)])
+            fresh = [(one, one) for one in held if not self._bad_from_the_start(one)]
+            found.weights = self._bad(fresh, certain=lost and len(fresh) == len(held))
         return found
 
     @property
@@ -60,11 +62,14 @@ class Looking:
         found = self.parameters.find(parameter)
         return found is not None and found.initial is not None and found.initial.non_finite > 0
 
-    def _bad(self, pairs: Sequence[tuple[Any, Any]]) -> list[str]:
-        names = []
+    def _bad(self, pairs: Sequence[tuple[Any, Any]], *, certain: bool) -> list[str]:
+        """The names of what is bad; where it is certain that something is, else of what cannot be read one by one."""
+        names: list[str] = []
+        unread: list[str] = []
         for parameter, tensor in pairs:
             summary = self.summary(tensor)
-            if summary is not None and (summary.non_finite or max(-summary.minimum, summary.maximum) > self._most):
+            bad = summary is not None and (summary.non_finite or max(-summary.minimum, summary.maximum) > self._most)
+            if bad or summary is None:
                 told = self.named(parameter)
-                names.append(told[0] if told is not None else "?")
-        return names
+                (names if bad else unread).append(told[0] if told is not None else "?")
+        return names or (unread if certain else [])

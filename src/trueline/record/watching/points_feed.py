@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Array, Unreadable
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
-from trueline.kernel import summarise
+from trueline.kernel import UnsupportedDtype, summarise
 from trueline.model.key import Phase
 from trueline.model.summary import Summary
 from trueline.record.feed import Feed
@@ -55,18 +55,17 @@ class PointsFeed(Feed):
     def _weights(self) -> Iterator[tuple[str, Any]]:
         for network in self._networks():
             for one in self._values.tensors(network):
-                if one.trainable:
-                    yield one.name, self._values.to_numpy(one.value)
+                if one.trainable and (array := self._read(one.value, one.name)) is not None:
+                    yield one.name, array
 
     @guarded
     def _activated(self, module: Any, args: Sequence[Any]) -> None:
         points, place = self._watch.points, self._stack[-1][1] if self._stack else None
         given = next((one for _, one in leaves(list(args), self._values.is_tensor)), None)
         if points is not None and place is not None and given is not None:
-            kind = type(module).__name__
-            self._watch.point_hits += points.before_activation(
-                self._step, place.path, kind, self._values.to_numpy(given)
-            )
+            kind, array = type(module).__name__, self._read(given, place.path)
+            if array is not None:
+                self._watch.point_hits += points.before_activation(self._step, place.path, kind, array)
 
     def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
         if Need.OUTPUTS in self._needs and self._stack and not self._recorder.in_backward:
@@ -79,10 +78,9 @@ class PointsFeed(Feed):
         if points is None or place is None or self._stack[-1][0] is not module:
             return
         for _, tensor in leaves(output, self._values.is_tensor):
-            summary = self._summary(tensor)
-            if summary is not None:
-                kind, array = type(module).__name__, self._values.to_numpy(tensor)
-                self._watch.point_hits += points.output(self._step, place.path, kind, array, summary=summary)
+            array = self._read(tensor, place.path) if "float" in self._values.dtype(tensor) else None
+            if array is not None:
+                self._watch.point_hits += points.output(self._step, place.path, type(module).__name__, array)
 
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         super().step_began(optimizer, gradients)
@@ -96,7 +94,9 @@ class PointsFeed(Feed):
             named = self._recorder.parameters.find(parameter)
             if points is not None and named is not None:
                 name = ".".join(one for one in (named.place.path, named.leaf) if one)
-                self._watch.point_hits += points.gradient(self._step, name, self._values.to_numpy(gradient))
+                array = self._read(gradient, name)
+                if array is not None:
+                    self._watch.point_hits += points.gradient(self._step, name, array)
 
     def step_ended(self, optimizer: Any, skipped: bool) -> None:
         super().step_ended(optimizer, skipped)
@@ -111,8 +111,19 @@ class PointsFeed(Feed):
         if points is not None and Need.NORMS in self._needs and self._norm is not None:
             self._watch.point_hits += points.norm(self._step, "gradients", self._values.read(self._norm))
 
+    def _read(self, tensor: Any, where: str) -> Array | None:
+        """A tensor's values; where they cannot be looked at, that is said."""
+        try:
+            return self._values.to_numpy(tensor)
+        except Unreadable:
+            self._unwatched(where or type(tensor).__name__)
+            return None
+
+    def _unwatched(self, where: str) -> None:
+        self.notice("record.unwatched", module=where)
+
     def _summary(self, tensor: Any) -> Summary | None:
         try:
             return summarise(self._values.to_numpy(tensor)) if "float" in self._values.dtype(tensor) else None
-        except (Unreadable, ValueError):
+        except (Unreadable, UnsupportedDtype, ValueError):
             return None

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from trueline.model.message import Message
 from trueline.record.again import Command
+from trueline.record.leaving import Leaving, before_leaving
 from trueline.record.ranks import rank_in_environment, rank_of
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
-from trueline.record.watching.afresh import Errand, run_afresh
+from trueline.record.watching.afresh import FROM_THE_START, Errand, run_afresh
+from trueline.record.watching.coverage import Coverage
 
 if TYPE_CHECKING:
     from trueline.record.watching.hit import Hit
@@ -37,18 +39,36 @@ class Watched:
         self._warn, self._root, self._folder, self._asked = warn, root, folder, asked
         self._adapters: list[Any] = []
 
-    def run(self) -> None:
-        """Run it; what is recorded on the way is thrown away where no folder is wanted."""
+    def run(self, conclude: Callable[[], int]) -> None:
+        """Run it; what is recorded on the way is thrown away where no folder is wanted.
+
+        Where the script leaves its process at once, ``conclude`` is asked from there for the exit code.
+        """
         place = Path(tempfile.mkdtemp(prefix="trueline-"))
         wanted = Wanted(self._folder or place / "run", source=self._folder is not None)
         recording = self.recording = Recording(wanted, self._warn, root=self._root, feed=self._feed)
         recording.begin()
+
+        def leave(leaving: Leaving) -> int:
+            self.code = leaving.code
+            if leaving.command:
+                recording.replaced(leaving.command)
+            self._end(recording, place)
+            return conclude()
+
         try:
-            with self._own_errors_only():
+            with self._own_errors_only(), before_leaving(leave):
                 self.code = self.command.run_here()
         finally:
-            recording.finish(self.code)
-            shutil.rmtree(place, ignore_errors=True)
+            self._end(recording, place)
+
+    def _end(self, recording: Recording, place: Path) -> None:
+        if self.watch is not None:
+            self.watch.script_over = True
+        recording.finish(self.code)
+        shutil.rmtree(place, ignore_errors=True)
+        if self.watch is not None:
+            self.watch.ended()
         self.hit = self.watch.hit if self.watch is not None else None
         if self.watch is not None and self.hit is None and not self.needs_another_run:
             self.hit = self.watch.doubtful
@@ -68,7 +88,7 @@ class Watched:
         try:
             yield
         finally:
-            if sys.excepthook is show:
+            if getattr(sys, "excepthook", None) is show:
                 sys.excepthook = before
         if self.watch is not None and self.watch.doing_again and self.code == 1:
             self.code = 0
@@ -80,9 +100,17 @@ class Watched:
 
         if self.watch is None:
             at = self.errand.at if self.errand is not None else None
-            self.watch = Watch(at=at, points=points_of(self._asked.pop("on", ())), **self._asked)
+            lost = self.errand is not None and self.errand.thrown_away
+            self.watch = Watch(
+                at=at, thrown_away_counts=lost, points=points_of(self._asked.pop("on", ())), **self._asked
+            )
         self._adapters.append(adapter)
         return WatchFeed(recorder, adapter, self.watch)
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much of it was looked at."""
+        return Coverage.of(self.recording, self.code)
 
     def write_hits(self) -> None:
         """Into the run folder, if there is one."""
@@ -102,8 +130,10 @@ class Watched:
         """The script once more, to the step that went wrong."""
         if self.watch is not None and self.watch.wrong_at is not None:
             # What was made in the step before may be what went wrong.
-            begin = max(self.watch.wrong_from - 1, 0)
-            self.hit = run_afresh(self.command, begin, self._asked.get("limit")) or self.watch.doubtful
+            begin = max(self.watch.wrong_from - 1, 0 if self.watch.announced else FROM_THE_START)
+            lost = self.watch.ended_by_loss is not None
+            found = run_afresh(self.command, begin, self._asked.get("limit"), thrown_away=lost)
+            self.hit = found or self.watch.doubtful
 
 
 def points_of(on: Sequence[str]) -> Any:

@@ -12,6 +12,7 @@ from trueline.model.finding import Finding
 from trueline.record.recording import Recording
 from trueline.record.session import warn
 from trueline.record.wanted import Wanted
+from trueline.record.watching.coverage import Coverage
 from trueline.record.watching.hit import Hit
 from trueline.record.watching.running import points_of
 from trueline.record.watching.state import Watch, WatchEnded
@@ -22,8 +23,8 @@ from trueline.record.watching.watcher import WatchFeed
 class WatchedBlock:
     """What was seen in a block; ``hit`` is the first number that is not finite, None where there is none."""
 
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+    def __init__(self, watch: Watch, recording: Recording) -> None:
+        self._watch, self._recording = watch, recording
 
     @property
     def hit(self) -> Hit | None:
@@ -31,9 +32,14 @@ class WatchedBlock:
         return self._watch.hit or self._watch.doubtful
 
     @property
+    def steps(self) -> int:
+        """How many training steps were watched."""
+        return self._watch.steps
+
+    @property
     def findings(self) -> list[Finding]:
         """All there is to say, watchpoints too."""
-        return findings(self._watch, self.hit)
+        return findings(self._watch, self.hit, Coverage.of(self._recording))
 
 
 @contextmanager
@@ -52,9 +58,11 @@ def watch(
     )
     recording.begin()
     try:
-        yield WatchedBlock(state)
+        yield WatchedBlock(state, recording)
     except WatchEnded:
         pass
     finally:
+        state.script_over = True
         recording.finish(0)
+        state.ended()
         shutil.rmtree(place, ignore_errors=True)

@@ -12,6 +12,7 @@ from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
 from trueline.model.run import Line
 from trueline.record.points import finding as point_finding
+from trueline.record.watching.coverage import Coverage
 from trueline.record.watching.hit import Hit, Tensor
 from trueline.record.watching.state import Watch
 
@@ -19,8 +20,11 @@ NON_FINITE: Final = "nf.01"
 SKIPPED: Final = "nf.02"
 
 
-def findings(watch: Watch, hit: Hit | None) -> list[Finding]:
-    """What is wrong; that nothing is, where nothing is."""
+_ALL: Final = Coverage()
+
+
+def findings(watch: Watch, hit: Hit | None, coverage: Coverage = _ALL) -> list[Finding]:
+    """What is wrong, and what was not watched; that nothing is wrong only where all was watched."""
     found = [_hit(hit)] if hit is not None else []
     if hit is None and watch.wrong_at is not None:
         found.append(_unfound(watch))
@@ -35,14 +39,27 @@ def findings(watch: Watch, hit: Hit | None) -> list[Finding]:
             )
         )
     found += [point_finding(one) for one in watch.point_hits]
-    if found:
-        return found
-    if not watch.steps:
-        return [Finding(NON_FINITE, Conclusion.NA, message("watch.no_steps"))]
-    skipped = message("watch.skipped_few", skipped=watch.skipped, steps=watch.steps)
-    return [
-        Finding(NON_FINITE, Conclusion.NONE, skipped if watch.skipped else message("watch.fine", steps=watch.steps))
-    ]
+    gap = coverage.gap(watch.steps)
+    if gap is not None and (not found or coverage.off is not None):
+        found.append(Finding(NON_FINITE, Conclusion.NA, gap, advice=_advice(coverage)))
+    return found or [Finding(NON_FINITE, Conclusion.NONE, _fine(watch))]
+
+
+def _fine(watch: Watch) -> Message:
+    if watch.skipped:
+        return message("watch.skipped_few", skipped=watch.skipped, steps=watch.steps)
+    if watch.thrown_away:
+        return message("watch.thrown_away_few", count=watch.thrown_away, steps=watch.steps)
+    return message("watch.fine", steps=watch.steps)
+
+
+def _advice(coverage: Coverage) -> Message | None:
+    return message("watch.advice_cut_off") if coverage.off is not None else None
+
+
+def without_framework() -> Finding:
+    """Of a script that has imported none."""
+    return Finding(NON_FINITE, Conclusion.NA, message("watch.no_framework"))
 
 
 def _hit(hit: Hit) -> Finding:
@@ -85,9 +102,8 @@ def _unfound(watch: Watch) -> Finding:
     )
 
 
-def report(script: str, watch: Watch, hit: Hit | None) -> Report:
+def report(script: str, found: list[Finding], hit: Hit | None) -> Report:
     """For people to read."""
-    found = findings(watch, hit)
     return Report(message("watch.title", script=script), conclusion(found), found, list(blocks_of(hit)))
 
 

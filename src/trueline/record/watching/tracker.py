@@ -76,7 +76,8 @@ class Tracker:
     """Listens to the operators of one step.
 
     ``named`` tells what a tensor is that no operator of the step has made: (name, part), or None. ``module`` gives the
-    path of the module that is running, ``updating`` what is being done besides a forward pass.
+    path of the module that is running, ``updating`` what is being done besides a forward pass; ``failed`` is told of
+    what goes wrong here, which is none of the user's operator.
     """
 
     def __init__(
@@ -86,14 +87,18 @@ class Tracker:
         module: Callable[[], str],
         updating: Callable[[], Updating],
         limit: float = math.inf,
+        *,
+        failed: Callable[[Exception], None],
     ) -> None:
         self.seen: list[Seen] = []
-        self.paused = False
+        self.paused = self.ended = False
+        self._failed = failed
         self._steps: list[int] = []
         self._adapter, self._values = adapter, adapter.values
         self._named, self._module, self._updating, self._limit = named, module, updating, limit
         self._made = Made()
         self._by_node: dict[int, Seen] = {}
+        self._next_began: int | None = None
         self._backward_line: Line | None = None
         self._views: dict[int, tuple[str, Part]] = {}
 
@@ -109,7 +114,8 @@ class Tracker:
 
     def step_ended(self) -> None:
         """What comes now belongs to another step."""
-        self._steps.append(len(self.seen))
+        self._steps.append(len(self.seen) if self._next_began is None else self._next_began)
+        self._next_began = None
 
     def steps_before(self, one: Seen) -> int:
         """How many steps had ended before what an operator belongs to."""
@@ -125,7 +131,16 @@ class Tracker:
 
     def __call__(self, call: OpCall) -> None:
         """One operator has run."""
-        if self.paused or _is_ours(self._adapter.build.package()):
+        if self.paused or self.ended:
+            return
+        try:
+            self._hear(call)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the user's operator has run
+            self.ended = True
+            self._failed(error)
+
+    def _hear(self, call: OpCall) -> None:
+        if _is_ours(self._adapter.build.package()):
             return
         given = {self._values.identity(one) for one in call.inputs}
         before = [self._known(one) for one in call.inputs]
@@ -158,6 +173,8 @@ class Tracker:
         ]
         forward = self._by_node.get(call.node) if call.backward and call.node is not None else None
         updating = self._updating()
+        if updating is Updating.BY_HAND and self._is_forward_again(call):
+            updating = Updating.NOT
         by_hand = not call.backward and updating is Updating.PULLING
         part = Part.BACKWARD if call.backward or by_hand else self._part(updating, outputs)
         line, own = self._line(call, forward)
@@ -186,6 +203,12 @@ class Tracker:
         for tensor, summary in made:
             address = self._values.identity(tensor)
             self._made.put(address, (one, summary), view=address in given and not call.name.endswith("_"))
+
+    def _is_forward_again(self, call: OpCall) -> bool:
+        """Whether an operator after backward is one of the next forward pass: no update is made for a gradient."""
+        if self._next_began is None and call.recorded:
+            self._next_began = len(self.seen)
+        return self._next_began is not None and not call.backward
 
     def _part(self, updating: Updating, outputs: Sequence[Any]) -> Part:
         after = updating in (Updating.AFTER, Updating.AHEAD)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
+from trueline.adapters.identity import Reference, reference
 from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Handed
 from trueline.adapters.protocol import Adapter
@@ -17,6 +17,7 @@ from trueline.model.run import Line
 from trueline.record.guard import guarded
 from trueline.record.ranks import rank_of
 from trueline.record.recorder import Recorder
+from trueline.record.watching.afresh import FROM_THE_START
 from trueline.record.watching.found import hit_of
 from trueline.record.watching.hit import Hit
 from trueline.record.watching.looking import Looking
@@ -43,11 +44,16 @@ class WatchFeed(PointsFeed):
         self._tracking: AbstractContextManager[None] | None = None
         self._updating = Updating.NOT
         self._loss: Any = None
+        # Those before it in the same step, which count where no update shows what has become of them.
+        self._losses: list[Any] = []
         self._gradients: Sequence[tuple[Any, Any]] = ()
         self._starts: list[Seen] = []
         self._outputs: list[str] = []
         self._batch: dict[int, tuple[str, Any]] = {}
         self._checked = False
+        self._skipped = False
+        # Whether anything but its loss has shown the step that is going on.
+        self._announced = False
         # The steps in a row that were skipped because of the loss itself.
         self._lost_steps: list[int] = []
         self._step_line: Line | None = None
@@ -63,13 +69,23 @@ class WatchFeed(PointsFeed):
         # The step in which the gradients of the next update begin: several backward passes may make one update.
         self._window = 0
         # Schedules and loss scalers, which have numbers of their own.
-        self._counting: list[weakref.ReferenceType[Any]] = []
+        self._counting: list[Reference] = []
         recorder.subscribe(self._finished)
+        if watch.at == FROM_THE_START:
+            self._begin_tracking()
 
     @property
     def wants_calls(self) -> bool:
         """Every module's calls where each operator's module is wanted, or what modules give."""
         return self._tracker is not None or self._watch.limit is not None or super().wants_calls
+
+    def turn_off(self, error: Exception) -> None:
+        """Stop watching; a step that is being done again cannot be trained on."""
+        super().turn_off(error)
+        if self._tracker is not None:
+            self._tracker.ended = True
+        if (self._watch.doing_again or self._watch.at is not None) and not self._watch.script_over:
+            raise WatchEnded
 
     # ---- data
 
@@ -94,6 +110,7 @@ class WatchFeed(PointsFeed):
 
     @guarded
     def _taken(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+        self._announced = True
         self._name_batch(batch)
         self._begin_where_wanted()
         watch = self._watch
@@ -124,8 +141,13 @@ class WatchFeed(PointsFeed):
 
     def _rows(self, name: str) -> Sequence[int]:
         """The samples in a field of the batch that are not like the others."""
-        fields = [odd_rows(self._values.to_numpy(one)) for index, one in self._batch.values() if index == name]
-        return next((rows for rows in fields if rows), ())
+        fields = (self._read(one, name) for index, one in self._batch.values() if index == name)
+        return next((rows for one in fields if one is not None and (rows := odd_rows(one))), ())
+
+    def _bad_field(self) -> str | None:
+        """A field of the batch with NaN in it; infinite numbers may be meant, as in masks."""
+        summaries = ((name, self._summary(tensor)) for name, tensor in self._batch.values())
+        return next((name for name, summary in summaries if summary is not None and summary.nan), None)
 
     def instead(self, loader: Any) -> Handed | None:
         """The batches since the state was kept, once more; the last are those of the step that went wrong."""
@@ -156,7 +178,9 @@ class WatchFeed(PointsFeed):
 
     def _begin_tracking(self) -> None:
         limit = self._watch.limit if self._watch.limit is not None else math.inf
-        self._tracker = Tracker(self._adapter, self._named, self._module, lambda: self._updating, limit)
+        self._tracker = Tracker(
+            self._adapter, self._named, self._module, lambda: self._updating, limit, failed=self.turn_off
+        )
         self._starts = []
         self._tracking = self._adapter.ops.watch(self._tracker)
         self._tracking.__enter__()
@@ -186,6 +210,7 @@ class WatchFeed(PointsFeed):
 
     @guarded
     def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self._announced = True
         if not self._batch:
             self._batch = self._tensors((list(args), dict(kwargs)))
         self._begin_where_wanted()
@@ -201,8 +226,11 @@ class WatchFeed(PointsFeed):
         if place is None or self._stack[-1][0] is not module or watch.limit is None:
             return
         for _, tensor in leaves(output, self._values.is_tensor):
+            if "float" not in self._values.dtype(tensor):
+                continue
             summary = self._summary(tensor)
             if summary is None:
+                self._unwatched(place.path or type(module).__name__)
                 continue
             if max(-summary.minimum, summary.maximum) > watch.limit:
                 self._outputs.append(place.path)
@@ -216,10 +244,24 @@ class WatchFeed(PointsFeed):
 
     @guarded
     def _lost(self, value: Any) -> None:
+        if self._loss is not None and not self._checked:
+            self._losses = (
+                [self._worst(), self._loss] if len(self._losses) >= _MOST_BATCHES else [*self._losses, self._loss]
+            )
         self._loss = self._values.keep(value)
         made = self._tracker.maker(value) if self._tracker is not None else None
         if made is not None:
             self._starts.append(made)
+
+    def forward_began(self, parameters: Sequence[Any]) -> None:
+        super().forward_began(parameters)
+        self._updating = Updating.NOT
+        self._begin_forward()
+
+    @guarded
+    def _begin_forward(self) -> None:
+        self._announced = True
+        self._begin_where_wanted()
 
     def zero_grad(self, owner: Any) -> None:
         super().zero_grad(owner)
@@ -264,9 +306,10 @@ class WatchFeed(PointsFeed):
         super().scaled_by(scaler)
         self._counts(scaler)
 
+    @guarded
     def _counts(self, helper: Any) -> None:
         if not any(one() is helper for one in self._counting):
-            self._counting.append(weakref.ref(helper))
+            self._counting.append(reference(helper))
 
     # ---- the end of a step
 
@@ -276,12 +319,21 @@ class WatchFeed(PointsFeed):
         if phase is Phase.EVAL:
             self._evaluated()
             return
-        if not self._checked and self._loss is not None and self._recorder.on:
+        by_hand = self._by_hand.made()
+        # After an optimizer's update there is a loss only where more was pulled back without it.
+        if self._loss is not None and self._recorder.on:
             held = [one.value for network in self._networks() for one in self._values.tensors(network) if one.trainable]
-            self._look(held, step=number)
-        if self._checked:
+            known = {id(one) for one in held}
+            held += [one for one in self._by_hand.parameters if id(one) not in known]
+            self._loss = self._worst()
+            self._look(held, step=number, by_hand=by_hand)
+        self._announced = False
+        if self._checked or by_hand:
             self._window, self._starts = number + 1, []
-        self._checked = False
+        if not self._again:
+            self._watch.finished(number)
+            self._watch.skipped += self._skipped
+        self._checked = self._skipped = False
         at = self._watch.at
         if self._tracker is not None and number >= (at or 0):
             self._tracker.step_ended()
@@ -299,26 +351,37 @@ class WatchFeed(PointsFeed):
     @guarded
     def _stepped(self, optimizer: Any, skipped: bool) -> None:
         self._checked = True
-        self._watch.steps += 1
-        self._watch.skipped += skipped
+        self._skipped = self._skipped or skipped
         held = [one for group in self._values.groups(optimizer) for one in group.parameters]
-        self._look([] if skipped else held, step=self._step, skipped=skipped)
+        self._look([] if skipped else held, step=self._step, by_optimizer=True, skipped=skipped)
 
-    def _look(self, held: Sequence[Any], *, step: int, skipped: bool = False) -> None:
+    def _look(
+        self,
+        held: Sequence[Any],
+        *,
+        step: int,
+        by_optimizer: bool = False,
+        by_hand: bool = False,
+        skipped: bool = False,
+    ) -> None:
         watch = self._watch
+        updated = by_optimizer or by_hand
         doing_again = self._again and self._tracker is None
         lost = skipped and self._is_lost(step)
         if (lost or not skipped) and not watch.over and not doing_again:
             signs = self._signs_in(held)
             # A loss that is thrown away by hand, with the weights as they were, is no trouble.
-            if signs and (self._checked or signs.weights or signs.outputs):
+            if signs and (updated or signs.weights or signs.outputs or watch.thrown_away_counts):
                 self._wrong(signs, self._lost_steps[0] if lost else step)
+            watch.thrown_away += bool(signs) and not updated
+            watch.ended_by_loss = step if signs and not updated else None
         if not skipped:
             self._lost_steps = []
         self._loss = self._norm = None
+        self._losses = []
         self._gradients = ()
         self._outputs = []
-        if self._checked:
+        if by_optimizer:
             self._updated_once()
         if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
             self._begin_tracking()
@@ -329,6 +392,11 @@ class WatchFeed(PointsFeed):
         norm = self._values.read(self._norm) if self._norm is not None else 0.0
         watch.remember(norm, looking.size(held))
         return looking.signs(self._loss, norm, self._gradients, held, self._outputs)
+
+    def _worst(self) -> Any:
+        """The first loss of the step that is not finite, else the last."""
+        found = (one for one in self._losses if not math.isfinite(self._values.read(one)))
+        return next(found, self._loss)
 
     def _is_lost(self, step: int) -> bool:
         """Whether a step was skipped that no scale can save."""
@@ -351,6 +419,7 @@ class WatchFeed(PointsFeed):
         if self._tracker is None:
             if watch.wrong_at is None:
                 watch.wrong_at, watch.wrong_from, watch.signs = step, min(self._window, step), signs
+                watch.announced = self._announced
             if watch.at is None and self._can_do_again():
                 self._again = self._first_again = True
             elif not watch.go_on:
@@ -361,7 +430,7 @@ class WatchFeed(PointsFeed):
             self._end()
             return
         step = watch.wrong_at if watch.wrong_at is not None else step
-        began = watch.at if watch.at is not None else watch.wrong_from
+        began = max(watch.at, 0) if watch.at is not None else watch.wrong_from
         way = "in_place" if watch.at is None else "afresh"
         rank, _ = rank_of([self._adapter])
         update = Hit(
@@ -375,7 +444,17 @@ class WatchFeed(PointsFeed):
             rank=rank,
         )
         norms = watch.norms, watch.weights
-        hit = hit_of(self._tracker, self._starts, signs, update, norms, self._rows, began)
+        hit = hit_of(
+            self._tracker,
+            self._starts,
+            signs,
+            update,
+            norms,
+            self._rows,
+            began,
+            self._bad_field(),
+            gradients_seen=self._norm is not None,
+        )
         if watch.at is None and hit.cause == "bad_input":
             # What the script carries from step to step was made before this one.
             watch.doubtful = hit
@@ -402,4 +481,5 @@ class WatchFeed(PointsFeed):
             # Another run is to find it; this one goes on unwatched.
             self._watch.replay = False
             return
-        raise WatchEnded
+        if not self._watch.script_over:
+            raise WatchEnded

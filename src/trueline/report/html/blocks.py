@@ -7,6 +7,7 @@ from itertools import groupby
 
 from trueline.model.message import message
 from trueline.model.report import Bars, Block, Curves, Folded, Source, Strip, Table, Text, Tiles
+from trueline.model.visible import visible
 from trueline.report.folded import row_count
 from trueline.report.html.bars import bars_block
 from trueline.report.html.charts import curves_block
@@ -15,7 +16,6 @@ from trueline.report.html.markup import Markup, element, joined
 from trueline.report.html.strips import strip_block
 from trueline.report.html.tables import table_block
 from trueline.report.html.tiles import tiles_block
-from trueline.report.shown import visible
 
 
 def blocks(all_blocks: Sequence[Block], context: Context) -> Markup:

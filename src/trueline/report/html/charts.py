@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from trueline.model.message import message
 from trueline.model.report import Axis, Band, Curves
+from trueline.model.visible import visible
 from trueline.report.html.axes import Frame
 from trueline.report.html.context import Context
 from trueline.report.html.drawing import HEIGHT, WIDTH, band_path, broken_path, line_path
 from trueline.report.html.markup import Markup, element
 from trueline.report.html.thinning import telling_steps
 from trueline.report.plot import Scale, scale_of
-from trueline.report.shown import number, visible
+from trueline.report.shown import number
 
 # Columns of the picture for one curve; several share them, so that the page stays small.
 _COLUMNS: Final = 1200

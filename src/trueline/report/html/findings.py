@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
 from trueline.model.message import message
+from trueline.model.visible import visible
 from trueline.report.html.context import Context
 from trueline.report.html.markup import Markup, element, joined
-from trueline.report.shown import shown, visible
+from trueline.report.shown import shown
 
 _OPEN = (Conclusion.SUSPECT, Conclusion.NA)
 _CERTAINTY = {Certainty.LIKELY: message("report.likely"), Certainty.POSSIBLE: message("report.possible")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Final
 
-from trueline.report.shown import visible
+from trueline.model.visible import visible
 
 _VOID: Final = frozenset({"meta", "input", "img", "line", "path", "circle", "rect"})
 _SVG: Final = frozenset({"line", "path", "circle", "rect"})

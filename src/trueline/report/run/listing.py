@@ -44,7 +44,7 @@ class Listed:
             "last_loss": encode(self.last_loss) if self.last_loss is not None else None,
             "seconds": self.state.seconds if self.state is not None else None,
             "ranks": self.ranks,
-            "state": self.state.ending.value if self.state is not None else "unreadable",
+            **(self.state.to_json() if self.state is not None else {"state": "unreadable", "died": [], "off": None}),
             "exit_code": self.state.exit_code if self.state is not None else None,
             "error": self.trouble.text() if self.trouble is not None else None,
         }

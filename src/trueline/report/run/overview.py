@@ -54,7 +54,7 @@ class Overview:
         """The fields that ``trueline show --json`` adds."""
         return {
             "run": {**self.run.info.to_json(), "path": str(self.run.path), "ranks": list(self.run.ranks)},
-            "state": self.state.ending.value,
+            **self.state.to_json(),
             "seconds": self.state.seconds,
             "rank": self.rank,
             "steps": self.finished,
@@ -80,7 +80,7 @@ def overview_of(run: Run, rank: int | None, *, now: float | None = None) -> Over
         folder.finished if folder is not None else 0,
         training_of(folder) if folder is not None else Training((), 0, (), None),
         parameters_of(folder.params if folder is not None else ()),
-        [*_why_off(run.info), *(notices_of(folder) if folder is not None else ())],
+        [*_told_at_the_end(run.info), *(notices_of(folder) if folder is not None else ())],
         strange,
         sampled,
         modules_in_order(folder) if folder is not None else (),
@@ -89,11 +89,12 @@ def overview_of(run: Run, rank: int | None, *, now: float | None = None) -> Over
     )
 
 
-def _why_off(info: RunInfo) -> Iterator[tuple[Message, int, int | None]]:
-    """Why the recording ended before the training did."""
-    off = info.recorded.get("off")
-    if isinstance(off, dict):
-        yield notice_of(off), 1, None
+def _told_at_the_end(info: RunInfo) -> Iterator[tuple[Message, int, int | None]]:
+    """Why the recording ended before the training did, and what was noticed after the last step."""
+    off, notices = info.recorded.get("off"), info.recorded.get("notices")
+    for one in (off, *(notices if isinstance(notices, list) else ())):
+        if isinstance(one, dict):
+            yield notice_of(one), 1, None
 
 
 def overview_report(found: Overview) -> Report:

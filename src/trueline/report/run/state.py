@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.message import Message, message
@@ -26,51 +26,113 @@ class Ending(StrEnum):
 
     FINISHED = "finished"
     FAILED = "failed"
+    DIED = "died"
     RUNNING = "running"
     KILLED = "killed"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How a run stands, the exit code it left, and its seconds so far."""
+    """How a run stands, the exit code it left, and its seconds so far.
+
+    ``died`` are the ranks that were killed while others were not, ``off`` is why the recording ended before the run.
+    """
 
     ending: Ending
     exit_code: int | None
     seconds: float | None
+    died: tuple[int, ...] = ()
+    off: Message | None = None
 
     @property
     def word(self) -> Message:
-        """The state in one word, with the exit code of a failure."""
-        return {
+        """The state in a few words, with the exit code of a failure and why not all was recorded."""
+        ending = {
             Ending.FINISHED: message("runs.finished"),
             Ending.FAILED: message("runs.failed", code=self.exit_code),
+            Ending.DIED: message("runs.died", ranks=", ".join(map(str, self.died))),
             Ending.RUNNING: message("runs.running"),
             Ending.KILLED: message("runs.killed"),
         }[self.ending]
+        return ending if self.off is None else message("runs.in_part", state=ending, reason=_reason(self.off))
+
+    def to_json(self) -> dict[str, Any]:
+        """What every answer about a run says of it."""
+        return {
+            "state": self.ending.value,
+            "died": list(self.died),
+            "off": self.off.text() if self.off is not None else None,
+        }
+
+
+def _reason(off: Message) -> Message:
+    reasons = {
+        "record.off_disk_full": message("runs.reason_disk_full"),
+        "record.off_unwritable": message("runs.reason_unwritable"),
+        "record.off_descriptor_lost": message("runs.reason_descriptor_lost"),
+    }
+    return reasons.get(off.id, message("runs.reason_error"))
 
 
 def state_of(run: Run, *, now: float | None = None) -> State:
     """How a run stands at a time.
 
-    Without an end written it is alive while its process is, where that ran on this machine; else as long as its
-    files keep changing.
+    A process that has not written its end is alive while it is there, where it ran on this machine; else as long as
+    the run's files keep changing.
     """
-    seconds = _seconds(run)
+    seconds, off = _seconds(run), _off(run)
+    processes = {one: found for one in run.ranks if (found := run.rank(one).process)}
+    if not processes:
+        return _of_folder(run, seconds, off, now)
+    open_ones = {rank: found for rank, found in processes.items() if not found.get("ended")}
+    # Where it cannot be asked, a process whose run has ended without it is gone.
+    over = run.info.ended is not None or not _keeps_changing(run, now)
+    died = tuple(rank for rank, found in open_ones.items() if not _is_alive(found, otherwise=not over))
+    codes = [run.info.exit_code, *(found.get("exit_code") for found in processes.values())]
+    failed = next((code for code in codes if isinstance(code, int) and code), None)
+    if died and len(died) < len(processes):
+        return State(Ending.DIED, failed, seconds, died, off)
+    if died and failed is None:
+        return State(Ending.KILLED, None, seconds, off=off)
+    if failed is not None:
+        return State(Ending.FAILED, failed, seconds, off=off)
+    if open_ones:
+        return State(Ending.RUNNING, None, seconds, off=off)
+    return State(Ending.FINISHED, run.info.exit_code, seconds, off=off)
+
+
+def _of_folder(run: Run, seconds: float | None, off: Message | None, now: float | None) -> State:
+    """Of a run whose ranks say nothing of their processes."""
     if run.info.ended is not None:
         failed = run.info.exit_code not in (None, 0)
-        return State(Ending.FAILED if failed else Ending.FINISHED, run.info.exit_code, seconds)
-    known = _process_is_alive(run)
-    if known is not None:
-        return State(Ending.RUNNING if known else Ending.KILLED, None, seconds)
+        return State(Ending.FAILED if failed else Ending.FINISHED, run.info.exit_code, seconds, off=off)
+    process = run.info.recorded.get("process")
+    known = _process_is_alive(process) if isinstance(process, dict) else None
+    alive = known if known is not None else _keeps_changing(run, now)
+    return State(Ending.RUNNING if alive else Ending.KILLED, None, seconds, off=off)
+
+
+def _off(run: Run) -> Message | None:
+    said = [run.info.recorded.get("off"), *(run.rank(one).process.get("off") for one in run.ranks)]
+    for one in said:
+        if isinstance(one, dict) and isinstance(one.get("message_id"), str) and isinstance(one.get("params"), dict):
+            return Message(one["message_id"], one["params"])
+    return None
+
+
+def _keeps_changing(run: Run, now: float | None) -> bool:
     slowest = max((max(one.curve("seconds").values, default=0.0) for one in rank_folders(run)), default=0.0)
     quiet = (time.time() if now is None else now) - max(_changed(run), default=0.0)
-    alive = quiet <= max(_QUIET_SECONDS, _QUIET_STEPS * slowest)
-    return State(Ending.RUNNING if alive else Ending.KILLED, None, seconds)
+    return quiet <= max(_QUIET_SECONDS, _QUIET_STEPS * slowest)
 
 
-def _process_is_alive(run: Run) -> bool | None:
-    process = run.info.recorded.get("process")
-    pid = process.get("pid") if isinstance(process, dict) and process.get("host") == platform.node() else None
+def _is_alive(process: Mapping[str, Any], *, otherwise: bool) -> bool:
+    known = _process_is_alive(process)
+    return known if known is not None else otherwise
+
+
+def _process_is_alive(process: Mapping[str, Any]) -> bool | None:
+    pid = process.get("pid") if process.get("host") == platform.node() else None
     if not isinstance(pid, int) or pid <= 0:
         return None
     try:

@@ -16,6 +16,8 @@ from trueline.model.report import Block, Curves, Table
 from trueline.model.run import EventName
 
 _SLOWEST = 5
+_CURVES = ("loss", "lr", "grad_norm_unclipped", "grad_norm", "scale")
+_MOST_PLOTTED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Training:
     overflows: int
     slowest: Sequence[tuple[int, float]]
     usual_seconds: float | None
+    # All losses of a step by their place in it, where any step has more than one.
+    losses: Sequence[Course] = ()
 
     @property
     def loss(self) -> Course | None:
@@ -60,6 +64,7 @@ class Training:
         """The JSON shape."""
         return {
             **{one.name: one.to_json() for one in self.courses},
+            "losses": [one.to_json() for one in self.losses],
             "overflows": self.overflows,
             "slowest": [{"step": step, "seconds": encode(seconds)} for step, seconds in self.slowest],
             "usual_seconds": self.usual_seconds,
@@ -85,9 +90,10 @@ def course_of(name: str, curve: Curve) -> Course | None:
 
 def training_of(folder: RankFolder) -> Training:
     """The course of a rank's training."""
-    curves = {name: folder.curve(name) for name in ("loss", "lr", "grad_norm", "scale")}
+    curves = {name: folder.curve(name) for name in _CURVES}
     curves["eval_loss"] = folder.curve("loss", "eval")
     courses = [course for name, curve in curves.items() if (course := course_of(name, curve)) is not None]
+    losses = [course for curve in folder.losses() if (course := course_of(curve.name, curve)) is not None]
     seconds = folder.curve("seconds")
     timed = sorted(zip(seconds.steps, seconds.values, strict=True), key=lambda point: -point[1])
     return Training(
@@ -95,6 +101,7 @@ def training_of(folder: RankFolder) -> Training:
         sum(1 for _ in folder.events(EventName.OVERFLOW)),
         timed[:_SLOWEST],
         median(seconds.values) if seconds.values else None,
+        losses if len(losses) > 1 else (),
     )
 
 
@@ -102,7 +109,11 @@ def training_blocks(training: Training) -> list[Block]:
     """The loss as a plot, all curves as rows, and the slowest steps."""
     blocks: list[Block] = []
     if training.loss is not None:
-        blocks.append(Curves(message("show.loss"), [training.loss.curve]))
+        blocks.append(
+            Curves(
+                message("show.loss"), [training.loss.curve, *(one.curve for one in training.losses[1:_MOST_PLOTTED])]
+            )
+        )
     if training.courses:
         columns = [
             message("show.quantity"),
@@ -113,8 +124,9 @@ def training_blocks(training: Training) -> list[Block]:
             message("show.maximum"),
             message("show.non_finite_steps"),
         ]
-        rows = [_row(one) for one in training.courses]
-        marked = frozenset(place for place, one in enumerate(training.courses) if one.non_finite)
+        courses = [*training.losses, *training.courses[bool(training.losses) :]]
+        rows = [_row(one) for one in courses]
+        marked = frozenset(place for place, one in enumerate(courses) if one.non_finite)
         blocks.append(Table(message("show.training"), columns, rows, marked))
     if training.slowest:
         usual = training.usual_seconds or 0.0

@@ -7,6 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
+from trueline.script.reading.known import (
+    NotDecidedError,
+    affords_new,
+    converted,
+    extend,
+    new_sequence,
+    sequence,
+    table,
+    text_method,
+    update,
+    words,
+)
 from trueline.script.roles import is_network
 from trueline.script.trace import Event
 from trueline.script.values import (
@@ -30,13 +42,14 @@ if TYPE_CHECKING:
 
 
 def _converted(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
+    del node
     value = event.arg(0)
     kind: Any = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs}[event.method]
-    if isinstance(value, Const) and isinstance(value.value, str | int | float | bool):
+    # int("10", 16) is another number than int("10").
+    if isinstance(value, Const) and isinstance(value.value, str | int | float | bool) and len(event.args) == 1:
         try:
-            return Const(kind(value.value), value.origin)
-        except (ValueError, TypeError, OverflowError):
+            return Const(converted(reader.machine, kind, value.value), value.origin)
+        except NotDecidedError:
             return Unknown(event.method)
     return None
 
@@ -46,22 +59,26 @@ def _sequence(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     if value is None:
         return Seq(event.method, [])
     if isinstance(value, Seq):
-        return Seq(event.method, list(value.items), value.open)
+        return sequence(reader.machine, event.method, value.items, is_open=value.open)
     if isinstance(value, Table):
-        return Seq(event.method, [Const(one) for one in value.items], value.open)
-    del reader, node
+        keys = new_sequence(reader.machine, event.method, map(Const, value.items), len(value.items))
+        keys.open = keys.open or value.open
+        return keys
+    del node
     return None
 
 
 def _dict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     first = event.arg(0)
-    held = dict(first.items) if isinstance(first, Table) else {}
     is_open = first is not None and (not isinstance(first, Table) or first.open)
+    found = table(reader.machine, first.items if isinstance(first, Table) else {}, is_open=is_open or event.open)
+    found.place = event.place
     if isinstance(first, Made):
         # Pairs, as of named_parameters(): what is there under any name is the second of each.
         pair = element_of(reader, first, node)
-        held["*"] = pair.items[1] if isinstance(pair, Seq) and len(pair.items) == 2 else Item(pair, Const(1))
-    return Table({**held, **event.kwargs}, is_open or event.open, place=event.place)
+        found.items["*"] = pair.items[1] if isinstance(pair, Seq) and len(pair.items) == 2 else Item(pair, Const(1))
+    update(reader.machine, found, event.kwargs)
+    return found
 
 
 def _length(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -97,17 +114,18 @@ def _setattr(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 
 def _vars(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
+    del node
     value = event.arg(0)
     if isinstance(value, Table):
         return value
-    return Table(dict(value.attributes)) if isinstance(value, Instance) else None
+    return table(reader.machine, value.attributes) if isinstance(value, Instance) else None
 
 
 def _namespace(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
+    del node
     first = event.arg(0)
-    return Table({**(first.items if isinstance(first, Table) else {}), **event.kwargs}, event.open)
+    held = first.items if isinstance(first, Table) else {}
+    return table(reader.machine, held, event.kwargs, is_open=event.open)
 
 
 def _mapped(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -153,11 +171,11 @@ def _append(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     if reader.machine.in_loop():
         room.open = True
     if event.method == "extend":
-        room.items.extend(value.items if isinstance(value, Seq) else ())
+        extend(reader.machine, room, value.items if isinstance(value, Seq) else ())
         room.open = room.open or not isinstance(value, Seq) or value.open
     else:
         reader.machine.take_down_repeated(value, event.place)
-        room.items.append(value)
+        extend(reader.machine, room, [value])
     return Const(None)
 
 
@@ -178,52 +196,60 @@ def _get(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 
 def _update(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
+    del node
     room, other = event.receiver, event.arg(0)
     if not isinstance(room, Table):
         return None
     if isinstance(other, Table):
-        room.items.update(other.items)
+        update(reader.machine, room, other.items)
     room.open = room.open or event.open or (other is not None and (not isinstance(other, Table) or other.open))
-    room.items.update(event.kwargs)
+    update(reader.machine, room, event.kwargs)
     return Const(None)
 
 
 def _copy(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
+    del node
     room = event.receiver if event.receiver is not None else event.arg(0)
     if isinstance(room, Table):
-        return Table(dict(room.items), room.open)
-    return Seq(room.kind, list(room.items), room.open) if isinstance(room, Seq) else None
+        return table(reader.machine, room.items, is_open=room.open)
+    return sequence(reader.machine, room.kind, room.items, is_open=room.open) if isinstance(room, Seq) else None
 
 
 def _deepcopied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     value = event.arg(0)
-    return _twin(value, event, reader.machine.place(node), {}) if value is not None else None
+    return _twin(reader, value, event, reader.machine.place(node), {}) if value is not None else None
 
 
-def _twin(value: Value, event: Event, place: Place, done: dict[int, Value]) -> Value:
+def _twin(reader: Calling, value: Value, event: Event, place: Place, done: dict[int, Value]) -> Value:
     """The same again, with all that is in it: what the copy has is no longer what the original has."""
     if id(value) in done:
         return done[id(value)]
+    if not affords_new(reader.machine, 1 + len(value.parts())):
+        return Unknown("copy", (value,))
+    reader.machine.spend(1 + len(value.parts()))
     if isinstance(value, Instance):
         twin = Instance(value.cls, place, {}, event)
         done[id(value)] = twin
-        twin.attributes.update({name: _twin(one, event, place, done) for name, one in value.attributes.items()})
+        twin.attributes.update({name: _twin(reader, one, event, place, done) for name, one in value.attributes.items()})
         return twin
     if isinstance(value, Made) and value.is_object:
         own = value.event
         # What is in the copy is as it was built; the copy itself is made here.
         at = own.place if done else event.place
-        args = tuple(_twin(one, event, place, done) for one in own.args)
-        kwargs = {name: _twin(one, event, place, done) for name, one in own.kwargs.items()}
+        args = tuple(_twin(reader, one, event, place, done) for one in own.args)
+        kwargs = {name: _twin(reader, one, event, place, done) for name, one in own.kwargs.items()}
         copied = Event(own.name, at, args, kwargs, own.receiver, event.scopes, event.index, own.role)
         done[id(value)] = copied.result = Made(copied)
         return copied.result
     if isinstance(value, Seq):
-        return Seq(value.kind, [_twin(one, event, place, done) for one in value.items], value.open)
+        # A list may be in itself, and in many others.
+        done[id(value)] = listed = Seq(value.kind, [], value.open)
+        listed.items.extend([_twin(reader, one, event, place, done) for one in value.items])
+        return listed
     if isinstance(value, Table):
-        return Table({name: _twin(one, event, place, done) for name, one in value.items.items()}, value.open)
+        done[id(value)] = named = Table({}, value.open)
+        named.items.update({name: _twin(reader, one, event, place, done) for name, one in value.items.items()})
+        return named
     return value
 
 
@@ -232,32 +258,31 @@ def _replaced(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     first = event.arg(0)
     if not isinstance(first, Instance):
         return None
-    other = Instance(first.cls, reader.machine.place(node), {**first.attributes, **event.kwargs}, first.event)
-    reader.machine.instances.append(other)
+    held = table(reader.machine, first.attributes, event.kwargs).items
+    other = Instance(first.cls, reader.machine.place(node), held, first.event)
+    reader.machine.add_instance(other)
     return other
 
 
 def _asdict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
+    del node
     first = event.arg(0)
-    return Table(dict(first.attributes)) if isinstance(first, Instance) else None
+    return table(reader.machine, first.attributes) if isinstance(first, Instance) else None
 
 
 def _text(reader: Calling, event: Event, node: ast.AST) -> Value | None:
-    del reader, node
+    del node
     text = event.receiver
-    if isinstance(text, Const) and isinstance(text.value, str):
-        try:
-            if event.method in ("lower", "upper", "strip", "title"):
-                return Const(getattr(text.value, event.method)(), text.origin)
-            if event.method in ("find", "startswith", "endswith", "count"):
-                given = [one.value for one in event.args if isinstance(one, Const)]
-                return Const(getattr(text.value, event.method)(*given)) if len(given) == len(event.args) else None
-            if event.method == "split" and not event.args:
-                return Seq("list", [Const(one) for one in text.value.split()])
-        except (TypeError, ValueError):
-            return None
-    return None
+    given = [one.value for one in event.args if isinstance(one, Const)]
+    if not isinstance(text, Const) or not isinstance(text.value, str) or len(given) < len(event.args):
+        return None
+    try:
+        if event.method == "split":
+            return Seq("list", [Const(one) for one in words(reader.machine, text.value)]) if not event.args else None
+        origin = text.origin if event.method in ("lower", "upper", "strip", "title") else None
+        return Const(text_method(reader.machine, text.value, event.method, given), origin)
+    except NotDecidedError:
+        return None
 
 
 def _isinstance(reader: Calling, event: Event, node: ast.AST) -> Value | None:

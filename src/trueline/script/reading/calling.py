@@ -11,6 +11,7 @@ from trueline.script.canonical import canonical
 from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
 from trueline.script.reading.expressions import Expressions
+from trueline.script.reading.known import sequence, table
 from trueline.script.reading.libraries import answered
 from trueline.script.reading.machine import DEEPEST, Frame, method_of
 from trueline.script.trace import CALL, WITH, Event, Scope
@@ -79,8 +80,9 @@ class Calling(Expressions):
             value = self.evaluate(one)
             if isinstance(one, ast.Starred):
                 if isinstance(value, Seq):
-                    args.extend(value.items)
-                    is_open = is_open or value.open
+                    given = sequence(self.machine, "tuple", args, value.items, is_open=value.open)
+                    args = given.items
+                    is_open = is_open or given.open
                 elif isinstance(value, Item | Unknown | Attribute) and "*" not in kwargs:
                     # As many as the one that is called has room for.
                     kwargs["*"] = Derived("Star", (value, Const(len(args))))
@@ -96,6 +98,8 @@ class Calling(Expressions):
             if keyword.arg is not None:
                 kwargs[keyword.arg] = value
             elif isinstance(value, Table):
+                # Of too many arguments none is known.
+                value = table(self.machine, value.items, is_open=value.open)
                 kwargs.update({name: held for name, held in value.items.items() if isinstance(name, str)})
                 is_open = is_open or value.open
             elif isinstance(value, Either) and all(isinstance(option, Table) for option in value.options):
@@ -233,7 +237,7 @@ class Calling(Expressions):
         names = [one.arg for one in (*spec.posonlyargs, *spec.args)]
         held = dict(zip(names, given, strict=False))
         if spec.vararg is not None:
-            held[spec.vararg.arg] = Seq("tuple", given[len(names) :])
+            held[spec.vararg.arg] = sequence(self.machine, "tuple", given[len(names) :])
         known = {*names, *(one.arg for one in spec.kwonlyargs)}
         rest: dict[str, Value] = {}
         for name, value in kwargs.items():
@@ -243,7 +247,7 @@ class Calling(Expressions):
                 rest[name] = value
         _spread(held, names[1:] if function.bound is not None else names, kwargs)
         if spec.kwarg is not None:
-            held[spec.kwarg.arg] = Table(dict(rest), "**" in kwargs)
+            held[spec.kwarg.arg] = table(self.machine, rest, is_open="**" in kwargs)
         for name in known:
             if name not in held:
                 default = function.defaults.get(name)
@@ -270,7 +274,7 @@ class Calling(Expressions):
         base = next(cls.library_bases(), cls.name)
         instance.event = self.machine.happened(f"{base}.__new__", instance.place, args, kwargs, instance)
         instance.event.result = instance
-        self.machine.instances.append(instance)
+        self.machine.add_instance(instance)
         made = method_of(cls, "__init__")
         if made is not None and isinstance(made[0], Function):
             bound = self.attribute(instance, "__init__", node)

@@ -8,14 +8,18 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.model.regular_file import open_regular
+from trueline.model.toml_text import parse_toml
 from trueline.script.place import Place
+from trueline.script.reading.known import written
+from trueline.script.reading.yaml_text import yaml_node, yaml_value
 from trueline.script.trace import Event
 from trueline.script.values import Const, Derived, Made, Seq, Symbol, Table, Unknown, Value
 
 if TYPE_CHECKING:
     from trueline.script.reading.calling import Calling
 
-_LARGEST: Final = 1 << 20
+_LARGEST: Final = 1 << 18
 _FLAGS: Final = {"store_true": False, "store_false": True, "count": 0}
 
 
@@ -115,42 +119,35 @@ def _loaded(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     for folder in (here, here.parent, Path.cwd()):
         path = folder / name
         try:
-            if path.is_file() and path.stat().st_size <= _LARGEST:
-                text = path.read_text("utf-8")
+            if path.is_file():
                 shown = Path(os.path.normpath(Path(event.place.file).parent / os.path.relpath(path, here)))
-                return _told(_parse(text, path, event.name), event.place, shown.as_posix(), _nodes(text, path))
+                return read_settings(path, event.name, event.place, shown.as_posix())
         except (OSError, ValueError):
             return None
     return None
 
 
-def _parse(text: str, path: Path, name: str) -> Any:
-    if name.startswith("json.") or path.suffix == ".json":
-        return json.loads(text)
-    if name.startswith("tomllib.") or path.suffix == ".toml":
-        import tomllib
+def read_settings(path: Path, reader: str, place: Place, shown: str) -> Value:
+    """What a file says, as ``reader`` (``yaml.safe_load`` …) takes it; a ValueError where it says nothing, or too much.
 
-        return tomllib.loads(text)
+    Each number has its line in the file that is ``shown``, or the place of the call that reads it.
+    """
+    with os.fdopen(open_regular(path), "rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ValueError("too large")
+    text = data.decode("utf-8")
     try:
-        import yaml
-    except ImportError:
-        raise ValueError("PyYAML is not installed") from None
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        if reader.startswith("json.") or path.suffix == ".json":
+            return _told(json.loads(text), place, shown, yaml_node(text))
+        if reader.startswith("tomllib.") or path.suffix == ".toml":
+            return _told(parse_toml(text), place, shown, None)
+        node = yaml_node(text)
+        if node is None:
+            raise ValueError("no YAML, or PyYAML is not installed")
+        return _told(yaml_value(node), place, shown, node)
+    except (RecursionError, OverflowError) as error:
         raise ValueError(str(error)) from None
-
-
-def _nodes(text: str, path: Path) -> Any:
-    """The same as PyYAML's nodes, which know their lines; JSON is YAML to it. None where that cannot be had."""
-    try:
-        import yaml
-    except ImportError:
-        return None
-    try:
-        return yaml.compose(text) if path.suffix != ".toml" else None
-    except yaml.YAMLError:
-        return None
 
 
 def _told(found: Any, place: Place, file: str, node: Any) -> Value:
@@ -158,12 +155,14 @@ def _told(found: Any, place: Place, file: str, node: Any) -> Value:
     here = Place(file, node.start_mark.line + 1, node.end_mark.line + 1) if node is not None else place
     held = node.value if node is not None else ()
     if isinstance(found, dict):
-        inside = {key.value: value for key, value in held} if isinstance(held, list) else {}
+        inside = (
+            {key.value: value for key, value in held if isinstance(key.value, str)} if isinstance(held, list) else {}
+        )
         return Table({key: _told(value, place, file, inside.get(str(key))) for key, value in found.items()})
     if isinstance(found, list):
         items = held if isinstance(held, list) and len(held) == len(found) else [None] * len(found)
         return Seq("list", [_told(one, place, file, at) for one, at in zip(found, items, strict=True)])
-    return Const(found, here)
+    return written(found, here)
 
 
 BY_NAME: Final = {

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from trueline.script.reading.known import sequence
 from trueline.script.roles import is_network
 from trueline.script.values import (
     Const,
@@ -22,6 +23,7 @@ from trueline.script.values import (
     either,
     options,
 )
+from trueline.script.walking import walk
 
 if TYPE_CHECKING:
     from trueline.script.reading.expressions import Expressions
@@ -102,18 +104,18 @@ def _networks(*values: Value) -> Iterator[Value]:
     return (option for value in values for option in options(value) if is_network(option))
 
 
-def hold_layers(value: Value | None, added: Sequence[Value], *, more: bool) -> bool:
+def hold_layers(reader: Expressions, value: Value | None, added: Sequence[Value], *, more: bool) -> bool:
     """Put layers into a container; whether it is one."""
     held = layers_in(value)
     if held is None:
         return False
-    room = Seq("list", [*held[0], *added], held[1] or more)
+    is_open = held[1] or more
     if isinstance(value, Instance):
         own = value.attributes[HELD_LAYERS]
         before = own.items if isinstance(own, Seq) else []
-        value.attributes[HELD_LAYERS] = Seq("list", [*before, *added], room.open)
+        value.attributes[HELD_LAYERS] = sequence(reader.machine, "list", before, added, is_open=is_open)
     elif isinstance(value, Made):
-        value.event.args = (room,)
+        value.event.args = (sequence(reader.machine, "list", held[0], added, is_open=is_open),)
     return True
 
 
@@ -132,6 +134,7 @@ def layer_at(value: Value, index: Value) -> Value | None:
     return None
 
 
+@walk(Unknown("too much to follow"))
 def element_of(reader: Expressions, value: Value, node: ast.AST) -> Value:
     """One of what is iterated over."""
     match value:

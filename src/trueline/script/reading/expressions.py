@@ -5,10 +5,20 @@ from __future__ import annotations
 import ast
 import operator
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, Final
 
 from trueline.script.reading.elements import element_of, layer_at
+from trueline.script.reading.known import (
+    NotDecidedError,
+    computed,
+    joined_text,
+    new_sequence,
+    sequence,
+    table,
+    update,
+    written,
+)
 from trueline.script.reading.looking_up import LookingUp
 from trueline.script.reading.machine import Frame, method_of
 from trueline.script.roles import is_network
@@ -35,27 +45,9 @@ from trueline.script.values import (
 )
 
 _BUILTINS: Final = frozenset(dir(__builtins__) if not isinstance(__builtins__, dict) else __builtins__)
-_ARITHMETIC: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
-    "Mult": operator.mul,
-    "Div": operator.truediv,
-    "FloorDiv": operator.floordiv,
-    "Mod": operator.mod,
-    "Pow": operator.pow,
-    "Eq": operator.eq,
-    "NotEq": operator.ne,
-    "Lt": operator.lt,
-    "LtE": operator.le,
-    "Gt": operator.gt,
-    "GtE": operator.ge,
-    "BitOr": operator.or_,
-    "BitAnd": operator.and_,
-    "LShift": operator.lshift,
-    "RShift": operator.rshift,
-}
-_PLAIN: Final = (int, float, str, bool, bytes, complex)
-_LONGEST: Final = 100_000
+# Reading an expression takes some microseconds.
+_WORK: Final = 4
+_SIGNS: Final[dict[type[ast.unaryop], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 
 
 class Expressions(LookingUp):
@@ -64,9 +56,10 @@ class Expressions(LookingUp):
     def evaluate(self, node: ast.expr) -> Value:
         """What an expression stands for."""
         self.current = node
+        self.machine.spend(_WORK)
         match node:
             case ast.Constant():
-                return Const(node.value, self.machine.place(node))
+                return written(node.value, self.machine.place(node))
             case ast.Name():
                 return self._name(node)
             case ast.Attribute():
@@ -163,15 +156,18 @@ class Expressions(LookingUp):
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
         kind = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}[type(node)]
-        found = Seq(kind, [])
+        if not any(isinstance(one, ast.Starred) for one in node.elts):
+            return new_sequence(self.machine, kind, (self.evaluate(one) for one in node.elts), len(node.elts))
+        parts: list[Sequence[Value]] = []
+        is_open = False
         for one in node.elts:
             value = self.evaluate(one)
             if isinstance(one, ast.Starred):
-                found.items.extend(value.items if isinstance(value, Seq) else (element_of(self, value, node),))
-                found.open = found.open or not isinstance(value, Seq) or value.open
+                parts.append(value.items if isinstance(value, Seq) else (element_of(self, value, node),))
+                is_open = is_open or not isinstance(value, Seq) or value.open
             else:
-                found.items.append(value)
-        return found
+                parts.append((value,))
+        return sequence(self.machine, kind, *parts, is_open=is_open)
 
     def _dict(self, node: ast.Dict) -> Value:
         found = Table({}, place=self.machine.place(node))
@@ -179,37 +175,33 @@ class Expressions(LookingUp):
             value = self.evaluate(one)
             if key is None:
                 if isinstance(value, Table):
-                    found.items.update(value.items)
+                    update(self.machine, found, value.items)
                 found.open = found.open or not isinstance(value, Table) or value.open
                 continue
             name = self.evaluate(key)
             if isinstance(name, Const):
-                found.items[name.value] = value
+                update(self.machine, found, {name.value: value})
             else:
-                found.items[id(name)] = value
+                update(self.machine, found, {id(name): value})
                 found.open = True
         return found
 
     def operated(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
         """What an operator makes of two values."""
-        function = _ARITHMETIC.get(op)
-        if isinstance(left, Const) and isinstance(right, Const) and function is not None:
+        if isinstance(left, Const) and isinstance(right, Const):
             try:
-                if op == "Pow" and isinstance(right.value, int) and abs(right.value) > 1000:
-                    return Derived(op, (left, right), self.machine.place(node))
-                value = function(left.value, right.value)
-            except (TypeError, ValueError, ArithmeticError, OverflowError):
+                return Const(computed(self.machine, op, left.value, right.value), left.origin)
+            except NotDecidedError:
                 return Derived(op, (left, right), self.machine.place(node))
-            small = isinstance(value, _PLAIN) and not (isinstance(value, str | bytes) and len(value) > _LONGEST)
-            return Const(value, left.origin) if small else Unknown(op)
         if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq) and not _is_padding(right):
-            return Seq(left.kind, [*left.items, *right.items], left.open or right.open)
+            return sequence(self.machine, left.kind, left.items, right.items, is_open=left.open or right.open)
         if op == "Mult" and isinstance(left, Seq):
             if any(is_network(one) for one in left.items):
                 self.machine.happened(REPEATED, self.machine.place(node), tuple(left.items))
-            return Seq("repeated" if _are_numbers(left) else left.kind, list(left.items), True)
+            kind = "repeated" if _are_numbers(left) else left.kind
+            return sequence(self.machine, kind, left.items, is_open=True)
         if op == "BitOr" and isinstance(left, Table) and isinstance(right, Table):
-            return Table({**left.items, **right.items}, left.open or right.open)
+            return table(self.machine, left.items, right.items, is_open=left.open or right.open)
         return Derived(op, (left, right), self.machine.place(node))
 
     def _unary(self, node: ast.UnaryOp) -> Value:
@@ -217,8 +209,9 @@ class Expressions(LookingUp):
         if isinstance(node.op, ast.Not):
             decided = self.truth(value)
             return Const(not decided) if decided is not None else Derived("Not", (value,), self.machine.place(node))
-        if isinstance(value, Const) and isinstance(value.value, int | float):
-            return Const(-value.value if isinstance(node.op, ast.USub) else value.value, value.origin)
+        function = _SIGNS.get(type(node.op))
+        if isinstance(value, Const) and function is not None and isinstance(value.value, int | float):
+            return Const(function(value.value), value.origin)
         return Derived(type(node.op).__name__, (value,), self.machine.place(node))
 
     def _bool(self, node: ast.BoolOp) -> Value:
@@ -256,15 +249,9 @@ class Expressions(LookingUp):
                 same = False
             return same if same is None or isinstance(op, ast.Is) else not same
         if isinstance(left, Const) and isinstance(right, Const):
-            function = _ARITHMETIC.get(type(op).__name__)
             try:
-                if function is not None:
-                    return bool(function(left.value, right.value))
-                if isinstance(op, ast.In | ast.NotIn):
-                    return (left.value in right.value) is isinstance(op, ast.In)
-                if isinstance(op, ast.Is | ast.IsNot):
-                    return (left.value is right.value) is isinstance(op, ast.Is)
-            except TypeError:
+                return bool(computed(self.machine, type(op).__name__, left.value, right.value))
+            except NotDecidedError:
                 return None
         if isinstance(left, Symbol) and isinstance(right, Symbol) and is_class_name(left.name):
             same = left.name == right.name
@@ -276,6 +263,7 @@ class Expressions(LookingUp):
         return None
 
     def _member(self, value: Any, room: Value, wanted: bool) -> bool | None:
+        self.machine.spend(len(room.items) >> 3 if isinstance(room, Seq) else 0)
         if isinstance(room, Table) and not room.open:
             return (value in room.items) is wanted
         if isinstance(room, Seq) and not room.open and all(isinstance(one, Const) for one in room.items):
@@ -315,7 +303,8 @@ class Expressions(LookingUp):
         first = self.evaluate(node.generators[0].iter)
         few = isinstance(first, Seq) and not first.open and len(first.items) <= 8
         if few and isinstance(first, Seq) and len(node.generators) == 1 and not node.generators[0].ifs:
-            return Seq(kind, [self._within(node, first, one, node.elt) for one in first.items])
+            made = (self._within(node, first, one, node.elt) for one in first.items)
+            return new_sequence(self.machine, kind, made, len(first.items))
         held = self._within(node, first, element_of(self, first, node), node.elt)
         return Seq(kind, [held], True, self.tests)
 
@@ -362,7 +351,10 @@ class Expressions(LookingUp):
         if all(isinstance(one, Const) for one in parts) and not any(
             isinstance(one, ast.FormattedValue) and one.format_spec is not None for one in node.values
         ):
-            return Const("".join(str(one.value) for one in parts if isinstance(one, Const)))
+            try:
+                return Const(joined_text(self.machine, [one.value for one in parts if isinstance(one, Const)]))
+            except NotDecidedError:
+                pass
         return Derived("text", tuple(parts), self.machine.place(node))
 
 

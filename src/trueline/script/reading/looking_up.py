@@ -6,8 +6,10 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from trueline.script.canonical import canonical
+from trueline.script.project import is_file, resolved
 from trueline.script.reading.elements import layer_at
 from trueline.script.reading.machine import Machine, method_of
 from trueline.script.roles import is_network
@@ -31,6 +33,9 @@ from trueline.script.values import (
     either,
     is_class_name,
 )
+
+# Of what is computed in more steps than these the class is not known.
+_DEEPEST_NAME: Final = 100
 
 
 class LookingUp(ABC):
@@ -96,7 +101,7 @@ class LookingUp(ABC):
         found = room.names.held.get(name)
         if found is not None:
             return found
-        path = self.machine.project.find_relative(name, 1, Path(room.file).resolve())
+        path = self.machine.project.find_relative(name, 1, resolved(Path(room.file)))
         below = self.module(path) if path is not None and path.suffix == ".py" else None
         return below if below is not None else self.machine.lost(node, f"{room.name}.{name}")
 
@@ -139,6 +144,16 @@ class LookingUp(ABC):
 
     def naming(self, value: Value) -> str:
         """The full name of a value's class, before the dot of its methods; ``?`` where it is not known."""
+        return self._naming(value, {}, 0)
+
+    def _naming(self, value: Value, known: dict[int, str], depth: int) -> str:
+        """Each value once: what is computed from itself, line by line, can be reached in very many ways."""
+        if id(value) not in known:
+            self.machine.spend()
+            known[id(value)] = self._named(value, known, depth) if depth < _DEEPEST_NAME else "?"
+        return known[id(value)]
+
+    def _named(self, value: Value, known: dict[int, str], depth: int) -> str:
         match value:
             case Made():
                 if value.is_object:
@@ -149,16 +164,16 @@ class LookingUp(ABC):
             case Class():
                 return next(value.library_bases(), value.name)
             case Super():
-                return self.naming(value.of)
+                return self._naming(value.of, known, depth + 1)
             case Symbol():
                 return value.name
             case Derived():
-                names = {self.naming(one) for one in value.of}
+                names = {self._naming(one, known, depth + 1) for one in value.of}
                 return next((one for one in names if one.endswith(".Tensor")), "?")
             case Item() | Attribute() | Unknown():
                 return "?"
             case Either():
-                names = {self.naming(one) for one in value.options}
+                names = {self._naming(one, known, depth + 1) for one in value.options}
                 return names.pop() if len(names) == 1 else "?"
         return "?"
 
@@ -175,7 +190,7 @@ class LookingUp(ABC):
             return
         name = node.module or ""
         project = self.machine.project
-        here = beside.resolve()
+        here = resolved(beside)
         path = project.find_relative(name, node.level, here) if node.level else project.find(name, here)
         room = self.module(path) if path is not None and path.suffix == ".py" else None
         if path is None and name and not node.level:
@@ -185,6 +200,7 @@ class LookingUp(ABC):
         for alias in node.names:
             if alias.name == "*":
                 if room is not None:
+                    self.machine.spend(len(room.names.held) >> 1)
                     for held, value in room.names.held.items():
                         if not held.startswith("_"):
                             self.machine.define(held, value)
@@ -198,7 +214,7 @@ class LookingUp(ABC):
             return room.names.held[name]
         if folder is not None:
             for path in (folder / f"{name}.py", folder / name / "__init__.py"):
-                if path.is_file():
+                if is_file(path):
                     below = self.module(path)
                     if below is not None:
                         return below
@@ -209,7 +225,7 @@ class LookingUp(ABC):
     def _import(self, alias: ast.alias, beside: Path) -> None:
         project = self.machine.project
         head = alias.name.partition(".")[0]
-        path = project.find(alias.name, beside.resolve())
+        path = project.find(alias.name, resolved(beside))
         room = self.module(path) if path is not None else None
         if room is None:
             self.machine.define(alias.asname or head, Symbol(alias.name if alias.asname else head))
@@ -217,7 +233,7 @@ class LookingUp(ABC):
         if alias.asname or "." not in alias.name:
             self.machine.define(alias.asname or alias.name, room)
             return
-        top = project.find(head, beside.resolve())
+        top = project.find(head, resolved(beside))
         above = self.module(top) if top is not None else None
         if above is not None:
             self.machine.define(head, above)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from trueline.model.budget import Budget, OverBudget
 from trueline.script.place import Place
 from trueline.script.project import Project
 from trueline.script.roles import Role, is_network, loss_given, role_of
@@ -18,7 +20,10 @@ from trueline.script.values import Class, Function, Instance, Made, ModuleRoom, 
 # A reading ends after so many statements, whatever it was led into.
 _MOST_STATEMENTS: Final = 150_000
 _MOST_EVENTS: Final = 60_000
+_PER_EVENT: Final = 256
 DEEPEST: Final = 40
+# How often a function is read inside itself, for objects inside others of their kind: a U-Net of 256 pixels has eight.
+_MOST_NESTED: Final = 64
 
 
 class TooLongError(Exception):
@@ -45,11 +50,15 @@ class Machine:
         self.trace = Trace()
         self.scopes: list[Scope] = []
         self.frames: list[Frame] = []
+        self._nested: Counter[int] = Counter()
         self.modules: dict[Path, ModuleRoom] = {}
         self.instances: list[Instance] = []
         self.functions: list[Function] = []
         self.read_functions: set[int] = set()
+        self.built_classes: set[int] = set()
         self._left = _MOST_STATEMENTS
+        # What is opened on the way widens it.
+        self.budget = Budget("", 0)
 
     @property
     def frame(self) -> Frame:
@@ -65,6 +74,26 @@ class Machine:
         self._left -= 1
         if self._left < 0:
             raise TooLongError
+
+    def spend(self, units: int = 1) -> None:
+        """So much more work; TooLongError where that is more than the files are worth."""
+        try:
+            self.budget.spend(units)
+        except OverBudget:
+            raise TooLongError from None
+
+    def affords(self, size: int) -> bool:
+        """Whether so many bytes more may be held; they then count as held to the end."""
+        try:
+            self.budget.hold(size)
+        except OverBudget:
+            return False
+        return True
+
+    def add_instance(self, instance: Instance) -> None:
+        """There is one more object of the project's classes."""
+        self.instances.append(instance)
+        self.built_classes.add(id(instance.cls))
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[Scope]:
@@ -87,8 +116,10 @@ class Machine:
         open: bool = False,
     ) -> Event:
         """Take down a call of a library; its result is a Made unless something better is put in its place."""
-        if len(self.trace.events) >= _MOST_EVENTS:
+        held = len(self.scopes) + len(args) + len(kwargs or ())
+        if len(self.trace.events) >= _MOST_EVENTS or not self.affords(_PER_EVENT + 8 * held):
             raise TooLongError
+        self.spend(held >> 4)
         event = Event(
             name,
             place,
@@ -138,11 +169,16 @@ class Machine:
                 self.happened(REPEATED, place, (value,))
 
     def is_reading(self, function: Function) -> bool:
-        """Whether a function is being read already, so that it calls itself."""
-        return any(
-            one.function is not None and one.function.node is function.node and one.function.bound is function.bound
-            for one in self.frames
-        )
+        """Whether a function that is being read calls itself, or does so too often for other objects."""
+        again = [one.function for one in self.frames if one.function is not None and one.function.node is function.node]
+        if not again:
+            return False
+        if any(one.bound is function.bound for one in again):
+            return True
+        self._nested[id(function.node)] += 1
+        too_often = self._nested[id(function.node)] > _MOST_NESTED
+        self.trace.cut_short = self.trace.cut_short or too_often
+        return too_often
 
     def define(self, name: str, value: Value) -> None:
         """Give a name its value where the frame says it belongs."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.script.entries import entries_first
 from trueline.script.place import Place
-from trueline.script.project import Project
+from trueline.script.project import Project, resolved
 from trueline.script.reading.machine import Frame, Machine, TooLongError, method_of
 from trueline.script.reading.statements import Statements
 from trueline.script.roles import is_network
@@ -33,7 +33,7 @@ class Reader(Statements):
 
     def module(self, path: Path) -> ModuleRoom | None:
         """A module of the project, read once; one that is being read is as far as it has come."""
-        path = path.resolve()
+        path = resolved(path)
         known = self.machine.modules.get(path)
         if known is not None:
             return known
@@ -41,10 +41,11 @@ class Reader(Statements):
         return self._read(source, path.stem) if source.trouble is None else None
 
     def _read(self, source: SourceFile, name: str) -> ModuleRoom:
+        self.machine.budget.widen(len(source.text))
         room = ModuleRoom(
             name, source.shown, Names({"__name__": Const(name), "__file__": Const(source.shown)}), source.tree
         )
-        self.machine.modules[source.path.resolve()] = room
+        self.machine.modules[resolved(source.path)] = room
         self.machine.frames.append(Frame(room, room.names))
         scopes, self.machine.scopes = self.machine.scopes, []
         try:
@@ -58,7 +59,7 @@ class Reader(Statements):
         """All entries, then whatever was not called."""
         try:
             for source in entries_first(self.machine.project.entries):
-                if source.path.resolve() not in self.machine.modules and source.trouble is None:
+                if resolved(source.path) not in self.machine.modules and source.trouble is None:
                     self._read(source, "__main__")
             self._uncalled()
             self._samples()
@@ -105,7 +106,7 @@ class Reader(Statements):
         methods = [one for one in cls.attributes.values() if isinstance(one, Function)]
         if not any(id(one.node) not in self.machine.read_functions for one in methods):
             return
-        if any(one.cls is cls for one in self.machine.instances):
+        if id(cls) in self.machine.built_classes:
             return
         place = Place.of(cls.module.file, cls.node)
         self.machine.frames.append(Frame(cls.module, cls.module.names))

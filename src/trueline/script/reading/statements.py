@@ -8,6 +8,7 @@ from enum import Enum
 
 from trueline.script.reading.calling import Calling
 from trueline.script.reading.elements import element_of
+from trueline.script.reading.known import extend, sequence
 from trueline.script.reading.machine import Frame
 from trueline.script.trace import BRANCH, HANDLER, LOOP, WITH, Scope
 from trueline.script.values import (
@@ -133,7 +134,7 @@ class Statements(Calling):
                 items = value.items
                 for target, one in zip(targets[:starred], items[:starred], strict=True):
                     self.assign(target, one)
-                self.assign(targets[starred], Seq("list", items[starred : len(items) - after]))
+                self.assign(targets[starred], sequence(self.machine, "list", items[starred : len(items) - after]))
                 for target, one in zip(targets[starred + 1 :], items[len(items) - after :], strict=True):
                     self.assign(target, one)
                 return
@@ -189,7 +190,7 @@ class Statements(Calling):
         load = ast.copy_location(_loading(node.target), node.target)
         before, other = self.evaluate(load), self.evaluate(node.value)
         if isinstance(before, Seq) and isinstance(other, Seq) and isinstance(node.op, ast.Add):
-            before.items.extend(other.items)
+            extend(self.machine, before, other.items)
             before.open = before.open or other.open or self.machine.in_loop()
             return
         op = type(node.op).__name__
@@ -207,7 +208,7 @@ class Statements(Calling):
         if decided is not None:
             return self.block(node.body if decided else node.orelse)
         place = self.machine.place(node)
-        before = dict(self.machine.frame.names.held)
+        before = self._names_held()
         with self.machine.within(Scope(BRANCH, place, test)):
             first = self.block(node.body)
         after_body = self.machine.frame.names.held
@@ -225,11 +226,18 @@ class Statements(Calling):
         self.machine.frame.names.held = _joined(after_body, after_else)
         return End.THROUGH
 
+    def _names_held(self) -> dict[str, Value]:
+        """The names as they are before a branch; they are copied, and joined after it."""
+        held = self.machine.frame.names.held
+        self.machine.spend(len(held) >> 2)
+        return dict(held)
+
     def _match(self, node: ast.Match) -> End:
         subject = self.evaluate(node.subject)
-        before = dict(self.machine.frame.names.held)
+        before = self._names_held()
         after: list[dict[str, Value]] = []
         for case in node.cases:
+            self.machine.spend(len(before) >> 3)
             self.machine.frame.names.held = dict(before)
             for name in ast.walk(case.pattern):
                 if isinstance(name, ast.MatchAs | ast.MatchStar) and name.name is not None:
@@ -272,6 +280,7 @@ class Statements(Calling):
         """What a loop gives other values is no constant in it."""
         held = self.machine.frame.names.held
         for node in ast.walk(loop):
+            self.machine.spend()
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 value = held.get(node.id)
                 if isinstance(value, Const):
@@ -298,10 +307,11 @@ class Statements(Calling):
             return self._with_items(node, at + 1)
 
     def _try(self, node: ast.Try | ast.TryStar) -> End:
-        before = dict(self.machine.frame.names.held)
+        before = self._names_held()
         end = self.block(node.body)
         held = self.machine.frame.names.held
         for handler in node.handlers:
+            self.machine.spend(len(held) >> 3)
             self.machine.frame.names.held = {**before, **held}
             with self.machine.within(Scope(HANDLER, self.machine.place(handler))):
                 if handler.name is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,7 @@ from trueline.script.values import (
     Value,
     options,
 )
+from trueline.script.walking import walk_each
 
 if TYPE_CHECKING:
     from trueline.script.reading.calling import Calling
@@ -100,7 +102,7 @@ def _layer_added(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     reader.machine.take_down_repeated(value, event.place)
     added = value.items if event.method == "extend" and isinstance(value, Seq) else [value]
     more = reader.machine.in_loop() or (isinstance(value, Seq) and value.open)
-    return event.receiver if hold_layers(event.receiver, added, more=more) else None
+    return event.receiver if hold_layers(reader, event.receiver, added, more=more) else None
 
 
 _REGISTERING: Final = ("add_module", "register_module", "register_buffer", "register_parameter", "insert_child_to_cell")
@@ -215,14 +217,15 @@ def _loss_of(value: Value | None) -> Value:
     return value if value is not None else Unknown("loss")
 
 
-def _optimizers(value: Value | None) -> list[Value]:
-    if value is None or is_optimizer(value):
-        return [value] if value is not None else []
-    if isinstance(value, Table):
-        return _optimizers(value.items.get("optimizer"))
-    if isinstance(value, Seq):
-        return [one for item in value.items for one in _optimizers(item)]
-    return []
+@walk_each()
+def _optimizers(value: Value | None) -> Iterator[Value]:
+    if value is not None and is_optimizer(value):
+        yield value
+    elif isinstance(value, Table):
+        yield from _optimizers(value.items.get("optimizer"))
+    elif isinstance(value, Seq):
+        for item in value.items:
+            yield from _optimizers(item)
 
 
 def _asked(reader: Calling, owner: Instance, name: str, args: tuple[Value, ...], node: ast.AST) -> Value | None:

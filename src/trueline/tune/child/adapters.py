@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from trueline.model.message import Message
 from trueline.record.perturb import Perturbation, PerturbedAdapters
 from trueline.tune.child.lines import stamp_output
 from trueline.tune.child.teller import Teller
@@ -67,6 +68,14 @@ class ExperimentAdapters(PerturbedAdapters):
         self._tell_open()
         for ear in self._ears:
             ear.leave()
+
+    def went_off(self, said: Message) -> None:
+        """What was heard so far is not the whole experiment."""
+        self._teller.tell("failed", kind=str(said.params.get("kind", "OSError")), reason=said.text())
+
+    def unseen(self, said: Message) -> None:
+        """What was heard is not all that was trained."""
+        self._teller.tell("unseen", reason=said.text())
 
     def unheard(self) -> None:
         """The recording is over: the script has ended, or something went wrong with it."""

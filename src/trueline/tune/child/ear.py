@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from trueline.record.leaving import leave_at_once
 
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer
@@ -103,7 +104,7 @@ class Ear:
             yield
         except Exception as error:  # noqa: BLE001 - raised into the script, it could be swallowed there
             self.teller.tell("failed", kind=type(error).__name__, reason=str(error)[:300])
-            os._exit(1)
+            leave_at_once(1)
 
     def tell_open(self) -> None:
         """Tell of the update that is over."""
@@ -128,4 +129,4 @@ class Ear:
 def end_here(teller: Teller) -> None:
     """The experiment has what it was made for: nothing more is computed or written, not even what runs at exit."""
     teller.tell("enough")
-    os._exit(0)
+    leave_at_once(0)

@@ -6,6 +6,7 @@ import os
 import time
 from typing import Any
 
+from trueline.model.descriptor import OwnDescriptor
 from trueline.model.numbers import dump_json
 
 
@@ -13,7 +14,7 @@ class Teller:
     """Writes to a file that is read while it grows; only the process that was started for it does."""
 
     def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._file = OwnDescriptor.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._process = os.getpid()
         self._began = time.perf_counter()
 
@@ -27,7 +28,7 @@ class Teller:
             # A data worker.
             return
         try:
-            os.write(self._file, (dump_json({"told": told, **fields}) + "\n").encode())
+            self._file.write_all((dump_json({"told": told, **fields}) + "\n").encode())
         except OSError:
             # A script may close what it has not opened; its run must not end for that.
             return

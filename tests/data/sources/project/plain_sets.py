@@ -61,3 +61,33 @@ def always_raises():
 
 def raises_first():
     yield IMAGES[0] / LABELS["no such name"]
+
+
+class Unspeakable(Exception):
+    def __str__(self):
+        raise KeyError("words")
+
+
+class Wordless(Digits):
+    def __getitem__(self, at):
+        raise Unspeakable
+
+
+class Sizeless(Digits):
+    def __len__(self):
+        raise RuntimeError("no length today")
+
+
+class Negative(Digits):
+    def __len__(self):
+        return -1
+
+
+class Endless(Digits):
+    def __len__(self):
+        return 1 << 80
+
+
+class Interrupting(Digits):
+    def __len__(self):
+        raise KeyboardInterrupt

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +20,7 @@ from trueline.data.pipeline.journal import Journal
 
 
 class NotBuilt(Exception):  # noqa: N818
-    """The user's factory raised: ``error`` is what."""
+    """The user's code raised before there was a pipeline: ``error`` is what."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
@@ -69,9 +71,15 @@ def _called(asked: Asked, factory: Any, births: Births) -> Any:
     for adapter in adapters_present():
         if adapter.name != "mindspore":
             adapter.state.seed(0, deterministic=False)
+    with births.watched(), not_built():
+        return factory()
+
+
+@contextmanager
+def not_built() -> Iterator[None]:
+    """Around the user's code without which there is no pipeline: whatever it raises is a NotBuilt."""
     try:
-        with births.watched():
-            return factory()
+        yield
     except KeyboardInterrupt:
         raise
     except BaseException as error:

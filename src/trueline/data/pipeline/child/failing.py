@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, Final
 
-from trueline.adapters.guest.faults import Place, first_line, is_users, nearest
+from trueline.adapters.guest.faults import Place, first_line, is_users, nearest, words
 from trueline.adapters.pipeline import Nothing, Unfit
 from trueline.data.pipeline.child.meter import blamed
 from trueline.model.run import Line
@@ -27,16 +27,16 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
     """The JSON of an evidence.Failure."""
     places: Sequence[Place] = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(error.__traceback__)]
     kind, text = type(error).__name__, first_line(error)
-    inner = _FRAME.findall(str(error))
+    inner = _FRAME.findall(words(error))
     if inner:
         # A traceback of another process or of an engine's thread, told as text.
         places = [(file, int(line)) for file, line in inner]
-        raised = _RAISED.findall(str(error))
+        raised = _RAISED.findall(words(error))
         if raised:
             kind, text = raised[-1][0].rpartition(".")[2], raised[-1][1] or text
     found = blamed(error)
     operator = found if found is not None else operator
-    engine = _ENGINE.search(str(error))
+    engine = _ENGINE.search(words(error))
     if engine and not inner:
         text = engine[1].strip()
     inside = error.__cause__
@@ -68,7 +68,7 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
 def _function(error: BaseException, line: Line | None) -> str:
     """The name of the user's function that a line is in; the loops in brackets of Python have none of their own."""
     frames = [(one.f_code.co_filename, at, one.f_code.co_name) for one, at in traceback.walk_tb(error.__traceback__)]
-    frames += [(file, int(at), name) for file, at, name in _NAMED.findall(str(error))]
+    frames += [(file, int(at), name) for file, at, name in _NAMED.findall(words(error))]
     place = max((at for at, one in enumerate(frames) if line and one[:2] == (line.file, line.line)), default=-1)
     while place > 0 and frames[place][2] in _LOOPS and frames[place - 1][0] == frames[place][0]:
         place -= 1

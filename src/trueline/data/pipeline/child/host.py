@@ -12,7 +12,7 @@ from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.pipeline import Opened
 from trueline.adapters.protocol import Adapter
 from trueline.data.pipeline.child.births import Births
-from trueline.data.pipeline.child.building import NotBuilt, build, pipelines_of
+from trueline.data.pipeline.child.building import NotBuilt, build, not_built, pipelines_of
 from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.fields import Reader
@@ -96,10 +96,14 @@ class Host:
         births = Births()
         try:
             given, self._adapter = build(Asked.arrived({**content, "kwargs": {}}), self._journal, births)
+            pipelines = pipelines_of(self._adapter.name)
+            opened: Opened = pipelines.opened(given, births.line)
+            # The dataset is asked for its length.
+            with not_built():
+                facts = opened.facts()
         except NotBuilt as raised:
             traceback.print_exception(raised.error)
             return {"failed": failure(raised.error, "building", None)}, []
-        opened: Opened = pipelines_of(self._adapter.name).opened(given, births.line)
         self._opened = opened
-        self._meter = Meter(self.reader, self._journal, Chance(pipelines_of(self._adapter.name)))
-        return {"framework": self._adapter.name, "facts": opened.facts()}, []
+        self._meter = Meter(self.reader, self._journal, Chance(pipelines))
+        return {"framework": self._adapter.name, "facts": facts}, []

@@ -7,6 +7,7 @@ import traceback
 from itertools import islice
 from typing import Any, Final
 
+from trueline.adapters.guest.faults import words
 from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
@@ -33,7 +34,7 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
         raise
     except BaseException as error:  # noqa: BLE001 - a sampler of the user's may raise anything
         traceback.print_exception(error)
-        asked = _SAMPLE_ID.search(str(error))
+        asked = _SAMPLE_ID.search(words(error))
         told = {"known": False, "failure": failure(error, "order", None), **_decided(host)}
         return {**told, "outside": [int(asked[1])] if asked else []}, []
     first = epochs[0]

@@ -6,6 +6,7 @@ import pickle
 import traceback
 from typing import Any, Final
 
+from trueline.adapters.guest.faults import words
 from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.steps import line_of
 from trueline.data.pipeline.child.failing import failure
@@ -29,7 +30,7 @@ def answer_run(host: Host, content: Content, _: list[Array]) -> Answer:
         raise
     except BaseException as error:  # noqa: BLE001 - the user's code may raise anything
         traceback.print_exception(error)
-        if any(word in str(error) for word in _PICKLE):
+        if any(word in words(error) for word in _PICKLE):
             return {"count": count, "failure": failure(error, "running", None), "pickled": _pickled(host)}, []
         return {"count": count, "failure": failure(error, "running", _sample(host))}, []
     return {"count": count}, []

@@ -1,0 +1,61 @@
+"""Processes that a script starts by multiprocessing, or forks: their steps are not recorded, which is said."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.process
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+from trueline.adapters.observer import Observer
+from trueline.adapters.patching import Patches, child_has_trained
+from trueline.model.processes import loads_data, works_for
+
+NOTICE: Final = "record.spawned"
+# Workers of pools and managers: what they are given comes later, and is seldom a training.
+_SERVING: Final = ("multiprocessing.", "concurrent.futures.", "torch.multiprocessing.pool")
+
+
+def watch(observer: Observer, patches: Patches, network: type) -> None:
+    """Tell of processes that are given a network, or train."""
+    here = os.getpid()
+
+    def look(*_: Any, **__: Any) -> None:
+        if os.getpid() == here and child_has_trained():
+            observer.notice(NOTICE)
+
+    def starting(process: Any) -> None:
+        if os.getpid() != here or loads_data(process):
+            return
+        # Whether a forked child trains is heard from it; of one that is started anew nothing is heard.
+        anew = _start_method(process) != "fork" and not works_for(process, _SERVING)
+        given = (*process._args, *process._kwargs.values(), *vars(process).values())
+        if anew or any(isinstance(one, network) for one in given):
+            observer.notice(NOTICE)
+        else:
+            observer.aside("child")
+
+    patches.wrap(multiprocessing.process.BaseProcess, "start", lambda original: _beside(original, before=starting))
+    patches.wrap(multiprocessing.process.BaseProcess, "join", lambda original: _beside(original, after=look))
+    observer.aside("children", trained=child_has_trained)
+
+
+def _start_method(process: Any) -> str | None:
+    method: str | None = getattr(process, "_start_method", None)
+    return method or multiprocessing.get_start_method(allow_none=True)
+
+
+def _nothing(*_: Any, **__: Any) -> None: ...
+
+
+def _beside(
+    original: Callable[..., Any], *, before: Callable[..., None] = _nothing, after: Callable[..., None] = _nothing
+) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before(*args, **kwargs)
+        result = original(*args, **kwargs)
+        after()
+        return result
+
+    return call

@@ -1,0 +1,49 @@
+"""How long an answer of a user's code is waited for, and who hears that it is being waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+# Importing a framework, building a large network and running it take minutes; a wait is told of long before.
+DEFAULT: Final = 1800.0
+# What is answered sooner is not worth a line.
+_QUIET: Final = 20.0
+
+# The name of what is asked, the seconds it has been waited for, and the seconds that it has.
+Tell = Callable[[str, float, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """The seconds that one question may take; ``tell`` hears of a wait that has become long, ``done`` of its end."""
+
+    seconds: float = DEFAULT
+    tell: Tell = lambda *_: None
+    done: Callable[[], None] = lambda: None
+
+    def waited(self, name: str, seconds: float, limit: float) -> None:
+        """It has been waited for so long."""
+        if seconds >= min(_QUIET, limit / 2):
+            self.tell(name, seconds, limit)
+
+
+_held: ContextVar[Patience] = ContextVar("patience", default=Patience())  # noqa: B039 - it is frozen
+
+
+def patience() -> Patience:
+    """What holds here for a guest that is started."""
+    return _held.get()
+
+
+@contextmanager
+def patient(given: Patience) -> Iterator[None]:
+    """What holds for the guests that are started in the block."""
+    token = _held.set(given)
+    try:
+        yield
+    finally:
+        _held.reset(token)

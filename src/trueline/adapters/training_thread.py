@@ -1,0 +1,45 @@
+"""Which thread's training is told: steps of several at once are no sequence."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from threading import get_ident
+
+
+class TrainingThread:
+    """The first thread that trains; those that train besides are left out, and that is said once."""
+
+    def __init__(self, notice: Callable[[], None], thread: int | None = None) -> None:
+        """``thread`` is who is told of until another trains first; None for all of them."""
+        self._notice = notice
+        self._thread = thread
+        self._trains = False
+        self._others: set[int] = set()
+
+    def trains(self) -> bool:
+        """This thread computes gradients or updates weights: whether it is the one that is told of."""
+        me = get_ident()
+        if me == self._thread:
+            self._trains = True
+            return True
+        if self._trains and _is_alive(self._thread):
+            if not self._others:
+                self._notice()
+            self._others.add(me)
+            return False
+        self._thread, self._trains = me, True
+        self._others.discard(me)
+        return True
+
+    def is_told(self) -> bool:
+        """Whether what this thread does may belong to the training that is told of."""
+        return self._thread is None or self._thread == get_ident()
+
+    def may_fetch(self) -> bool:
+        """Whether its data may: a thread that does not train itself may fetch for the one that does."""
+        return self.is_told() or get_ident() not in self._others
+
+
+def _is_alive(thread: int | None) -> bool:
+    return any(one.ident == thread for one in threading.enumerate())

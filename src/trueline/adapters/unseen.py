@@ -1,0 +1,51 @@
+"""Wrappers that a library's warnings do not see.
+
+``warnings.warn(stacklevel=2)`` means the line that called the library: Python counts frames. Those of its own import
+system it leaves out, and knows them by the name of their file. The adapters' code is given such a name, which begins
+with its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+_LEFT_OUT: Final = " <importlib._bootstrap>"
+_ROOM: Final = __name__.rpartition(".")[0]
+
+
+def leave_out_of_warnings() -> None:
+    """From now on no function of an adapter that is loaded counts for warnings; those that are made in it neither."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_ROOM):
+            for function in _functions(module):
+                function.__code__ = _marked(function.__code__)
+
+
+def _functions(module: ModuleType) -> Iterator[FunctionType]:
+    for one in vars(module).values():
+        parts = vars(one).values() if isinstance(one, type) and one.__module__ == module.__name__ else (one,)
+        for part in parts:
+            yield from _inside(part, module.__name__)
+
+
+def _inside(part: Any, module: str) -> Iterator[FunctionType]:
+    if isinstance(part, property):
+        for one in (part.fget, part.fset):
+            yield from _inside(one, module)
+        return
+    part = part.__func__ if isinstance(part, staticmethod | classmethod) else part
+    if isinstance(part, FunctionType) and part.__module__ == module:
+        # A decorator's function stands for the one that it was made of.
+        wrapped = vars(part).get("__wrapped__", part)
+        if isinstance(wrapped, FunctionType):
+            yield wrapped
+
+
+def _marked(code: CodeType) -> CodeType:
+    if code.co_filename.endswith(_LEFT_OUT):
+        return code
+    parts = tuple(_marked(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename=code.co_filename + _LEFT_OUT, co_consts=parts)

@@ -1,0 +1,167 @@
+"""Updates that a script makes by itself, without an optimizer: seen in what has become of parameters since backward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from trueline.adapters.identity import Reference, reference
+from trueline.adapters.nouns import Array, Unreadable
+from trueline.adapters.protocol import Values
+
+# So many parameters are followed, the smallest, and so many of their numbers.
+_FOLLOWED: Final = 4
+_NUMBERS: Final = 256
+
+
+@dataclass(slots=True, eq=False)
+class _Followed:
+    """A parameter as backward has left it: its version, some of its numbers and of its gradient's."""
+
+    parameter: Reference
+    identity: int
+    shape: tuple[int, ...]
+    version: int | None
+    numbers: Array | None
+    gradient: Array | None
+    # Whether the gradient waits at the parameter until the script takes it away.
+    waits: bool
+    # Whether it is a value that was handed to the function: what becomes of it says nothing, the next one may.
+    handed: bool
+
+    @property
+    def moves_nothing(self) -> bool:
+        """Whether an update with this gradient could not be seen: it is zero, or has no finite number."""
+        return self.gradient is not None and not (np.isfinite(self.gradient) & (self.gradient != 0)).any()
+
+
+class HandUpdates:
+    """Follows a few parameters from one backward to the next forward or backward, while no optimizer updates.
+
+    An optimizer that updates every so many passes does so until there are more of them without it than ever before.
+    An update has been made when their numbers have changed, they are gone, or their gradients were cleared. Values that
+    are handed to a function are updated where others with other numbers are handed to it in their place.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self.possible = True
+        # Passes since an optimizer was last heard of, and the most there were before an update of one.
+        self._passes = self._most_passes = 0
+        self._values = values
+        self._followed: list[_Followed] = []
+        self._parameters: list[Reference] = []
+        self._handed: frozenset[int] = frozenset()
+        self._cleared = False
+
+    def optimizer_seen(self, *, updates: bool = False) -> None:
+        """There is an optimizer, and what it does is told."""
+        if updates:
+            self._most_passes = max(self._most_passes, self._passes)
+        self.possible, self._passes = False, 0
+        self.forget()
+
+    def backward_begins(self) -> None:
+        """One more pass, which an optimizer will use or not."""
+        self._passes += 1
+        if self._most_passes and self._passes > self._most_passes:
+            self.possible = True
+
+    def forget(self) -> None:
+        """A new iteration begins."""
+        self._followed, self._parameters, self._cleared = [], [], False
+
+    def handed(self, given: Sequence[Any]) -> None:
+        """A function is differentiated that is given these."""
+        self._handed = frozenset(id(one) for one in given if not _is_declared(one))
+
+    def cleared(self) -> None:
+        """A network's gradients were cleared as a whole."""
+        self._cleared = bool(self._followed)
+
+    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Backward has reached these parameters, with these gradients."""
+        if not self.possible:
+            return
+        fresh = {id(one) for one, _ in pairs}
+        kept = [one for one in self._followed if one.identity not in fresh]
+        smallest = sorted(pairs, key=lambda pair: int(np.prod(self._values.shape(pair[0]))))[:_FOLLOWED]
+        self._followed = [*kept[: 2 * _FOLLOWED], *(self._follow(one, gradient) for one, gradient in smallest)]
+        known = {id(one) for one in self.parameters}
+        self._parameters += [reference(one) for one, _ in pairs if id(one) not in known]
+        self._cleared = False
+
+    @property
+    def parameters(self) -> list[Any]:
+        """Those that are still there."""
+        return [one for known in self._parameters if (one := known()) is not None]
+
+    def made(self, using: Sequence[Any] = ()) -> bool:
+        """Whether an update was made since; ``using`` are the parameters that the next backward would reach."""
+        if not self._followed:
+            return False
+        if self._cleared or any(map(self._has_changed, self._followed)):
+            return True
+        return all(one.moves_nothing and not one.handed for one in self._followed) or self._are_replaced(using)
+
+    def _are_replaced(self, using: Sequence[Any]) -> bool:
+        """Whether others of the same shapes have taken their place, as where parameters are handed around.
+
+        Parameters of a network take the place of none, and what has the same numbers was not updated.
+        """
+        if any(one.parameter() is given for one in self._followed for given in using):
+            return False
+        others = [one for one in using if not _is_declared(one)]
+        shapes = {self._values.shape(one) for one in others}
+        return all(one.shape in shapes for one in self._followed) and not all(
+            any(self._is_equal(one, given) for given in others) for one in self._followed
+        )
+
+    def _is_equal(self, one: _Followed, given: Any) -> bool:
+        if one.numbers is None or one.shape != self._values.shape(given):
+            return False
+        numbers = self._numbers(given)
+        return numbers is not None and numbers.tobytes() == one.numbers.tobytes()
+
+    def _follow(self, parameter: Any, gradient: Any) -> _Followed:
+        return _Followed(
+            reference(parameter),
+            id(parameter),
+            self._values.shape(parameter),
+            self._values.version(parameter),
+            self._numbers(parameter),
+            self._numbers(gradient) if gradient is not None else None,
+            self._values.gradient(parameter) is not None,
+            id(parameter) in self._handed,
+        )
+
+    def _has_changed(self, one: _Followed) -> bool:
+        parameter = one.parameter()
+        if parameter is None:
+            return not one.handed
+        if self._values.version(parameter) != one.version:
+            return True
+        now = self._numbers(parameter)
+        if now is not None and one.numbers is not None and now.tobytes() != one.numbers.tobytes():
+            return True
+        return one.waits and self._is_cleared(parameter, one)
+
+    def _is_cleared(self, parameter: Any, one: _Followed) -> bool:
+        gradient = self._values.gradient(parameter)
+        if gradient is None:
+            return True
+        now = self._numbers(gradient)
+        return now is not None and not now.any() and one.gradient is not None and bool(one.gradient.any())
+
+    def _numbers(self, tensor: Any) -> Array | None:
+        try:
+            return np.array(self._values.to_numpy(tensor).flat[:_NUMBERS])
+        except (Unreadable, ValueError, TypeError):
+            return None
+
+
+def _is_declared(tensor: Any) -> bool:
+    """Whether a tensor is a network's parameter by its type, in either framework."""
+    return any(kind.__name__ == "Parameter" for kind in type(tensor).__mro__)
