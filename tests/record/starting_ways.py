@@ -6,12 +6,11 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from trueline.record.started import StartedProcesses
 
-CHILD = "import sys, torch, time; time.sleep(0.5)"
+CHILD = "import sys, torch, time; time.sleep(1)"
 PYTHON = [sys.executable, "-c", CHILD]
 SHELL = f"{sys.executable} -c '{CHILD}'"
 
@@ -31,8 +30,13 @@ def forked(then: list[str]) -> None:
 
 
 def left_alone() -> None:
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
     os.system(f"{SHELL} &")
-    time.sleep(4)
+    os.close(writing)
+    # At its end, however long the imports took on a busy machine.
+    os.read(reading, 1)
+    os.close(reading)
 
 
 def still_importing() -> None:

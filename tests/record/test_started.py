@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Final
 
+import pytest
 from launching import python, script, trueline
+
+from trueline.record.started import Process, adopts_orphans
 
 HERE: Final = Path(__file__).parent
 TRAINING: Final = """
@@ -20,6 +23,7 @@ def train(steps=4):
         net(torch.ones(3, 2)).pow(2).mean().backward()
         optimizer.step()
 """
+IN_SESSION: Final = "import os, sys; os.setsid(); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 LOADING: Final = """
 from torch.utils.data import DataLoader, Dataset
 
@@ -39,12 +43,31 @@ if __name__ == "__main__":
 
 
 def test_whatever_way_a_process_is_started_that_loads_a_framework_it_is_named(tmp_path: Path) -> None:
-    done = python(str(HERE / "starting_ways.py"), "ways", cwd=tmp_path)
+    # In a session of its own, so that whatever adopts orphans here stands outside of it.
+    done = python("-c", IN_SESSION, str(HERE / "starting_ways.py"), "ways", cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, list[str] | None] = json.loads(done.stdout)
     assert [name for name, said in found.items() if said is None or said[0] != "torch"] == []
     assert "import sys, torch, time" in (found["subprocess"] or ["", ""])[1]
     assert "--multiprocessing-fork" in (found["pool"] or ["", ""])[1]
+
+
+ME: Final = Process(pid=50, parent=40, group=50, session=30, began=9, layout=())
+
+
+@pytest.mark.parametrize(
+    ("parent", "adopts"),
+    [
+        pytest.param(None, True, id="already gone"),
+        pytest.param(Process(1, 0, 1, 1, 0, ()), True, id="init"),
+        pytest.param(Process(1, 0, 30, 30, 0, ()), True, id="a container's init, in the script's session"),
+        pytest.param(Process(7, 1, 7, 7, 0, ()), True, id="a subreaper outside of the session"),
+        pytest.param(Process(30, 1, 30, 30, 0, ()), False, id="a shell that starts two trainings"),
+        pytest.param(Process(40, 1, 7, 7, 0, ()), False, id="what started the script"),
+    ],
+)
+def test_an_orphan_is_known_by_who_adopted_it(parent: Process | None, adopts: bool) -> None:
+    assert adopts_orphans(parent, ME) is adopts
 
 
 def test_a_process_that_loads_none_is_nothing_to_speak_of(tmp_path: Path) -> None:

@@ -43,11 +43,14 @@ _IDLE_SHARE: Final = 50
 _YOUNG: Final = 3.0
 # So long after the last start orphans are looked for.
 _ORPHANS: Final = 10.0
+_INIT: Final = 1
 _LONGEST: Final = 300
 _ROOM: Final = 4096
 
 
-class _Process(NamedTuple):
+class Process(NamedTuple):
+    """What the system tells of one."""
+
     pid: int
     parent: int
     group: int
@@ -65,9 +68,10 @@ class StartedProcesses:
         self._own: dict[int, float] = {}
         self._serving: set[int] = set()
         self._here = 0
-        self._me: _Process | None = None
+        self._me: Process | None = None
         # In the system's ticks since its start.
         self._since = 0
+        self._first_start = 0
         self._last_start = 0.0
         self._looking = _thread.allocate_lock()
         self._ends = _thread.allocate_lock()
@@ -81,7 +85,7 @@ class StartedProcesses:
 
     def begin(self) -> None:
         """Hear of every start from now on."""
-        self._since = int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
+        self._since = _ticks() - 1
         self._settle_in()
         _listening.append(self)
         _listen()
@@ -133,6 +137,8 @@ class StartedProcesses:
             return
         if os.getpid() != self._here:
             self._settle_in()
+        if not self._last_start:
+            self._first_start = _ticks() - 1
         self._last_start = time.monotonic()
         if self._me is None and "python" in command:
             # A system that shows no process to another.
@@ -216,8 +222,8 @@ class StartedProcesses:
             self._own |= dict.fromkeys((one.pid for one in below), time.monotonic())
             grown = bool(below)
 
-    def _is_own(self, process: _Process) -> bool:
-        """One below this process, or left alone by what was: in its group, and a child of nobody in its session."""
+    def _is_own(self, process: Process) -> bool:
+        """One below this process, or an orphan of what was: in its group, and adopted by what takes in orphans."""
         if process.began < self._since:
             return False
         if process.parent == self._here or process.parent in self._own:
@@ -225,8 +231,7 @@ class StartedProcesses:
         me = self._me
         if me is None or (process.group, process.session) != (me.group, me.session):
             return False
-        parent = _read(process.parent)
-        return parent is None or (parent.session != me.session and parent.pid != me.parent)
+        return process.began >= self._first_start and adopts_orphans(_read(process.parent), me)
 
     def _look_at(self, pid: int) -> None:
         process = _read(pid)
@@ -249,6 +254,23 @@ class StartedProcesses:
         self._found[0] = 1
 
 
+def adopts_orphans(parent: Process | None, me: Process) -> bool:
+    """Whether a process in this one's group that has this parent is an orphan: whoever started it has ended.
+
+    The system's first process adopts, in a container too, where it can stand in the script's own session; of others
+    only one outside of that session can have a child in it that it did not start. A subreaper in the session is not
+    told apart from a shell that starts two trainings side by side.
+    """
+    if parent is None or parent.pid == _INIT:
+        return True
+    return parent.session != me.session and parent.pid != me.parent
+
+
+def _ticks() -> int:
+    """Now, as the system counts a process's begin."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
 def _names() -> list[str]:
     try:
         return os.listdir("/proc")  # noqa: PTH208 - names alone, and many of them
@@ -256,7 +278,7 @@ def _names() -> list[str]:
         return []
 
 
-def _read(pid: int) -> _Process | None:
+def _read(pid: int) -> Process | None:
     try:
         text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
@@ -265,7 +287,7 @@ def _read(pid: int) -> _Process | None:
     if len(fields) <= max(_LAYOUT) or fields[0] == "Z":
         return None
     parent, group, session, began = (int(fields[place]) for place in (_PARENT, _GROUP, _SESSION, _BEGAN))
-    return _Process(pid, parent, group, session, began, tuple(fields[place] for place in _LAYOUT))
+    return Process(pid, parent, group, session, began, tuple(fields[place] for place in _LAYOUT))
 
 
 def _command(pid: int) -> str:
