@@ -36,8 +36,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.differing import BY_NAME, MINDSPORE, TORCH, Argument, Difference, Pair
 from trueline.model.finding import Finding
+from trueline.script.analysis.differing import BY_NAME, MINDSPORE, TORCH, Argument, Difference, Pair
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event
 from trueline.script.values import Const, Seq, Value

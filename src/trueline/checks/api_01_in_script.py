@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, suspect
-from trueline.checks.of_script.batches import first_is_batch
-from trueline.checks.of_script.forwards import is_uncalled, values_trained
 from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.batches import first_is_batch
+from trueline.script.analysis.forwards import is_uncalled, values_trained
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script

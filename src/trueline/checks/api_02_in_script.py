@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.forwards import (
+from trueline.model.finding import Finding
+from trueline.script.analysis.forwards import (
     Uses,
     calls_of_networks,
     forward_around,
@@ -17,11 +18,10 @@ from trueline.checks.of_script.forwards import (
     loops_without_backward,
     values_trained,
 )
-from trueline.checks.of_script.gradients import is_without_gradient
-from trueline.checks.of_script.layers import is_single
-from trueline.checks.of_script.modes import Found, Mode, Setting, acting_layers, modes_at, settings, starts_in
-from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
-from trueline.model.finding import Finding
+from trueline.script.analysis.gradients import is_without_gradient
+from trueline.script.analysis.layers import is_single
+from trueline.script.analysis.modes import Found, Mode, Setting, acting_layers, modes_at, settings, starts_in
+from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
 from trueline.script.factories import is_pretrained
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.layers import has_weights
-from trueline.checks.of_script.networks import networks_given, optimizers_of
-from trueline.checks.of_script.unread import names_called_by, twice_called_twin, unread_in
 from trueline.model.finding import Finding
+from trueline.script.analysis.layers import has_weights
+from trueline.script.analysis.networks import networks_given, optimizers_of
+from trueline.script.analysis.unread import names_called_by, twice_called_twin, unread_in
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.reading.elements import layers_in

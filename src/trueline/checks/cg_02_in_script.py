@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.forwards import forward_around
-from trueline.checks.of_script.groups import forgotten
-from trueline.checks.of_script.layers import has_weights, is_parameter, registered_in
-from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
-from trueline.checks.of_script.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of
 from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.forwards import forward_around
+from trueline.script.analysis.groups import forgotten
+from trueline.script.analysis.layers import has_weights, is_parameter, registered_in
+from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
+from trueline.script.analysis.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
-from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
-from trueline.checks.of_script.networks import networks_given
-from trueline.checks.of_script.shortcuts import lacking
-from trueline.checks.of_script.unread import is_missed, twice_called_twin, unread_in
 from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
+from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
+from trueline.script.analysis.networks import networks_given
+from trueline.script.analysis.shortcuts import lacking
+from trueline.script.analysis.unread import is_missed, twice_called_twin, unread_in
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.forwards import forward_around
-from trueline.checks.of_script.gradients import is_without_gradient
-from trueline.checks.of_script.scores import Kind, Score, scores_of
-from trueline.checks.of_script.shapes import shape_of
 from trueline.model.finding import Finding
+from trueline.script.analysis.forwards import forward_around
+from trueline.script.analysis.gradients import is_without_gradient
+from trueline.script.analysis.scores import Kind, Score, scores_of
+from trueline.script.analysis.shapes import shape_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.dp_01_not_normalised import from_run
-from trueline.checks.of_script.columns import batch_index, columns_of, range_of
-from trueline.checks.of_script.pipeline import enters_as_it_is
-from trueline.checks.of_script.scaling import scale_place
-from trueline.checks.of_script.transforms import transforms_of
 from trueline.checks.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.script.analysis.columns import batch_index, columns_of, range_of
+from trueline.script.analysis.pipeline import enters_as_it_is
+from trueline.script.analysis.scaling import scale_place
+from trueline.script.analysis.transforms import transforms_of
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

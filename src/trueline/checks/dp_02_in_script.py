@@ -9,9 +9,12 @@ from typing import Any, Final, TypeGuard
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.dp_02_inference_differs import from_run
-from trueline.checks.of_script.columns import batch_index, columns_of
-from trueline.checks.of_script.passes import Pass, evaluation_passes, keys_of, shares, training_data
-from trueline.checks.of_script.pipeline import (
+from trueline.checks.placing import placed
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.script.analysis.columns import batch_index, columns_of
+from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
+from trueline.script.analysis.pipeline import (
     dataset_place,
     datasets_of,
     is_scaling,
@@ -19,9 +22,9 @@ from trueline.checks.of_script.pipeline import (
     random_place,
     way_of,
 )
-from trueline.checks.of_script.pipeline import is_random as is_drawn
-from trueline.checks.of_script.statistics import Normalised, normalised, reached
-from trueline.checks.of_script.transforms import (
+from trueline.script.analysis.pipeline import is_random as is_drawn
+from trueline.script.analysis.statistics import Normalised, normalised, reached
+from trueline.script.analysis.transforms import (
     Transforms,
     final_size,
     is_random,
@@ -29,9 +32,6 @@ from trueline.checks.of_script.transforms import (
     numbers_of,
     transforms_of,
 )
-from trueline.checks.placing import placed
-from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace, iterated

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.dp_03_not_shuffled import from_run
-from trueline.checks.of_script.loaders import Order, order_of
-from trueline.checks.of_script.pipeline import datasets_of
 from trueline.checks.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.script.analysis.loaders import Order, order_of
+from trueline.script.analysis.pipeline import datasets_of
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.script import Script

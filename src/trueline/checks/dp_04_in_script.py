@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.columns import batch_index, columns_of, plain
-from trueline.checks.of_script.filling import on_different_sides, read_from_the_front
-from trueline.checks.of_script.mask_faults import (
+from trueline.model.finding import Finding
+from trueline.script.analysis.columns import batch_index, columns_of, plain
+from trueline.script.analysis.filling import on_different_sides, read_from_the_front
+from trueline.script.analysis.mask_faults import (
     ATTENTION,
     masks_of_one_value,
     masks_wrong,
@@ -17,9 +18,8 @@ from trueline.checks.of_script.mask_faults import (
     unmasked_scores,
     unused_masks,
 )
-from trueline.checks.of_script.padding import Padding, column_name, paddings, pipeline_paddings
-from trueline.checks.of_script.target_values import never_compared_right
-from trueline.model.finding import Finding
+from trueline.script.analysis.padding import Padding, column_name, paddings, pipeline_paddings
+from trueline.script.analysis.target_values import never_compared_right
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

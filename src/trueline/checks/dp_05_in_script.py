@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.passes import training_data
-from trueline.checks.of_script.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
-from trueline.checks.of_script.reachable import all_values
-from trueline.checks.of_script.shares import overlapping_parts, unshared_workers
 from trueline.model.finding import Finding
+from trueline.script.analysis.passes import training_data
+from trueline.script.analysis.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
+from trueline.script.analysis.reachable import all_values
+from trueline.script.analysis.shares import overlapping_parts, unshared_workers
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.script import Script

@@ -9,12 +9,12 @@ from typing import Final
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.of_run.feeding import training
 from trueline.checks.of_run.markers import marked
-from trueline.checks.of_script.columns import columns_of, plain, with_indexes
-from trueline.checks.of_script.passes import training_data
-from trueline.checks.of_script.statistics import reached
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import as_float
+from trueline.script.analysis.columns import columns_of, plain, with_indexes
+from trueline.script.analysis.passes import training_data
+from trueline.script.analysis.statistics import reached
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from trueline.checks.check import check, found, na
-from trueline.checks.of_script.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
-from trueline.checks.of_script.overwritten import labels_overwritten, samples_overwritten
 from trueline.model.finding import Finding
+from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
+from trueline.script.analysis.overwritten import labels_overwritten, samples_overwritten
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

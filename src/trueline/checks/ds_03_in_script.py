@@ -7,9 +7,9 @@ from typing import Final
 
 from trueline.checks.check import check, found, na, none
 from trueline.checks.ds_03_unbalanced import from_run
-from trueline.checks.of_script.columns import batch_index, columns_of, plain
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

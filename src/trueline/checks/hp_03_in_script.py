@@ -7,11 +7,11 @@ from typing import Any
 
 from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.hp_03_batch_size import from_run
-from trueline.checks.of_script.passes import keys_of, training_data
-from trueline.checks.of_script.ranks import is_distributed
-from trueline.checks.of_script.sizes import batch_size_of, samples_of
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding
+from trueline.script.analysis.passes import keys_of, training_data
+from trueline.script.analysis.ranks import is_distributed
+from trueline.script.analysis.sizes import batch_size_of, samples_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script

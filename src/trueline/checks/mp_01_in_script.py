@@ -9,11 +9,11 @@ from typing import Final
 from trueline.checks.check import check, found, na, suspect
 from trueline.checks.mp_01_overflow import first_broken, watched_operator
 from trueline.checks.of_run.looks import trained_rank
-from trueline.checks.of_script.operators import DIVISIONS, EXPONENTS, LOGS, ROOTS, operator_name
-from trueline.checks.of_script.unguarded import Danger, Unguarded, unguarded, way_to_losses
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName
+from trueline.script.analysis.operators import DIVISIONS, EXPONENTS, LOGS, ROOTS, operator_name
+from trueline.script.analysis.unguarded import Danger, Unguarded, unguarded, way_to_losses
 from trueline.script.loops import training_loops
 from trueline.script.script import Script
 from trueline.script.trace import Trace

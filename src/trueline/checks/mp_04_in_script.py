@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.gradients import gives_gradient, scaled_by
 from trueline.model.finding import Finding
+from trueline.script.analysis.gradients import gives_gradient, scaled_by
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_scaler
 from trueline.script.script import Script

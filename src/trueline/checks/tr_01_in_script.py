@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.gradient_sums import never_ending_sums
-from trueline.checks.of_script.gradients import cleared_at
-from trueline.checks.of_script.networks import networks_given, parts_of
 from trueline.model.finding import Finding
+from trueline.script.analysis.gradient_sums import never_ending_sums
+from trueline.script.analysis.gradients import cleared_at
+from trueline.script.analysis.networks import networks_given, parts_of
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.script import Script

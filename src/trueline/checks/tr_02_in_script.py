@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.gradients import is_cut, is_without_gradient
 from trueline.model.finding import Finding
+from trueline.script.analysis.gradients import is_cut, is_without_gradient
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import Event

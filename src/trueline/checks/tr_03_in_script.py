@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.gradients import is_averaged, is_divided, touches_gradients
 from trueline.model.finding import Finding
+from trueline.script.analysis.gradients import is_averaged, is_divided, touches_gradients
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

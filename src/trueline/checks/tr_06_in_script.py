@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.forwards import forward_around
-from trueline.checks.of_script.networks import networks_given, optimizers_of, parts_of
 from trueline.model.finding import Finding
+from trueline.script.analysis.forwards import forward_around
+from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script

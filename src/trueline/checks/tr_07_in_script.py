@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.columns import batch_index, with_indexes
-from trueline.checks.of_script.handed import handed_at, handed_through, said_at
-from trueline.checks.of_script.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.model.finding import Finding
+from trueline.script.analysis.columns import batch_index, with_indexes
+from trueline.script.analysis.handed import handed_at, handed_through, said_at
+from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import LOADERS, Role

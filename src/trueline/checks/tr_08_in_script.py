@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.passes import training_data
-from trueline.checks.of_script.randomness import SEEDS
-from trueline.checks.of_script.ranks import (
+from trueline.model.finding import Finding
+from trueline.script.analysis.passes import training_data
+from trueline.script.analysis.randomness import SEEDS
+from trueline.script.analysis.ranks import (
     EXCHANGING,
     begins_group,
     depends_on_rank,
@@ -19,7 +20,6 @@ from trueline.checks.of_script.ranks import (
     is_wrapped,
     knows_rank,
 )
-from trueline.model.finding import Finding
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.forwards import (
+from trueline.model.finding import Finding
+from trueline.script.analysis.forwards import (
     calls_of_networks,
     forward_around,
     is_differentiated,
@@ -15,10 +16,9 @@ from trueline.checks.of_script.forwards import (
     is_uncalled,
     values_trained,
 )
-from trueline.checks.of_script.gradients import is_without_gradient
-from trueline.checks.of_script.layers import is_single
-from trueline.checks.of_script.modes import Found, Mode, acting_layers, modes_at, settings, starts_in
-from trueline.model.finding import Finding
+from trueline.script.analysis.gradients import is_without_gradient
+from trueline.script.analysis.layers import is_single
+from trueline.script.analysis.modes import Found, Mode, acting_layers, modes_at, settings, starts_in
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script

@@ -31,7 +31,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.dimensions import (
+from trueline.model.finding import Finding
+from trueline.script.analysis.dimensions import (
     SOFTMAX,
     contradicted,
     is_method,
@@ -40,8 +41,7 @@ from trueline.checks.of_script.dimensions import (
     of_gradients,
     source_of,
 )
-from trueline.checks.of_script.forwards import calls_of_networks, forward_around, is_uncalled, results_of
-from trueline.model.finding import Finding
+from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_uncalled, results_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.passes import evaluation_passes
-from trueline.checks.of_script.reachable import all_values
-from trueline.checks.of_script.sizes import batch_size_of, drops_last, samples_of
 from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.passes import evaluation_passes
+from trueline.script.analysis.reachable import all_values
+from trueline.script.analysis.sizes import batch_size_of, drops_last, samples_of
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Final, TypeGuard
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.forwards import forward_around, is_forward
-from trueline.checks.of_script.gradients import is_without_gradient
-from trueline.checks.of_script.layers import (
+from trueline.model.finding import Finding
+from trueline.script.analysis.forwards import forward_around, is_forward
+from trueline.script.analysis.gradients import is_without_gradient
+from trueline.script.analysis.layers import (
     PARAMETERS,
     has_weights,
     is_parameter,
@@ -16,9 +17,8 @@ from trueline.checks.of_script.layers import (
     registered_in,
     values_used,
 )
-from trueline.checks.of_script.networks import networks_given
-from trueline.checks.of_script.unread import unread_in
-from trueline.model.finding import Finding
+from trueline.script.analysis.networks import networks_given
+from trueline.script.analysis.unread import unread_in
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none
-from trueline.checks.of_script.passes import training_data
-from trueline.checks.of_script.randomness import (
+from trueline.model.finding import Finding
+from trueline.script.analysis.passes import training_data
+from trueline.script.analysis.randomness import (
     SEEDS,
     drawn_from,
     generators,
@@ -17,7 +18,6 @@ from trueline.checks.of_script.randomness import (
     root_of,
     seeds_generator,
 )
-from trueline.model.finding import Finding
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Event, Trace

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.layers import is_parameter
-from trueline.checks.of_script.reachable import all_values
 from trueline.model.finding import Finding
+from trueline.script.analysis.layers import is_parameter
+from trueline.script.analysis.reachable import all_values
 from trueline.script.roles import is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
-from trueline.checks.of_script.networks import NORMS
-from trueline.checks.of_script.reach import loaded_parts
-from trueline.checks.of_script.starts import Filling, Start, starts
 from trueline.model.finding import Finding
+from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
+from trueline.script.analysis.networks import NORMS
+from trueline.script.analysis.reach import loaded_parts
+from trueline.script.analysis.starts import Filling, Start, starts
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script

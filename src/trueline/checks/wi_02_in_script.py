@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_script.checkpoints import (
+from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.checkpoints import (
     Loading,
     chosen_words,
     is_reading,
@@ -19,13 +20,12 @@ from trueline.checks.of_script.checkpoints import (
     saved_under,
     words_of,
 )
-from trueline.checks.of_script.forwards import is_uncalled
-from trueline.checks.of_script.layers import has_weights, is_leaf, registered_in
-from trueline.checks.of_script.networks import networks_given
-from trueline.checks.of_script.reach import parts_of_all
-from trueline.checks.of_script.saving import saved_untrained
-from trueline.checks.of_script.starts import starts
-from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.forwards import is_uncalled
+from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
+from trueline.script.analysis.networks import networks_given
+from trueline.script.analysis.reach import parts_of_all
+from trueline.script.analysis.saving import saved_untrained
+from trueline.script.analysis.starts import starts
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_optimizer
 from trueline.script.script import Script

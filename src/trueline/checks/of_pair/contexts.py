@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from trueline.checks.of_script.forwards import forward_around, values_trained
+from trueline.script.analysis.forwards import forward_around, values_trained
 from trueline.script.loops import training_loops
 from trueline.script.roles import Role
 from trueline.script.script import Script

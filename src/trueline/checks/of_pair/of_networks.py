@@ -8,7 +8,7 @@ from typing import Final
 from trueline.checks.of_pair.difference import Difference, Kind, Thing
 from trueline.checks.of_pair.naming import is_half, word_of
 from trueline.checks.of_pair.surroundings import Surroundings
-from trueline.checks.of_script.forwards import forward_around
+from trueline.script.analysis.forwards import forward_around
 from trueline.script.roles import Role, is_loss_name, is_network
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Const, Made, Seq, ancestry, options

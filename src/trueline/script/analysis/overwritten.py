@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.of_script.columns import columns_of, plain, with_indexes
+from trueline.script.analysis.columns import columns_of, plain, with_indexes
 from trueline.script.place import Place
 from trueline.script.trace import BRANCH, HANDLER, UNCALLED, Event, Trace
 from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Unknown, Value, ancestry, constant

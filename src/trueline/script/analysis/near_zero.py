@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trueline.checks.of_script.operators import (
+from trueline.script.analysis.operators import (
     DIFFERENCES,
     PRODUCTS,
     ROOTS,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.of_script.columns import batch_index, columns_of, plain
-from trueline.checks.of_script.reachable import all_values
+from trueline.script.analysis.columns import batch_index, columns_of, plain
+from trueline.script.analysis.reachable import all_values
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.trace import Event, Trace, iterated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trueline.checks.of_script.reachable import all_values
+from trueline.script.analysis.reachable import all_values
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Const, Derived, Item, Made, Seq, Value, ancestry, constant
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.of_script.columns import batch_index, columns_of, plain
-from trueline.checks.of_script.passes import evaluation_passes, training_data
+from trueline.script.analysis.columns import batch_index, columns_of, plain
+from trueline.script.analysis.passes import evaluation_passes, training_data
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from trueline.checks.of_script.layers import is_leaf, registered_in
+from trueline.script.analysis.layers import is_leaf, registered_in
 from trueline.script.roles import is_network
 from trueline.script.trace import BRANCH, Event, Trace, item_of
 from trueline.script.values import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from trueline.checks.of_script.gradients import is_cut, is_without_gradient
-from trueline.checks.of_script.layers import is_leaf, is_parameter
-from trueline.checks.of_script.networks import parts_of
+from trueline.script.analysis.gradients import is_cut, is_without_gradient
+from trueline.script.analysis.layers import is_leaf, is_parameter
+from trueline.script.analysis.networks import parts_of
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import WITH, Event, Trace

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from trueline.checks.of_script.columns import with_indexes
+from trueline.script.analysis.columns import with_indexes
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry, constant
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.of_script.layers import is_parameter
+from trueline.script.analysis.layers import is_parameter
 from trueline.script.reading.elements import HELD_LAYERS, layers_in
 from trueline.script.roles import is_network, is_optimizer
 from trueline.script.trace import Event, Trace, item_of

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from typing import Final
 
-from trueline.checks.of_script.forwards import forward_around, is_uncalled
-from trueline.checks.of_script.unread import is_built_alike
+from trueline.script.analysis.forwards import forward_around, is_uncalled
+from trueline.script.analysis.unread import is_built_alike
 from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role
 from trueline.script.trace import CALL, LOOP, Event, Scope, Trace

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from trueline.checks.of_script.near_zero import is_any_sign, is_measured, near_zero
-from trueline.checks.of_script.operators import (
+from trueline.script.analysis.near_zero import is_any_sign, is_measured, near_zero
+from trueline.script.analysis.operators import (
     CASTS,
     DIFFERENCES,
     DIVISIONS,

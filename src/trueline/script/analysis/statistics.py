@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.of_script.passes import keys_of
+from trueline.script.analysis.passes import keys_of
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Const, Derived, Instance, Made, Seq, Value, ancestry, constant, options
 from trueline.script.walking import walk

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from trueline.checks.of_script.forwards import forward_around
-from trueline.checks.of_script.layers import has_weights, is_parameter
-from trueline.checks.of_script.networks import DROPOUTS, parts_of
+from trueline.script.analysis.forwards import forward_around
+from trueline.script.analysis.layers import has_weights, is_parameter
+from trueline.script.analysis.networks import DROPOUTS, parts_of
 from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script

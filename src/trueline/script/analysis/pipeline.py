@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from trueline.checks.of_script.columns import batch_index, columns_of
+from trueline.script.analysis.columns import batch_index, columns_of
 from trueline.script.place import Place
 from trueline.script.trace import BRANCH, Trace, iterated
 from trueline.script.values import (

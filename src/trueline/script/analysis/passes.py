@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from trueline.checks.of_script.randomness import is_drawn_by_seed
+from trueline.script.analysis.randomness import is_drawn_by_seed
 from trueline.script.loops import training_loops
 from trueline.script.roles import Role
 from trueline.script.trace import LOOP, UNCALLED, Event, Scope, Trace, iterated

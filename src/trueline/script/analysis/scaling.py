@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from trueline.checks.of_script.pipeline import (
+from trueline.script.analysis.pipeline import (
     Way,
     dataset_place,
     is_method,

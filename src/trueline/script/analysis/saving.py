@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.of_script.checkpoints import Loading, is_reading, is_same_path, loadings
-from trueline.checks.of_script.forwards import is_uncalled
-from trueline.checks.of_script.networks import networks_given, parts_of
+from trueline.script.analysis.checkpoints import Loading, is_reading, is_same_path, loadings
+from trueline.script.analysis.forwards import is_uncalled
+from trueline.script.analysis.networks import networks_given, parts_of
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.trace import Event, Trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trueline.checks.of_script.columns import plain
+from trueline.script.analysis.columns import plain
 from trueline.script.place import Place
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Const, Derived, Item, Made, Seq, Table, Value, ancestry, constant

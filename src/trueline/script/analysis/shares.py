@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.of_script.columns import columns_of, with_indexes
-from trueline.checks.of_script.pipeline import is_drawing, way_of
-from trueline.checks.of_script.ranks import is_rank, is_world
+from trueline.script.analysis.columns import columns_of, with_indexes
+from trueline.script.analysis.pipeline import is_drawing, way_of
+from trueline.script.analysis.ranks import is_rank, is_world
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.trace import Trace, iterated

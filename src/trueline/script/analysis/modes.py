@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from trueline.checks.of_script.forwards import forward_around
-from trueline.checks.of_script.networks import DROPOUTS, parts_of
+from trueline.script.analysis.forwards import forward_around
+from trueline.script.analysis.networks import DROPOUTS, parts_of
 from trueline.script.factories import acts_by_mode, is_factory, is_pretrained
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import BRANCH, HANDLER, Event, Trace

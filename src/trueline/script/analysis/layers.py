@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.of_script.networks import parts_of
+from trueline.script.analysis.networks import parts_of
 from trueline.script.factories import is_factory
 from trueline.script.reading.elements import layers_in, registered_in
 from trueline.script.roles import Role, is_network

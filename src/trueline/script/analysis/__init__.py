@@ -1,0 +1,1 @@
+"""Questions about a trace: loaders, networks, gradients, masks, modes and their like."""
