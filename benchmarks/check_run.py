@@ -32,8 +32,8 @@ class Asked:
 
     def __init__(self, folder: Path) -> None:
         began = time.process_time()
-        from trueline.checks.during import During
-        from trueline.checks.listing import all_checks
+        from trueline.checks.engine.during import During
+        from trueline.checks.engine.listing import all_checks
 
         self._during = During(folder, all_checks(), {}, lambda _: None)
         self.loading = time.process_time() - began

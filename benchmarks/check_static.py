@@ -160,8 +160,8 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=50)
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
-    from trueline.checks.checklist import fill_in
-    from trueline.checks.listing import all_checks
+    from trueline.checks.engine.checklist import fill_in
+    from trueline.checks.engine.listing import all_checks
     from trueline.script.script import read_script
 
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from trueline.checks.listing import codes
+from trueline.checks.engine.listing import codes
 from trueline.cli.help_page import option_help, option_name, shown_options, usage_line
 from trueline.cli.language import translate
 from trueline.cli.verb_group import Verbs

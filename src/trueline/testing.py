@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from trueline.checks.check import Check
-    from trueline.checks.checklist import Checklist
-    from trueline.checks.settings import Settings
+    from trueline.checks.engine.check import Check
+    from trueline.checks.engine.checklist import Checklist
+    from trueline.checks.engine.settings import Settings
     from trueline.model.message import Message
     from trueline.record.recording import Recording
 
@@ -58,8 +58,8 @@ class CheckTraining:
 
         ``select`` and ``ignore`` name items or families; without them the project's pyproject.toml counts.
         """
-        from trueline.checks.during import MAY_CHANGE
-        from trueline.checks.settings import find_settings, read_settings
+        from trueline.checks.engine.during import MAY_CHANGE
+        from trueline.checks.engine.settings import find_settings, read_settings
         from trueline.model.trouble import Trouble
 
         script, code = None if callable(training) else Path(training), 0
@@ -88,8 +88,8 @@ class CheckTraining:
 
 def _chosen(select: Sequence[str], ignore: Sequence[str], settings: Settings) -> list[Check]:
     """Those that a few steps can answer, unless they are asked for by name."""
-    from trueline.checks.checklist import chosen
-    from trueline.checks.during import AT_THE_END
+    from trueline.checks.engine.checklist import chosen
+    from trueline.checks.engine.during import AT_THE_END
 
     checks = chosen(select or settings.select, ignore if select else [*ignore, *settings.ignore])
     return [one for one in checks if one.code in select or one.code not in AT_THE_END or "run" not in one.evidence]
@@ -147,8 +147,8 @@ def _run_script(script: Path, args: Sequence[Any]) -> int:
 
 
 def _filled(checks: Sequence[Check], settings: Settings, folder: Path, script: Path | None) -> Checklist:
-    from trueline.checks.checklist import fill_in
-    from trueline.checks.gathering import Gathered
+    from trueline.checks.engine.checklist import fill_in
+    from trueline.checks.engine.gathering import Gathered
 
     gathered = Gathered()
     gathered.add([str(folder), *([str(script)] if script is not None else [])])
@@ -159,7 +159,7 @@ def _text(filled: Checklist, folder: Path) -> str:
     """Why the test fails: what was found, where, and what to do."""
     import io
 
-    from trueline.checks.report import conclusion_of
+    from trueline.checks.engine.report import conclusion_of
     from trueline.model.finding import Conclusion
     from trueline.model.message import message
     from trueline.model.report import Report, Text

@@ -6,9 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
-from trueline.checks.checklist import fill_in
-from trueline.checks.during import may_be_asked
-from trueline.checks.listing import all_checks
+from trueline.checks.engine.checklist import fill_in
+from trueline.checks.engine.during import may_be_asked
+from trueline.checks.engine.listing import all_checks
 from trueline.formats.run_folder.reader import open_run
 from trueline.model.finding import Finding
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from trueline.checks.check import Asking, Check, found, na, none, suspect
-from trueline.checks.checklist import Checklist, fill_in
-from trueline.checks.report import report_of
-from trueline.checks.sources import Sources
+from trueline.checks.engine.check import Asking, Check, found, na, none, suspect
+from trueline.checks.engine.checklist import Checklist, fill_in
+from trueline.checks.engine.report import report_of
+from trueline.checks.engine.sources import Sources
 from trueline.model.finding import Conclusion, Finding, Where
 from trueline.report.markdown import render_markdown
 from trueline.script.script import read_script

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trueline.checks.listing import all_checks
-from trueline.checks.roots import with_roots
-from trueline.checks.running import ask_all
+from trueline.checks.engine.listing import all_checks
+from trueline.checks.engine.roots import with_roots
+from trueline.checks.engine.running import ask_all
 from trueline.data.described import Described
 from trueline.data.describing import Wanted, describe
 from trueline.data.sources.opening import open_source

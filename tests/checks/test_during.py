@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from trueline.checks.check import Check, found, none
-from trueline.checks.during import During
+from trueline.checks.engine.check import Check, found, none
+from trueline.checks.engine.during import During
 from trueline.formats.run_folder.reader import Run
 from trueline.formats.run_folder.writer import RankWriter
 from trueline.model.finding import Finding, Where

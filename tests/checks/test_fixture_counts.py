@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from checks.fixtures import all_fixtures
 
-from trueline.checks.listing import all_checks, codes
+from trueline.checks.engine.listing import all_checks, codes
 
 FRAMEWORKS: Final = ("torch", "mindspore")
 AT_LEAST: Final = 2

@@ -6,8 +6,8 @@ import cProfile
 import pstats
 from pathlib import Path
 
-from trueline.checks.checklist import fill_in
-from trueline.checks.listing import all_checks
+from trueline.checks.engine.checklist import fill_in
+from trueline.checks.engine.listing import all_checks
 from trueline.script.script import read_script
 
 TRAINING = """

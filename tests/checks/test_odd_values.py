@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from checks.fixtures import all_fixtures
 
-from trueline.checks.checklist import fill_in
-from trueline.checks.listing import all_checks
+from trueline.checks.engine.checklist import fill_in
+from trueline.checks.engine.listing import all_checks
 from trueline.script.script import read_script
 
 ODD = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from trueline.checks.checklist import fill_in
-from trueline.checks.listing import all_checks
+from trueline.checks.engine.checklist import fill_in
+from trueline.checks.engine.listing import all_checks
 from trueline.model.finding import Conclusion, Finding
 from trueline.script.script import Script, read_script
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from checks.fixtures import RunMark
 from checks.test_run_fixtures import record
 
-from trueline.checks.checklist import fill_in
-from trueline.checks.listing import all_checks
+from trueline.checks.engine.checklist import fill_in
+from trueline.checks.engine.listing import all_checks
 from trueline.formats.run_folder.reader import open_run
 from trueline.script.script import read_script
 

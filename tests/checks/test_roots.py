@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trueline.checks.roots import Rule, with_roots
+from trueline.checks.engine.roots import Rule, with_roots
 from trueline.model.finding import Conclusion, Finding, Where, roots
 from trueline.model.message import message
 

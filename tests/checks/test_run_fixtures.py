@@ -18,10 +18,10 @@ from checks.beginnings import told_early
 from checks.fixtures import Fixture, RunMark, all_fixtures, chosen
 from launching import IN_ORDER, trueline
 
-from trueline.checks.checklist import fill_in
-from trueline.checks.listing import all_checks
-from trueline.checks.roots import with_roots
-from trueline.checks.running import ask_all
+from trueline.checks.engine.checklist import fill_in
+from trueline.checks.engine.listing import all_checks
+from trueline.checks.engine.roots import with_roots
+from trueline.checks.engine.running import ask_all
 from trueline.formats.run_folder.reader import open_run
 from trueline.model.finding import Finding, roots
 from trueline.script.script import read_script

@@ -8,9 +8,9 @@ import pytest
 from checks.fixtures import Fixture, all_fixtures
 from checks.test_run_fixtures import told
 
-from trueline.checks.listing import all_checks
-from trueline.checks.roots import with_roots
-from trueline.checks.running import ask_all
+from trueline.checks.engine.listing import all_checks
+from trueline.checks.engine.roots import with_roots
+from trueline.checks.engine.running import ask_all
 from trueline.model.finding import roots
 from trueline.script.script import read_script
 

@@ -98,7 +98,8 @@ def test_the_training_is_the_same_and_its_output_its_own(tmp_path: Path) -> None
 
 
 def test_nothing_is_loaded_before_the_script_loads_it(tmp_path: Path) -> None:
-    text = "import sys\nprint([one for one in ('numpy', 'rich', 'trueline.checks.checklist') if one in sys.modules])\n"
+    names = "('numpy', 'rich', 'trueline.checks.engine.checklist')"
+    text = f"import sys\nprint([one for one in {names} if one in sys.modules])\n"
     (tmp_path / "train.py").write_text(text, "utf-8")
     import sys
 

@@ -10,9 +10,9 @@ import pytest
 from docs.json_schema import faults
 from report.sarif_shape import SARIF
 
-from trueline.checks.check import found, suspect
-from trueline.checks.checklist import Checklist, Row, fill_in
-from trueline.checks.listing import all_checks
+from trueline.checks.engine.check import found, suspect
+from trueline.checks.engine.checklist import Checklist, Row, fill_in
+from trueline.checks.engine.listing import all_checks
 from trueline.model.finding import Certainty, Conclusion, Finding, Where
 from trueline.model.message import message
 from trueline.report.sarif import render_sarif

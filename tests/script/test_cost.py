@@ -234,8 +234,8 @@ def test_a_file_that_cannot_be_read_is_named_and_all_others_are_read(folder: Pat
 
 
 def test_nothing_of_an_unread_file_is_cleared(folder: Path) -> None:
-    from trueline.checks.checklist import chosen, fill_in
-    from trueline.checks.gathering import Gathered
+    from trueline.checks.engine.checklist import chosen, fill_in
+    from trueline.checks.engine.gathering import Gathered
     from trueline.model.finding import Conclusion
 
     (folder / "train.py").write_text(TRAINING, "utf-8")
@@ -388,8 +388,8 @@ MADE_OF_ITSELF = {
 CHECKING = """
 import json, resource, signal, sys
 from pathlib import Path
-from trueline.checks.checklist import chosen, fill_in
-from trueline.checks.gathering import Gathered
+from trueline.checks.engine.checklist import chosen, fill_in
+from trueline.checks.engine.gathering import Gathered
 
 signal.signal(signal.SIGVTALRM, lambda *_: sys.exit("not bounded"))
 path = Path("train.py")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.check import check, found, na, suspect
+from trueline.checks.engine.check import check, found, na, suspect
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.batches import first_is_batch
 from trueline.script.analysis.forwards import is_uncalled, values_trained

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import EVAL, TRAIN, few, looked, trained_rank
-from trueline.checks.of_run.modes import (
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import EVAL, TRAIN, few, looked, trained_rank
+from trueline.checks.evidence.modes import (
     called_where,
     evaluated_in_training_mode,
     evaluation_modes,

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.aligned import paired_params
-from trueline.checks.of_run.looks import built_where, few, module_of, modules_of, trained_rank
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.aligned import paired_params
+from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 

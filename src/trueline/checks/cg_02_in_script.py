@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.groups import forgotten

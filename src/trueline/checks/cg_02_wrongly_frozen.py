@@ -26,9 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.aligned import paired_params
-from trueline.checks.of_run.looks import (
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.aligned import paired_params
+from trueline.checks.evidence.looks import (
     built_where,
     few,
     gradient_looks,
@@ -39,8 +39,8 @@ from trueline.checks.of_run.looks import (
     trained_rank,
     weights_of,
 )
-from trueline.checks.of_run.reached import Lost, downstream, unreached
-from trueline.checks.of_run.weights import still
+from trueline.checks.evidence.reached import Lost, downstream, unreached
+from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding, Where
 from trueline.model.run import EventName, ParamInfo

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in

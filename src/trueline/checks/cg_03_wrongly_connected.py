@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.aligned import paired_params
-from trueline.checks.of_run.looks import TRAIN, built_where, few, gradient_looks, module_of, modules_of, trained_rank
-from trueline.checks.of_run.reached import Lost, downstream, unreached
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.aligned import paired_params
+from trueline.checks.evidence.looks import TRAIN, built_where, few, gradient_looks, module_of, modules_of, trained_rank
+from trueline.checks.evidence.reached import Lost, downstream, unreached
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
 

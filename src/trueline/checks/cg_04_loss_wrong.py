@@ -28,8 +28,8 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, Final, overload
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import TRAIN, looked, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.numbers import decode

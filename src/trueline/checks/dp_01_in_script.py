@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na, none
 from trueline.checks.dp_01_not_normalised import from_run
-from trueline.checks.placing import placed
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, range_of

@@ -32,9 +32,17 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.entered import LOOKING_UP, NORMALISING, Entered, Field, entered, into_first_layer, place_of
-from trueline.checks.of_run.feeding import training
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.entered import (
+    LOOKING_UP,
+    NORMALISING,
+    Entered,
+    Field,
+    entered,
+    into_first_layer,
+    place_of,
+)
+from trueline.checks.evidence.feeding import training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
 

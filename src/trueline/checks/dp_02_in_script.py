@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeGuard
 
-from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.dp_02_inference_differs import from_run
-from trueline.checks.placing import placed
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of

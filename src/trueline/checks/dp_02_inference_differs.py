@@ -29,9 +29,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.entered import Entered, Field, into_network, place_of
-from trueline.checks.of_run.feeding import Fed, Stream, evaluation, training
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.entered import Entered, Field, into_network, place_of
+from trueline.checks.evidence.feeding import Fed, Stream, evaluation, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.sample import SampleField

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none, suspect
 from trueline.checks.dp_03_not_shuffled import from_run
-from trueline.checks.placing import placed
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.analysis.loaders import Order, order_of

@@ -31,9 +31,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.feeding import Fed, Stream, training
-from trueline.checks.of_run.labels import label_name, labels_of
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.feeding import Fed, Stream, training
+from trueline.checks.evidence.labels import label_name, labels_of
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.filling import on_different_sides, read_from_the_front

@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_data.described import answers
-from trueline.checks.of_run.criteria import Criterion, count_of, criteria
-from trueline.checks.of_run.padding import Padded, ends_seen, is_padding, padded_fields
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.criteria import Criterion, count_of, criteria
+from trueline.checks.evidence.described import answers
+from trueline.checks.evidence.padding import Padded, ends_seen, is_padding, padded_fields
 from trueline.data.described import Described, Padding
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where

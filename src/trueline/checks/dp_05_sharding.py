@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.feeding import Stream, training
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.feeding import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
 

@@ -28,10 +28,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_data.described import answers
-from trueline.checks.of_run.feeding import Fed, Stream, streams
-from trueline.checks.of_run.markers import marked
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.described import answers
+from trueline.checks.evidence.feeding import Fed, Stream, streams
+from trueline.checks.evidence.markers import marked
 from trueline.data.described import Described
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na
+from trueline.checks.engine.check import check, found, na
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
 from trueline.script.analysis.overwritten import labels_overwritten, samples_overwritten

@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_data.described import answers
-from trueline.checks.of_run.criteria import judged_otherwise, judging
-from trueline.checks.of_run.feeding import Fed, Stream, training
-from trueline.checks.of_run.labels import Labelled, contents_of, first_of, is_number, label_name, labels_of
-from trueline.checks.of_run.same_samples import pairs
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.criteria import judged_otherwise, judging
+from trueline.checks.evidence.described import answers
+from trueline.checks.evidence.feeding import Fed, Stream, training
+from trueline.checks.evidence.labels import Labelled, contents_of, first_of, is_number, label_name, labels_of
+from trueline.checks.evidence.same_samples import pairs
 from trueline.data.described import Described
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.check import check, found, na, none
 from trueline.checks.ds_03_unbalanced import from_run
+from trueline.checks.engine.check import check, found, na, none
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.script.analysis.columns import batch_index, columns_of, plain

@@ -29,11 +29,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_data.described import answers
-from trueline.checks.of_run.criteria import Criterion, judged_otherwise, judging
-from trueline.checks.of_run.feeding import Stream, training
-from trueline.checks.of_run.labels import label_name, labels_of
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.criteria import Criterion, judged_otherwise, judging
+from trueline.checks.evidence.described import answers
+from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.labels import label_name, labels_of
 from trueline.data.described import Described
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding

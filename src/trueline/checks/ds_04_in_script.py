@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, na
+from trueline.checks.engine.check import check, na
 from trueline.model.finding import Finding
 from trueline.script.script import Script
 

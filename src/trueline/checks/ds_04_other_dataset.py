@@ -29,9 +29,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.feeding import Stream, training
-from trueline.checks.of_run.same_samples import Likeness, compared, pairs, size_of
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.same_samples import Likeness, compared, pairs, size_of
 from trueline.data.described import Described
 from trueline.data.manifest.diff_report import Differences, diff_result
 from trueline.data.manifest.of_run import opened_by

@@ -30,10 +30,10 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 from typing import Any, Final
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.feeding import Stream, training
-from trueline.checks.of_run.looks import optimizer_where
-from trueline.checks.of_run.rates import Optimized, in_turn
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.looks import optimizer_where
+from trueline.checks.evidence.rates import Optimized, in_turn
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.tune.lr.divergence import Divergence

@@ -28,8 +28,8 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from trueline.checks.check import check, na
-from trueline.checks.of_run.rates import in_turn
+from trueline.checks.engine.check import check, na
+from trueline.checks.evidence.rates import in_turn
 from trueline.formats.run_folder.evaluations import evaluation_curves, evaluations_seen
 from trueline.formats.run_folder.reader import Run
 from trueline.model.curve import Curve

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trueline.checks.check import check, na, suspect
+from trueline.checks.engine.check import check, na, suspect
 from trueline.checks.hp_02_epochs import from_run
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding

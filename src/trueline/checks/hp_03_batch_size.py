@@ -30,9 +30,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.feeding import Stream, training
-from trueline.checks.of_run.rates import optimized
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.rates import optimized
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.run import EventName

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.checks.hp_03_batch_size import from_run
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding

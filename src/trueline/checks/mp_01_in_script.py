@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from trueline.checks.check import check, found, na, suspect
+from trueline.checks.engine.check import check, found, na, suspect
+from trueline.checks.evidence.looks import trained_rank
 from trueline.checks.mp_01_overflow import first_broken, watched_operator
-from trueline.checks.of_run.looks import trained_rank
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName

@@ -28,8 +28,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
 from trueline.model.numbers import decode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.gradients import is_divided, scaled_by, touches_gradients
 from trueline.script.analysis.loss_scales import LOWEST, SCALING, absurd, is_used, too_low

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none
 from trueline.model.finding import Finding
 from trueline.script.analysis.gradients import gives_gradient, scaled_by
 from trueline.script.place import Place

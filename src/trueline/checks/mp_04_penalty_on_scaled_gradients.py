@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import looked, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.run import EventName

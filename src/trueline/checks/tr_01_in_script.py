@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.model.finding import Finding
 from trueline.script.analysis.gradient_sums import never_ending_sums
 from trueline.script.analysis.gradients import cleared_at

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import TRAIN, first_line, gradient_looks, trained_rank, where, without_gradient
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import TRAIN, first_line, gradient_looks, trained_rank, where, without_gradient
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.run import EventName

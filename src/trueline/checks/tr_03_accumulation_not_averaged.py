@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import TRAIN, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
 from trueline.model.numbers import decode

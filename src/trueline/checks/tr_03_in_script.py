@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none
 from trueline.model.finding import Finding
 from trueline.script.analysis.gradients import is_averaged, is_divided, touches_gradients
 from trueline.script.loops import TrainingLoop, training_loops

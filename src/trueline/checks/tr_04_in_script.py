@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none
 from trueline.model.finding import Finding
 from trueline.script.analysis.rounds import out_of_rounds
 from trueline.script.loops import training_loops

@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import TRAIN, looked, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
 from trueline.model.run import EventName

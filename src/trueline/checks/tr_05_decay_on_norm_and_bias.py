@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import few, module_of, modules_of, optimizer_where, trained_rank, weights_of
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import few, module_of, modules_of, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import ModuleInfo, ParamInfo

@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import gradient_looks, optimizer_where, trained_rank, weights_of
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import gradient_looks, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trueline.checks.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none
 from trueline.model.finding import Finding
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.randomness import SEEDS

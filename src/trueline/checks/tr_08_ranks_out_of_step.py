@@ -25,9 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import few
-from trueline.checks.of_run.ranks import apart_at_start, apart_later, compared_steps
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import few
+from trueline.checks.evidence.ranks import apart_at_start, apart_later, compared_steps
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
 

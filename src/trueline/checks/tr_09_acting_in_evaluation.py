@@ -26,9 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import EVAL, built_where, few, looked, trained_rank, where
-from trueline.checks.of_run.modes import called_where, evaluated_in_training_mode, evaluation_modes, has_evaluation
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import EVAL, built_where, few, looked, trained_rank, where
+from trueline.checks.evidence.modes import called_where, evaluated_in_training_mode, evaluation_modes, has_evaluation
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName, ModuleInfo

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of
 from trueline.script.analysis.passes import Pass, evaluation_passes

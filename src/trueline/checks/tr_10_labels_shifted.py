@@ -27,9 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.label_values import label_values
-from trueline.checks.of_run.looks import EVAL, TRAIN, looked, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.label_values import label_values
+from trueline.checks.evidence.looks import EVAL, TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.model.finding import Finding
 from trueline.script.analysis.dimensions import (
     SOFTMAX,

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.passes import evaluation_passes
 from trueline.script.analysis.reachable import all_values

@@ -25,9 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import TRAIN, built_where, few, gradient_looks, modules_of, trained_rank
-from trueline.checks.of_run.reached import Lost, Unreached, unreached
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import TRAIN, built_where, few, gradient_looks, modules_of, trained_rank
+from trueline.checks.evidence.reached import Lost, Unreached, unreached
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding, Where
 

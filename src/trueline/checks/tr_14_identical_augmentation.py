@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import looked, trained_rank
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import looked, trained_rank
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
 from trueline.model.run import EventName

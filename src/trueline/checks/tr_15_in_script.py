@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect
 from trueline.model.finding import Finding
 from trueline.script.analysis.layers import is_parameter
 from trueline.script.analysis.reachable import all_values

@@ -28,9 +28,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from trueline.checks.check import check, found, na, none
-from trueline.checks.of_run.looks import built_where, module_of, modules_of, trained_rank, weights_of
-from trueline.checks.of_run.weights import weight_looks
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import built_where, module_of, modules_of, trained_rank, weights_of
+from trueline.checks.evidence.weights import weight_looks
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 

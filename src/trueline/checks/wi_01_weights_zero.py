@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import built_where, few, module_of, modules_of, trained_rank, weights_of
-from trueline.checks.of_run.ranks import apart_at_start
-from trueline.checks.of_run.weights import still
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank, weights_of
+from trueline.checks.evidence.ranks import apart_at_start
+from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
 from trueline.model.run import ParamInfo

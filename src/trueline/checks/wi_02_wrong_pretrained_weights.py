@@ -26,8 +26,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trueline.checks.check import check, found, na, none, suspect
-from trueline.checks.of_run.looks import few, looked, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import few, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.formats.weights import Weights
 from trueline.kernel import fingerprint

@@ -16,9 +16,9 @@ from trueline.model.message import message
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
-    from trueline.checks.check import Check
-    from trueline.checks.gathering import Gathered
-    from trueline.checks.settings import Settings
+    from trueline.checks.engine.check import Check
+    from trueline.checks.engine.gathering import Gathered
+    from trueline.checks.engine.settings import Settings
 
 _BENCH = "--bench"
 
@@ -69,9 +69,9 @@ def command(
 
     check_output(output, force)
     start_lightly()
-    from trueline.checks.checklist import fill_in
-    from trueline.checks.gathering import BENCH, Gathered
-    from trueline.checks.report import report_of, result_of
+    from trueline.checks.engine.checklist import fill_in
+    from trueline.checks.engine.gathering import BENCH, Gathered
+    from trueline.checks.engine.report import report_of, result_of
 
     settings = _settings(paths)
     checks = _chosen(_items(select), _items(ignore), settings)
@@ -101,7 +101,7 @@ def _items(given: Sequence[str]) -> list[str]:
 
 def _settings(paths: Sequence[str]) -> Settings:
     """Those of the project that the first path is in."""
-    from trueline.checks.settings import find_settings, read_settings
+    from trueline.checks.engine.settings import find_settings, read_settings
 
     first = Path(paths[0]) if paths else Path()
     return read_settings(find_settings(first if first.is_dir() else first.parent))
@@ -109,7 +109,7 @@ def _settings(paths: Sequence[str]) -> Settings:
 
 def _chosen(select: Sequence[str], ignore: Sequence[str], settings: Settings) -> list[Check]:
     """What the command line selects is asked even where the project ignores it."""
-    from trueline.checks.checklist import chosen
+    from trueline.checks.engine.checklist import chosen
 
     if select:
         return chosen(select, ignore)

@@ -14,8 +14,8 @@ from trueline.model.trouble import BadUsage
 @json_flag
 def command(code: str | None, as_json: bool) -> int:
     """Explain an item of the checklist, or list them all."""
-    from trueline.checks.explaining import explained, listed
-    from trueline.checks.listing import codes
+    from trueline.checks.engine.explaining import explained, listed
+    from trueline.checks.engine.listing import codes
 
     if code is None:
         result, report = listed()

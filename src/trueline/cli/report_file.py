@@ -11,7 +11,7 @@ from trueline.model.trouble import BadFile, BadUsage
 from trueline.record.stderr_line import write_line
 
 if TYPE_CHECKING:
-    from trueline.checks.checklist import Checklist
+    from trueline.checks.engine.checklist import Checklist
 
 _PAGE: Final = (".html", ".htm")
 _MARKDOWN: Final = (".md", ".markdown")
@@ -51,7 +51,7 @@ def _rendered(ending: str, checklist: Checklist) -> str:
         from trueline.report.sarif import render_sarif
 
         return render_sarif(checklist)
-    from trueline.checks.report import report_of
+    from trueline.checks.engine.report import report_of
 
     if ending in _PAGE:
         from trueline.report.html.page import render_html

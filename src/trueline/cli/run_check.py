@@ -14,10 +14,10 @@ from trueline.model.result import Exit
 from trueline.model.trouble import Trouble
 
 if TYPE_CHECKING:
-    from trueline.checks.check import Check
-    from trueline.checks.checklist import Checklist
-    from trueline.checks.during import During
-    from trueline.checks.settings import Settings
+    from trueline.checks.engine.check import Check
+    from trueline.checks.engine.checklist import Checklist
+    from trueline.checks.engine.during import During
+    from trueline.checks.engine.settings import Settings
     from trueline.model.finding import Finding
     from trueline.record.recorder import Recorder
 
@@ -36,7 +36,7 @@ class Ended:
 
     def to_json(self) -> dict[str, Any] | None:
         """What the answer of ``run`` says of it."""
-        from trueline.checks.report import result_of
+        from trueline.checks.engine.report import result_of
 
         return dict(result_of(self.checklist).fields) if self.checklist is not None else None
 
@@ -48,7 +48,7 @@ class RunCheck:
     """
 
     def __init__(self, folder: Path, script: Path | None, *, quiet: bool) -> None:
-        from trueline.checks.settings import find_settings
+        from trueline.checks.engine.settings import find_settings
 
         self._folder = folder
         # The script may go to another folder.
@@ -68,7 +68,7 @@ class RunCheck:
     def during(self) -> During | None:
         """What asks while the run grows."""
         if self._during is None and (chosen := self._ready()) is not None:
-            from trueline.checks.during import During
+            from trueline.checks.engine.during import During
 
             self._during = During(self._folder, chosen[0], chosen[1].limits, say)
         return self._during
@@ -83,8 +83,8 @@ class RunCheck:
         chosen = self._ready()
         if chosen is None:
             return Ended(None, Exit.BAD_INPUT)
-        from trueline.checks.checklist import fill_in
-        from trueline.checks.gathering import Gathered
+        from trueline.checks.engine.checklist import fill_in
+        from trueline.checks.engine.gathering import Gathered
 
         gathered = Gathered()
         try:
@@ -99,15 +99,15 @@ class RunCheck:
         checks, settings = chosen
         filled = fill_in(checks, gathered.evidence, settings.limits, looked_at=gathered.looked_at, notes=gathered.notes)
         self._show(filled)
-        from trueline.checks.report import exit_of
+        from trueline.checks.engine.report import exit_of
 
         return Ended(filled, exit_of(filled))
 
     def _ready(self) -> tuple[list[Check], Settings] | None:
         """The checks and the project's settings; where these make no sense, that is said once."""
         if self._chosen is None and not self._refused:
-            from trueline.checks.checklist import chosen
-            from trueline.checks.settings import read_settings
+            from trueline.checks.engine.checklist import chosen
+            from trueline.checks.engine.settings import read_settings
 
             try:
                 settings = read_settings(self._written)
@@ -118,7 +118,7 @@ class RunCheck:
         return self._chosen
 
     def _show(self, checklist: Checklist) -> None:
-        from trueline.checks.report import conclusion_of, report_of
+        from trueline.checks.engine.report import conclusion_of, report_of
 
         if self._quiet:
             if checklist.problems:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.check import Check
-from trueline.checks.evidence_words import kinds_in_words
-from trueline.checks.explaining import HEADINGS, limits_of
-from trueline.checks.listing import all_checks, codes, page
+from trueline.checks.engine.check import Check
+from trueline.checks.engine.evidence_words import kinds_in_words
+from trueline.checks.engine.explaining import HEADINGS, limits_of
+from trueline.checks.engine.listing import all_checks, codes, page
 from trueline.model.message import message
 from trueline.report.markdown import text_of
 

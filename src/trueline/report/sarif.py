@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 from urllib.parse import quote
 
-from trueline.checks.checklist import Checklist
-from trueline.checks.listing import HEADINGS, page
+from trueline.checks.engine.checklist import Checklist
+from trueline.checks.engine.listing import HEADINGS, page
 from trueline.locale import language
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.message import Message, message

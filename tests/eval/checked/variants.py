@@ -125,8 +125,8 @@ def _recorded(project: Project, folder: Path) -> str | None:
 
 def _asked(project: Project, folder: Path, bench: Path | None, record: bool) -> list[dict[str, Any]]:
     """All that is found, roots and what follows from them, as JSON, with file names within the project."""
-    from trueline.checks.checklist import fill_in
-    from trueline.checks.listing import all_checks
+    from trueline.checks.engine.checklist import fill_in
+    from trueline.checks.engine.listing import all_checks
     from trueline.formats.run_folder.reader import open_run
     from trueline.model.finding import Conclusion
     from trueline.script.script import read_script

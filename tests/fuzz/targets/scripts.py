@@ -151,8 +151,8 @@ def _settings(folder: Path) -> None:
 
 
 def _read_settings(folder: Path, whole: bool) -> None:
-    from trueline.checks.checklist import chosen
-    from trueline.checks.settings import find_settings, read_settings
+    from trueline.checks.engine.checklist import chosen
+    from trueline.checks.engine.settings import find_settings, read_settings
 
     if whole:
         verb("check", str(folder), "--json")

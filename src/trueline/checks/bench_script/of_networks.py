@@ -1,0 +1,335 @@
+"""Differences inside of networks and on the way from them to the loss, by the item that they break."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trueline.script.analysis.forwards import forward_around
+from trueline.script.diff.difference import Difference, Kind, Thing
+from trueline.script.diff.naming import is_half, word_of
+from trueline.script.diff.surroundings import Surroundings
+from trueline.script.roles import Role, is_loss_name, is_network
+from trueline.script.trace import Event
+from trueline.script.values import Attribute, Const, Made, Seq, ancestry, options
+
+_AXES: Final = ("dim", "axis", "axes", "dims", "start_dim")
+_MASKS: Final = re.compile(r"mask|pad(ding)?_?(value|idx)|lengths?|ignore_index|valid")
+_WEIGHTS: Final = ("weight", "pos_weight", "class_weight", "weights")
+_STARTS: Final = ("weight_init", "bias_init", "gamma_init", "beta_init", "embedding_table")
+_STATISTICS: Final = ("track_running_stats", "use_batch_statistics", "training")
+_CUTS: Final = ("detach", "stopgradient", "item", "asnumpy", "numpy")
+_SCORES: Final = ("softmax", "sigmoid", "logsoftmax", "logsigmoid")
+_RISKY: Final = ("log", "exp", "sqrt", "rsqrt", "half", "std", "log2", "log10", "reciprocal")
+_SHAPES: Final = ("squeeze", "unsqueeze", "reshape", "flatten", "transpose", "expand", "T")
+_SILENT: Final = ("device", "dtype", "inplace", "data_format", "name", "generator", "verbose", "auto_prefix")
+
+
+def in_network(one: Difference, around: Surroundings) -> str | None:
+    """Layers, their settings, and what is done between them."""
+    event, side = around.event_of(one)
+    if event is None or not (event.in_chain or side.is_of_forward(event) or _is_layer(one)):
+        return None
+    if one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
+        return None
+    if one.kind is Kind.SETTING and "index" not in one.path:
+        if one.argument == "activation" and any(around.has_activation(str(each.constant)) for each in one.things):
+            return None
+        return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _setting(one)
+    if one.argument in _STATISTICS:
+        return "tr.09"
+    if one.argument in _STARTS and one.owner is not None:
+        return "wi.01" if one.argument in one.owner[0].kwargs else "api.01"
+    if _MASKS.search(one.argument) or _is_mask(one):
+        return "dp.04"
+    words = {thing.name for thing in _changed(one)}
+    if len(words) == 1 and around.has_activation(*words):
+        return None
+    risky = one.kind is Kind.EXTRA and "Div" in words and _has_risky(one, around)
+    if _is_half(one) or risky or (one.kind is not Kind.MISSING and words & set(_RISKY)):
+        return "mp.01"
+    if words & set(_CUTS):
+        return ("tr.02" if _is_loss(one) else "cg.02") if one.kind is Kind.EXTRA else None
+    if "dropout" in words and one.kind is not Kind.MISSING:
+        return "tr.09" if _is_function(one.mine, "dropout") else "cg.03"
+    if _softmax_over_batch(one):
+        return "tr.11"
+    if words & set(_SCORES) and _is_last(one):
+        return "cg.04"
+    if words <= set(_SHAPES):
+        return "cg.04" if _is_last(one) or _is_given_back(one, around) else None
+    if _is_tied_start(one):
+        return "tr.15"
+    if one.kind is Kind.REPLACED and any(is_loss_name(each.name) for each in _events(one)):
+        return "cg.04"
+    if one.argument in ("event", "object", "return", "said"):
+        return None
+    return "cg.03"
+
+
+def _setting(one: Difference) -> str | None:
+    """The argument of a layer or of a function in a network."""
+    name = one.argument
+    owner = one.owner[0] if one.owner is not None else None
+    if owner is None or name in _SILENT or name == "if":
+        return None
+    if _MASKS.search(name):
+        return "dp.04"
+    if name in _STATISTICS:
+        return "tr.09"
+    if name in _STARTS:
+        return "wi.01" if name in owner.kwargs else "api.01"
+    if name in _AXES:
+        return "tr.11"
+    if is_loss_name(owner.name):
+        return "ds.03" if name in _WEIGHTS else "api.01"
+    known = isinstance(owner.result, Made) and is_network(owner.result)
+    if known or name in (
+        "p",
+        "eps",
+        "momentum",
+        "negative_slope",
+        "alpha",
+        "approximate",
+        "stride",
+        "padding",
+        "reduction",
+        "beta",
+    ):
+        return "api.01" if not name.isdigit() and not name.startswith("__") else None
+    return None
+
+
+def in_loss(one: Difference, around: Surroundings) -> str | None:
+    """What goes into the loss, the loss, and what is done to it before backward."""
+    event, side = around.event_of(one)
+    owner = one.owner[0] if one.owner is not None else None
+    if event is None or one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
+        return None
+    is_loss = _is_loss(one)
+    on_the_way = is_loss or (owner is not None and owner.role is Role.BACKWARD) or _is_trained(one, around)
+    if not on_the_way or side.is_of_data(event) or around.is_of_data(one):
+        return None
+    words = {thing.name for thing in _changed(one)}
+    if one.kind is Kind.SETTING and "index" not in one.path:
+        return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _loss_setting(one, is_loss)
+    if one.argument in _WEIGHTS and is_loss:
+        return "ds.03"
+    if _MASKS.search(one.argument) or _is_mask(one):
+        return "dp.04"
+    if words & set(_CUTS):
+        return "tr.02" if one.kind is Kind.EXTRA else None
+    if _is_penalty(one) or (owner is not None and owner.name == "mindspore.grad"):
+        return "mp.04" if one.kind is not Kind.MISSING else None
+    if "scale" in words:
+        return "mp.02" if one.kind is Kind.MISSING else None
+    if _is_half(one) or (one.kind is not Kind.MISSING and (words & set(_RISKY) or _has_risky(one, around))):
+        return "mp.01"
+    divided = owner is not None and (owner.role is Role.BACKWARD or one.argument == "return")
+    if one.kind is Kind.MISSING and words == {"Div"} and divided:
+        return "tr.03"
+    if _softmax_over_batch(one):
+        return "tr.11"
+    if "index" in one.path or "index" in words:
+        return "tr.10" if one.argument in ("1", "target", "labels", "label") else None
+    if (words <= set(_SHAPES) and not is_loss) or one.argument in ("event", "said"):
+        return None
+    return "cg.04"
+
+
+def _is_given_back(one: Difference, around: Surroundings) -> bool:
+    """Whether it is what a network gives in the end."""
+    event, side = around.event_of(one)
+    function = forward_around(event) if event is not None else None
+    if function is None or event is None:
+        return False
+    given = [option for value in side.script.trace.returns_of(function) for option in options(value)]
+    parts = [part for value in given for part in (value.items if isinstance(value, Seq) else [value])]
+    return any(part is event.result for part in parts)
+
+
+def _is_loss(one: Difference) -> bool:
+    return any(is_loss_name(each.name) for each in one.owner or ())
+
+
+def _events(one: Difference) -> list[Event]:
+    return [thing.event for thing in one.things if thing.event is not None]
+
+
+def _is_tied_start(one: Difference) -> bool:
+    """A layer that starts with another one's weights, where the benchmark has those."""
+    event = one.mine.event if one.mine is not None else None
+    layer = event.receiver if event is not None else None
+    if one.kind is not Kind.REPLACED or not isinstance(layer, Made):
+        return False
+    start = layer.event.arg(2, "weight_init")
+    return any(
+        isinstance(value, Attribute) and value.name in ("weight", "embedding_table")
+        for value in ancestry(start, most=12)
+    )
+
+
+def _loss_setting(one: Difference, is_loss: bool) -> str | None:
+    name = one.argument
+    if name in _WEIGHTS:
+        return "ds.03"
+    if _MASKS.search(name):
+        return "dp.04"
+    if name in _AXES:
+        return "tr.11"
+    if name in _SILENT or not is_loss:
+        return "cg.04" if one.path and _are_numbers(one) else None
+    return "api.01" if not name.isdigit() else None
+
+
+def in_scores(one: Difference, around: Surroundings) -> str | None:
+    """What is measured of a network's answers: along which axis, and over how many samples."""
+    event, side = around.event_of(one)
+    if event is None or side.is_of_data(event) or one.kind in (Kind.SHARED, Kind.APART):
+        return None
+    if one.kind is Kind.SETTING and one.argument in _AXES:
+        return "tr.11"
+    if one.kind is Kind.EXTRA and _softmax_over_batch(one):
+        return "tr.11"
+    return None
+
+
+def means(one: Difference, around: Surroundings) -> str | None:
+    """Means over an evaluation, as they are returned or printed."""
+    if one.argument not in ("return", "said") or one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
+        return None
+    words = {thing.name for thing in _changed(one)} | set(one.path)
+    if not words & {"Mult", "Div", "mean", "len", "cat", "sum"}:
+        return None
+    return "tr.12" if _is_measured(one, around) else None
+
+
+def _is_measured(one: Difference, around: Surroundings) -> bool:
+    """Whether it is made of what a network gives without being trained."""
+    for thing, side in ((one.mine, around.mine), (one.bench, around.bench)):
+        if thing is None:
+            continue
+        if id(thing.value) in side.trained:
+            return False
+    values = [value for owner in one.owner or () for value in ancestry(*owner.args, most=600)]
+    values += [value for thing in one.things for value in ancestry(thing.value, most=300)]
+    if one.argument == "return":
+        name = one.path[0].removeprefix("return ") if one.path else ""
+        return around.evaluates(name)
+    return any(isinstance(value, Made) and value.event.role in (Role.FORWARD, Role.LOSS) for value in values)
+
+
+def sharing(one: Difference, around: Surroundings) -> str | None:
+    """One set of weights where the benchmark has two, or the other way round."""
+    if one.kind not in (Kind.SHARED, Kind.APART) or one.owner is None:
+        return None
+    mine = one.mine.event if one.mine is not None else None
+    owner = one.owner[0]
+    if one.kind is Kind.APART and around.is_built_later(one) and around.later_item(one) == "wi.02":
+        return "wi.02"
+    if one.kind is Kind.SHARED and around.lacks("deepcopy"):
+        return None
+    if around.loads_copy():
+        return "wi.02"
+    if word_of(owner.name) in ("parameters", "trainableparams", "namedparameters", "getparameters"):
+        return "cg.02" if around.is_given_to_optimizer(owner) else None
+    if mine is not None and around.mine.is_of_forward(mine):
+        return "tr.13"
+    if one.kind is Kind.APART and around.is_built_later(one):
+        return around.later_item(one)
+    return "cg.01"
+
+
+# What an operation is about
+
+
+def _changed(one: Difference) -> list[Thing]:
+    """The operations that one has and the other has not."""
+    if one.chain:
+        return list(one.chain)
+    if one.kind is Kind.EXTRA:
+        return [one.mine] if one.mine is not None else []
+    if one.kind is Kind.MISSING:
+        return [one.bench] if one.bench is not None else []
+    return one.things
+
+
+def _is_layer(one: Difference) -> bool:
+    owner = one.owner[0] if one.owner is not None else None
+    made = isinstance(owner.result, Made) and is_network(owner.result) if owner is not None else False
+    return made and not is_loss_name(owner.name if owner is not None else "")
+
+
+def _is_last(one: Difference) -> bool:
+    """Whether it is the last thing that a network does: its result goes into a loss or a measure."""
+    if one.owner is None:
+        return False
+    owner = one.owner[0]
+    return is_loss_name(owner.name) or owner.role is Role.LOSS or word_of(owner.name) in ("argmax", "topk", "backward")
+
+
+def _is_mask(one: Difference) -> bool:
+    words = {thing.name for thing in _changed(one)}
+    if words & {"maskedfill", "where", "packpaddedsequence", "fulllike"} and one.kind is not Kind.SETTING:
+        return "where" not in words
+    owner = one.owner[0] if one.owner is not None else None
+    return owner is not None and word_of(owner.name) in ("packpaddedsequence", "padsequence", "maskedfill")
+
+
+def _is_half(one: Difference) -> bool:
+    return (
+        any(thing.event is not None and is_half(thing.event) for thing in _changed(one))
+        and one.kind is not Kind.MISSING
+    )
+
+
+def _has_risky(one: Difference, around: Surroundings) -> bool:
+    """Whether what was put in has a logarithm, a root or half precision in it that the benchmark has not."""
+    if one.mine is None:
+        return False
+    known = around.comparing.aligned.bench_of
+    return any(
+        isinstance(value, Made) and word_of(value.name) in _RISKY and id(value.event) not in known
+        for value in ancestry(one.mine.value, most=60)
+    )
+
+
+def _is_penalty(one: Difference) -> bool:
+    if one.mine is None or one.kind is not Kind.EXTRA:
+        return False
+    return any(
+        isinstance(value, Made) and (value.name == "torch.autograd.grad" or value.event.role is Role.BACKWARD)
+        for value in ancestry(one.mine.value, most=80)
+    )
+
+
+def _softmax_over_batch(one: Difference) -> bool:
+    """A softmax along the first axis."""
+    if one.mine is None:
+        return False
+    for value in ancestry(one.mine.value, most=12):
+        if isinstance(value, Made) and word_of(value.name) in ("softmax", "logsoftmax", "normalize"):
+            axis = value.event.arg(1, "dim", "axis")
+            return isinstance(axis, Const) and axis.value == 0
+    return False
+
+
+def _is_function(thing: Thing | None, word: str) -> bool:
+    return (
+        thing is not None
+        and thing.event is not None
+        and not thing.event.name.endswith(".__call__")
+        and thing.name == word
+    )
+
+
+def _is_trained(one: Difference, around: Surroundings) -> bool:
+    return any(
+        thing.value is not None and id(thing.value) in side.trained
+        for thing, side in ((one.mine, around.mine), (one.bench, around.bench))
+        if thing is not None
+    )
+
+
+def _are_numbers(one: Difference) -> bool:
+    return all(isinstance(thing.constant, int | float) for thing in one.things) and len(one.things) == 2

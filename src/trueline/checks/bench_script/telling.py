@@ -1,0 +1,88 @@
+"""A difference as a finding: what the script has, what the benchmark has, and what that breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.bench_script.sorting import Broken, broken_items
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.message import Message, message
+from trueline.script.diff.difference import Difference, Kind, Thing
+from trueline.script.diff.things import shown
+from trueline.script.script import Script
+
+
+def against_bench(script: Script, bench: Script, code: str) -> Iterator[Finding]:
+    """What breaks an item beside the benchmark's script."""
+    section = code.replace(".", "_")
+    own = [one for one in broken_items(script, bench) if one.code == code]
+    for one in own:
+        yield Finding(
+            code,
+            Conclusion.FOUND,
+            message(f"against_bench.{section}", told=_told(one.difference)),
+            advice=message(f"against_bench.{section}_advice"),
+            where=one.place.where(),
+            evidence=[_evidence(one)],
+        )
+    if not own:
+        yield Finding(code, Conclusion.NA, message("against_bench.nothing"))
+
+
+def _evidence(one: Broken) -> dict[str, str | None]:
+    bench = one.difference.bench
+    return {
+        "own": str(one.place),
+        "bench": str(bench.place) if bench is not None and bench.place is not None else None,
+        "kind": one.difference.kind.value,
+    }
+
+
+def _told(one: Difference) -> Message:
+    place = _place(one)
+    call = one.owner[0].name.removesuffix(".__call__").rpartition(".")[2] if one.owner is not None else ""
+    if one.kind is Kind.SETTING and one.mine is not None and one.bench is not None and "index" not in one.path:
+        mine, bench = _shown(one.mine), _shown(one.bench)
+        return message("against_bench.setting", call=call, argument=one.argument, mine=mine, bench=bench, place=place)
+    if one.kind is Kind.SETTING and one.bench is not None and one.mine is None:
+        return message("against_bench.left_out", call=call, argument=one.argument, place=place)
+    if one.kind is Kind.SETTING and one.bench is None:
+        return message("against_bench.given", call=call, argument=one.argument)
+    if one.kind is Kind.MISSING:
+        return message("against_bench.missing", what=_name(one.bench), place=place)
+    if one.kind is Kind.EXTRA:
+        return message("against_bench.extra", what=_name(one.mine))
+    if one.kind is Kind.SHARED:
+        return message("against_bench.shared", what=_name(one.mine), place=place)
+    if one.kind is Kind.APART:
+        return message("against_bench.apart", what=_name(one.mine), place=place)
+    if one.kind is Kind.CONDITION:
+        return message("against_bench.condition", place=place)
+    if one.kind is Kind.ORDER:
+        return message("against_bench.order", what=_name(one.mine), other=_name(one.bench), place=place)
+    return message("against_bench.replaced", mine=_name(one.mine), bench=_name(one.bench), place=place)
+
+
+def _place(one: Difference) -> str:
+    if one.bench is not None and one.bench.place is not None:
+        return str(one.bench.place)
+    return str(one.owner[1].place) if one.owner is not None else ""
+
+
+def _shown(thing: Thing) -> str:
+    return shown(thing.value) or thing.name or "?"
+
+
+_SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "MatMult": "@", "Pow": "**", "index": "[…]", "Mod": "%"}
+
+
+def _name(thing: Thing | None) -> str:
+    if thing is None:
+        return "?"
+    if thing.event is not None:
+        return thing.event.name.removesuffix(".__call__").rpartition(".")[2]
+    if thing.name in _SIGNS:
+        return _SIGNS[thing.name]
+    value = thing.value
+    cls = getattr(value, "cls", None)
+    return cls.name if cls is not None else thing.name or "?"

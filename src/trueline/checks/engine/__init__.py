@@ -1,0 +1,1 @@
+"""The machinery: items are found by walking, asked, placed, rooted and concluded."""

@@ -1,0 +1,26 @@
+"""The line of the script at which what a run has measured is made, where the run alone names who felt it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from trueline.checks.engine.check import na
+from trueline.model.finding import Conclusion, Finding
+from trueline.script.place import Place
+
+
+def placed(
+    read: Iterable[Finding], measured: Iterable[Finding], place: Callable[[Finding], Place | None], said: str
+) -> Iterator[Finding]:
+    """The problems of a run with lines of the script; none where reading has found some itself. ``said``: no others."""
+    told = False
+    if not any(one.conclusion is Conclusion.FOUND for one in read):
+        for one in measured:
+            at = place(one) if one.conclusion is Conclusion.FOUND else None
+            if at is not None:
+                told = True
+                where = at.where()
+                yield replace(one, where=replace(one.where, file=where.file, line=where.line))
+    if not told:
+        yield na(said)

@@ -1,0 +1,85 @@
+"""A folder with several trainings: each is asked about by itself, and the one that a run is of where there is a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from trueline.checks.engine.running import Evidence
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.message import Message, message
+from trueline.script.script import Script
+
+
+def of_each_program(evidence: Evidence) -> Sequence[Evidence]:
+    """The evidence once for every program of the script; of a benchmark the one that belongs to it."""
+    script = evidence.get("script")
+    if not isinstance(script, Script):
+        return [evidence]
+    bench = evidence.get("bench_script")
+    spread = []
+    for one in _of_run(script, evidence.get("run")):
+        own = {**evidence, "script": one}
+        if isinstance(bench, Script):
+            own["bench_script"] = _counterpart(one, bench, evidence.get("bench_run"))
+        spread.append(own)
+    return spread
+
+
+def _of_run(script: Script, run: Run | None) -> Sequence[Script]:
+    """The programs; only the one that was recorded, where that can be told."""
+    programs = script.programs
+    if run is None or len(programs) < 2:
+        return programs
+    ran = [PurePath(name).as_posix() for name in run.info.sources]
+    recorded = [one for one in programs if any(_is_called(one, name) for name in ran)]
+    return recorded if len(recorded) == 1 else programs
+
+
+def _is_called(program: Script, name: str) -> bool:
+    return len(program.entries) == 1 and program.entries[0].path.as_posix().endswith(f"/{name.lstrip('/')}")
+
+
+def _counterpart(script: Script, bench: Script, run: Run | None) -> Script:
+    """Of several programs of a benchmark the one with the same name of file, else the benchmark as a whole."""
+    programs = _of_run(bench, run)
+    if len(programs) == 1:
+        return programs[0]
+    names = {one.path.name for one in script.entries}
+    alike = [one for one in programs if {other.path.name for other in one.entries} == names]
+    return alike[0] if len(alike) == 1 else bench
+
+
+def not_read(evidence: Evidence) -> Iterator[Message]:
+    """What is to be told of scripts that could not be read as a whole."""
+    for name in ("script", "bench_script"):
+        script = evidence.get(name)
+        if not isinstance(script, Script):
+            continue
+        for one in script.unread:
+            yield message("check.not_read", file=one.shown, reason=one.trouble)
+        if script.left_out:
+            yield message("check.left_out", count=script.left_out)
+        if script.trace.cut_short:
+            yield message("check.cut_short", file=script.entries[0].shown)
+
+
+def undecided(finding: Finding, unread: Sequence[Message]) -> Finding:
+    """What was not read is not cleared: an item without a fault in the rest of a script is not decided."""
+    by_script = {"script", "bench_script"} & set(finding.extra.get("by", "").split(" + "))
+    if not unread or finding.conclusion is not Conclusion.NONE or not by_script:
+        return finding
+    said = message("check.not_decided_unread", reason=unread[0].text())
+    return replace(finding, conclusion=Conclusion.NA, message=said)
+
+
+def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:
+    """What was not told of an earlier program: another item, conclusion, place, or in other words."""
+    known = {_said(one) for one in told}
+    return [one for one in findings if _said(one) not in known]
+
+
+def _said(one: Finding) -> tuple[object, ...]:
+    return one.code, one.conclusion, one.message.text(), one.where, one.because, one.error

@@ -1,0 +1,1 @@
+"""What several items read out of runs and datasets."""

@@ -1,1 +1,0 @@
-"""What a recorded run shows, read once for all checks that ask about it."""

@@ -1,0 +1,191 @@
+"""What a value is made of, as a number that is the same for values made alike: names and places do not count."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from trueline.script.diff.naming import OPERATORS, input_of, is_through, key_of, word_of
+from trueline.script.diff.signatures import named_arguments
+from trueline.script.place import Place
+from trueline.script.trace import Event
+from trueline.script.values import (
+    Attribute,
+    Class,
+    Const,
+    Derived,
+    Either,
+    Function,
+    Instance,
+    Item,
+    Made,
+    Partial,
+    Seq,
+    Symbol,
+    Table,
+    Unknown,
+    Value,
+    written_range,
+)
+
+_DEEPEST: Final = 120
+_EITHER_WAY: Final = frozenset(("Add", "Mult", "BitAnd", "BitOr", "Eq", "NotEq", "And", "Or"))
+
+
+def plain(value: Value | None) -> Value | None:
+    """A value without what only moves, casts or wraps it."""
+    for _ in range(_DEEPEST):
+        if isinstance(value, Made) and is_through(value.event):
+            within = input_of(value.event)
+            if within is None:
+                break
+            value = within
+        elif isinstance(value, Seq) and value.kind != "generator" and len(value.items) == 1 and not value.open:
+            break
+        else:
+            break
+    return value
+
+
+def operation_of(value: Value | None) -> tuple[str, tuple[Value, ...], Place | None] | None:
+    """An operator with its operands, also where it is written as a function or method."""
+    if isinstance(value, Derived):
+        return value.op, value.of, value.place
+    if isinstance(value, Made):
+        op = OPERATORS.get(word_of(value.name))
+        if op is not None and not value.event.name.endswith(".__call__"):
+            before = (value.event.receiver,) if value.event.receiver is not None else ()
+            return op, (*before, *value.event.args), value.event.place
+    return None
+
+
+def commutes(op: str) -> bool:
+    """Whether the order of the operands does not matter."""
+    return op in _EITHER_WAY
+
+
+def arguments_of(event: Event) -> dict[str, Value]:
+    """What goes into an event, by name where the names are known; a method's owner is its first argument."""
+    found = named_arguments(event)
+    if found is not None:
+        return found
+    args = list(event.args)
+    if event.receiver is not None and not event.name.endswith(".__call__"):
+        args.insert(0, event.receiver)
+    counted = _counted(event)
+    if counted is not None:
+        return {"count": counted}
+    names = _PLACES.get(word_of(event.name), ()) if not event.name.endswith(".__call__") else ()
+    placed = {names[at] if at < len(names) else str(at): one for at, one in enumerate(args)}
+    return placed | {_SAME_NAMES.get(name, name): one for name, one in event.kwargs.items()}
+
+
+# Methods and functions of tensors: by place or by name, it is the same; their own value comes first.
+_OVER: Final = ("0", "dim", "keepdim")
+_PLACES: Final = {
+    **dict.fromkeys(("argmax", "argmin", "mean", "sum", "std", "var", "max", "min", "prod"), _OVER),
+    **dict.fromkeys(("softmax", "logsoftmax"), _OVER),
+    **dict.fromkeys(("squeeze", "unsqueeze", "cumsum", "logsumexp", "cat", "stack", "sort", "normalize"), ("0", "dim")),
+    "flatten": ("0", "start_dim", "end_dim"),
+    "chunk": ("0", "chunks", "dim"),
+    "split": ("0", "size", "dim"),
+    "roll": ("0", "shifts", "dim"),
+    "clip": ("0", "min", "max"),
+    "clamp": ("0", "min", "max"),
+    "batch": ("0", "batch_size", "drop_remainder"),
+    "glob": ("0", "pattern"),
+}  # fmt: skip
+_SAME_NAMES: Final = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "dims": "dim",
+    "split_size_or_sections": "size",
+    "shift": "shifts",
+}
+
+
+def _counted(event: Event) -> Const | None:
+    """How often a range goes round; where it begins does not matter."""
+    if event.name != "builtins.range" or not event.args:
+        return None
+    bounds = [plain(one) for one in event.args]
+    if (found := written_range(bounds)) is None:
+        return None
+    written = next((one.origin for one in reversed(bounds[:2]) if isinstance(one, Const)), None)
+    return Const(len(found), written)
+
+
+class Shapes:
+    """Remembers the shapes of values."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}
+        self._held: list[Value] = []
+        self._of_events: dict[int, int] = {}
+
+    def of(self, value: Value | None, depth: int = 0) -> int:
+        """The shape of a value; what is too deep is like anything."""
+        value = plain(value)
+        if value is None or depth > _DEEPEST:
+            return 0
+        found = self._known.get(id(value))
+        if found is None:
+            # What is being looked at already holds itself.
+            self._known[id(value)] = 1
+            self._held.append(value)
+            found = hash(self._made(value, depth + 1))
+            self._known[id(value)] = found
+        return found
+
+    def of_event(self, event: Event) -> int:
+        """The shape of what happens: what is called, and what goes in."""
+        found = self._of_events.get(id(event))
+        if found is None:
+            self._of_events[id(event)] = 1
+            found = hash(self._event(event, 0))
+            self._of_events[id(event)] = found
+        return found
+
+    def _event(self, event: Event, depth: int) -> tuple[Any, ...]:
+        given = tuple(sorted((name, self.of(one, depth)) for name, one in arguments_of(event).items()))
+        owner = self.of(event.receiver, depth) if event.name.endswith(".__call__") else 0
+        return key_of(event), given, owner
+
+    def _made(self, value: Value, depth: int) -> Any:
+        operation = operation_of(value)
+        if operation is not None:
+            op, operands, _ = operation
+            parts = [self.of(one, depth) for one in operands]
+            return op, tuple(sorted(parts) if commutes(op) else parts)
+        match value:
+            case Const():
+                number = isinstance(value.value, int | float) and not isinstance(value.value, bool)
+                return "const", f"{float(value.value):.9g}" if number and abs(value.value) < 1e300 else repr(
+                    value.value
+                )
+            case Symbol():
+                return "symbol", value.name.rpartition(".")[2]
+            case Made():
+                return "made", self._event(value.event, depth)
+            case Attribute():
+                return "attribute", value.name, self.of(value.of, depth)
+            case Item():
+                return "item", self.of(value.of, depth), self.of(value.index, depth)
+            case Seq():
+                return "seq", tuple(self.of(one, depth) for one in (*value.items, *value.tests))
+            case Table():
+                return "table", tuple(sorted((str(name), self.of(one, depth)) for name, one in value.items.items()))
+            case Either():
+                return "either", tuple(sorted(self.of(one, depth) for one in value.options))
+            case Instance():
+                return (
+                    "instance",
+                    next(value.cls.library_bases(), ""),
+                    tuple(self.of(one, depth) for one in value.parts()),
+                )
+            case Function() | Class():
+                return "code"
+            case Partial():
+                return "partial", value.how, self.of(value.function, depth)
+            case Unknown():
+                return "unknown", tuple(self.of(one, depth) for one in value.of)
+        return type(value).__name__

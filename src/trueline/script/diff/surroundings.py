@@ -1,0 +1,166 @@
+"""What stands around a difference, on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from trueline.script.diff.comparing import Comparing
+from trueline.script.diff.contexts import Contexts
+from trueline.script.diff.difference import Difference, Kind
+from trueline.script.diff.naming import word_of
+from trueline.script.roles import Role
+from trueline.script.trace import CALL, UNCALLED, Event
+from trueline.script.values import Const, Made, ancestry, constant
+
+
+class Surroundings:
+    """Both scripts, and all that differs between them."""
+
+    def __init__(self, comparing: Comparing) -> None:
+        self.mine, self.bench = Contexts(comparing.script), Contexts(comparing.bench)
+        self.comparing = comparing
+        self.found: Sequence[Difference] = list(comparing.found.values())
+        # Items that were named so far.
+        self.codes: set[str] = set()
+
+    def event_of(self, one: Difference) -> tuple[Event | None, Contexts]:
+        """The event that a difference happens at, and the side that it is of."""
+        if one.mine is not None and one.mine.event is not None and one.kind is not Kind.MISSING:
+            return one.mine.event, self.mine
+        if one.bench is not None and one.bench.event is not None and one.kind is Kind.MISSING:
+            return one.bench.event, self.bench
+        inside = next((thing.event for thing in one.chain if thing.event is not None), None)
+        if inside is not None:
+            return inside, self.bench if one.kind is Kind.MISSING else self.mine
+        if one.owner is not None:
+            return one.owner[0], self.mine
+        thing = one.mine or one.bench
+        side = self.mine if one.mine is not None else self.bench
+        return (thing.event if thing is not None else None), side
+
+    def lacks(self, word: str) -> bool:
+        """Whether the script does not do what the benchmark does."""
+        return any(one.kind is Kind.MISSING and one.bench is not None and one.bench.name == word for one in self.found)
+
+    def has_more(self, word: str) -> bool:
+        """Whether the script does what the benchmark does not."""
+        return any(one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == word for one in self.found)
+
+    def is_of_data(self, one: Difference) -> bool:
+        """Whether samples are made of what differs."""
+        return any(
+            thing.value is not None
+            and not isinstance(thing.value, Const)
+            and (id(thing.value) in side.of_training or id(thing.value) in side.of_evaluation)
+            for thing, side in ((one.mine, self.mine), (one.bench, self.bench))
+            if thing is not None
+        )
+
+    def evaluates(self, name: str) -> bool:
+        """Whether a function of the project calls a network and trains none."""
+        inside = [
+            event
+            for event in self.mine.script.trace.events
+            if any(one.kind in (CALL, UNCALLED) and one.name == name for one in event.scopes)
+        ]
+        roles = {event.role for event in inside}
+        return bool(roles & {Role.FORWARD, Role.LOSS}) and Role.BACKWARD not in roles
+
+    def clears_gradients(self) -> bool:
+        """Whether the script clears gradients in a loop that trains, in whatever way."""
+        for event in self.mine.script.trace.events:
+            by_hand = (
+                event.method == "__setattr__" and isinstance(event.arg(0), Const) and constant(event.arg(0)) == "grad"
+            )
+            if (event.role is Role.ZERO_GRAD or by_hand) and self.mine.is_in_training(event):
+                return True
+        return False
+
+    def is_cleared_before_step(self, event: Event) -> bool:
+        """Whether gradients are cleared between backward and the step: after a step is as good as before backward."""
+        loops = [scope for scope in event.loops() if scope in self.mine.inner_loops]
+        if not loops:
+            return False
+        later = [one for one in self.mine.script.trace.within(loops[-1]) if one.index > event.index]
+        roles = [one.role for one in later if one.role in (Role.BACKWARD, Role.STEP, Role.SCALER_STEP)]
+        return bool(roles) and roles[0] is not Role.BACKWARD
+
+    def has_activation(self, word: str) -> bool:
+        """Whether an activation is an argument of a layer in one, and a call of its own in the other."""
+        given = {str(thing.constant) for one in self.found if one.argument == "activation" for thing in one.things}
+        called = {
+            thing.name
+            for one in self.found
+            if one.kind in (Kind.EXTRA, Kind.MISSING)
+            for thing in (one.chain or one.things)
+        }
+        return word in given and word in called
+
+    def loads_copy(self) -> bool:
+        """Whether the script loads weights into a copy that is made for it."""
+        for event in self.mine.script.trace.events:
+            if word_of(event.name) in ("loadstatedict", "loadparamintonet"):
+                into = event.receiver if word_of(event.name) == "loadstatedict" else event.arg(0, "net")
+                built = getattr(into, "event", None)
+                line = {
+                    (one.mine.place.file, one.mine.place.line)
+                    for one in self.found
+                    if _is_copy(one) and one.mine and one.mine.place
+                }
+                if isinstance(built, Event) and (event.place.file, event.place.line) in line:
+                    return True
+        return False
+
+    def is_given_to_optimizer(self, event: Event) -> bool:
+        """Whether the parameters that a call gives are an optimizer's."""
+        for other in self.mine.script.trace.of_role(Role.BUILD_OPTIMIZER):
+            given = [*other.args, *other.kwargs.values()]
+            if any(isinstance(value, Made) and value.event is event for value in ancestry(*given, most=200)):
+                return True
+        return False
+
+    @cached_property
+    def _training_shapes(self) -> set[int]:
+        """The shapes of what is picked or loaded for training."""
+        shapes = self.comparing.shapes
+        own = self.mine.training_parts()
+        return {shapes.of(one) for one in own}
+
+    def is_of_training(self, one: Difference) -> bool:
+        """Whether the script takes something of training's where the benchmark takes something else."""
+        if one.mine is None or one.bench is None or one.mine.value is None:
+            return False
+        value, other = one.mine.value, one.bench.value
+        if isinstance(value, Const) or id(other) in self.bench.of_training or id(other) in self.bench.train_values:
+            return False
+        return id(value) in self.mine.of_training or self.comparing.shapes.of(value) in self._training_shapes
+
+    def _built(self, one: Difference) -> Event | None:
+        value = one.mine.value if one.mine is not None else None
+        return getattr(value, "event", None)
+
+    def is_built_later(self, one: Difference) -> bool:
+        """Whether the script builds a network again, after the one that is used first."""
+        built = self._built(one)
+        if built is None or one.bench is None:
+            return False
+        return bool(self._before(built))
+
+    def _before(self, built: Event) -> list[Event]:
+        """What was done with another network before this one was built."""
+        return [
+            event
+            for event in self.mine.script.trace.events[: built.index]
+            if event.role is Role.BUILD_OPTIMIZER or word_of(event.name) in ("loadstatedict", "loadparamintonet")
+        ]
+
+    def later_item(self, one: Difference) -> str:
+        """An optimizer holds the first one's weights, or a checkpoint was loaded into it."""
+        built = self._built(one)
+        done = self._before(built) if built is not None else []
+        return "tr.06" if done and done[-1].role is Role.BUILD_OPTIMIZER else "wi.02"
+
+
+def _is_copy(one: Difference) -> bool:
+    return one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "deepcopy"
