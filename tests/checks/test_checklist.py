@@ -30,7 +30,7 @@ def way(evidence: str, *findings: Finding) -> Check:
 
 def crashing() -> Check:
     def ask(_: Any) -> Iterator[Finding]:
-        yield none("tr_02_in_script.whole", evidence=["one"])
+        yield none("tr_02.script.whole", evidence=["one"])
         raise ZeroDivisionError("by nothing")
 
     asking: Asking = ask
@@ -39,10 +39,10 @@ def crashing() -> Check:
 
 def bad(line: int | None, *, step: int | None = None, because: str | None = None) -> Finding:
     file = "train.py" if line is not None else None
-    return found("tr_02_in_script.cut", Where(file=file, line=line, step=step), because=because, measured=step)
+    return found("tr_02.script.cut", Where(file=file, line=line, step=step), because=because, measured=step)
 
 
-FINE = none("tr_02_in_script.whole", evidence=["the loss"])
+FINE = none("tr_02.script.whole", evidence=["the loss"])
 
 
 def text(checklist: Checklist) -> str:
@@ -57,9 +57,9 @@ def test_what_looked_and_does_not_agree_is_told_with_who_says_what() -> None:
 
 
 def test_those_who_cannot_tell_do_not_disagree() -> None:
-    said = suspect("tr_02_in_script.cut", Where(file="train.py", line=3))
+    said = suspect("tr_02.script.cut", Where(file="train.py", line=3))
     assert fill_in([way("data", FINE), way("weights", said)], EVIDENCE).rows[0].agree
-    assert fill_in([way("data", FINE), way("weights", na("tr_02_in_script.whole"))], EVIDENCE).rows[0].agree
+    assert fill_in([way("data", FINE), way("weights", na("tr_02.script.whole"))], EVIDENCE).rows[0].agree
 
 
 def test_a_line_found_in_two_ways_is_one_finding_with_the_step(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_root_in_one_way_is_a_root(tmp_path: Path) -> None:
 
 def test_a_comment_spares_what_a_run_says_without_a_line_too(tmp_path: Path) -> None:
     script = read_script([path := _script(tmp_path, "one\ntwo\nthree  # trueline: ignore[tr.02] on purpose\n")])
-    at_line = found("tr_02_in_script.cut", Where(file=str(path), line=3))
+    at_line = found("tr_02.script.cut", Where(file=str(path), line=3))
     filled = fill_in([way("script", at_line), way("data", bad(None, step=1))], {"data": "some", "script": script})
     assert filled.problems == [] and len(filled.ignored) == 1
     assert filled.rows[0].conclusion is Conclusion.NA
@@ -112,7 +112,7 @@ def test_without_evidence_an_item_says_what_it_needs() -> None:
 
 def test_a_finding_of_the_benchmark_is_spared_by_nothing(tmp_path: Path) -> None:
     script = read_script([path := _script(tmp_path, "one  # trueline: ignore\n")])
-    one = found("tr_02_in_script.cut", Where(file=str(path), line=1, side="bench"))
+    one = found("tr_02.script.cut", Where(file=str(path), line=1, side="bench"))
     assert not Sources(script).leaves_out(one)
 
 

@@ -18,7 +18,7 @@ from trueline.model.key import Phase
 from trueline.model.message import Message
 from trueline.model.run import RunInfo
 
-CUT = "tr_02_in_script.cut"
+CUT = "tr_02.script.cut"
 
 
 class Training:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from launching import trueline
 
-from trueline.checks.wi_02_wrong_pretrained_weights import from_weights
+from trueline.checks.wi_02_wrong_pretrained_weights.weights import from_weights
 from trueline.formats.kinds import look
 from trueline.formats.opening import open_weights
 from trueline.formats.run_folder.reader import Run, open_run

@@ -13,7 +13,7 @@ import pytest
 import warm
 from cli.calling import call, environment
 
-from trueline.checks.mp_01_overflow import from_run
+from trueline.checks.mp_01_overflow.run import from_run
 from trueline.formats.run_folder.reader import open_run
 
 TRAIN = """

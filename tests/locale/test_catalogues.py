@@ -115,7 +115,8 @@ def test_no_message_is_left_over() -> None:
                     re.escape(str(part.value)) if isinstance(part, ast.Constant) else "[a-z0-9_.]+"
                     for part in node.values
                 ]
-                if re.match(r"[a-z]+[a-z0-9_]*\\\.", parts[0]):
+                # An item's sentence for all items alike begins with the item.
+                if re.match(r"[a-z]+[a-z0-9_]*\\\.", parts[0]) or re.match(r"\\\.bench_script", parts[-1]):
                     patterns.append(re.compile("".join(parts)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 literals.add(node.value)

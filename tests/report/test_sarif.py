@@ -18,7 +18,7 @@ from trueline.model.message import message
 from trueline.report.sarif import render_sarif
 from trueline.script.script import read_script
 
-SAID = "tr_02_in_script.cut"
+SAID = "tr_02.script.cut"
 
 
 def written(*findings: Finding, ignored: tuple[Finding, ...] = (), notes: tuple[str, ...] = ()) -> dict[str, Any]:

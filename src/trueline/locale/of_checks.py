@@ -1,39 +1,52 @@
-"""The sentences of the checklist: a file per item with its messages and the translation of its page."""
+"""The sentences of the checklist: each item's folder has a file with its messages and the translation of its page."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Final
 
-_FOLDER = "checks"
-_SECTION = re.compile(r"[a-z0-9_]{1,40}")
+_FILE: Final = "messages.toml"
+_FOLDER: Final = re.compile(r"([a-z]{2,3}_\d\d)_\w+")
+# Where items stand besides the product's own folder of them.
+_more_places: list[Path] = []
 
 
-def _file(section: str) -> dict[str, Any]:
-    # Ids come from foreign files too, a manifest's notes: none of them is to lead to another file.
-    return _read(section) if _SECTION.fullmatch(section) else {}
+def add_place(folder: Path) -> None:
+    """Items stand in this folder too."""
+    _more_places.append(folder)
+    _places.cache_clear()
+    _file.cache_clear()
 
 
 @cache
-def _read(section: str) -> dict[str, Any]:
-    path = resources.files("trueline.locale").joinpath(_FOLDER, f"{section}.toml")
-    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+def _places() -> dict[str, Traversable]:
+    """The file of each item, ``dp_03`` and so on."""
+    own = resources.files("trueline").joinpath("checks")
+    folders = [entry for place in (own, *_more_places) for entry in place.iterdir()]
+    named = [(_FOLDER.fullmatch(entry.name), entry.joinpath(_FILE)) for entry in folders]
+    return {item[1]: path for item, path in sorted(named, key=lambda pair: str(pair[1])) if item and path.is_file()}
 
 
-def sections() -> list[str]:
-    """The items that have a file: ``dp_03`` and so on."""
-    folder = resources.files("trueline.locale").joinpath(_FOLDER)
-    return sorted(one.name.removesuffix(".toml") for one in folder.iterdir() if one.name.endswith(".toml"))
+@cache
+def _file(item: str) -> dict[str, Any]:
+    # Ids come from foreign files too, a manifest's notes: only what was found by walking is read.
+    place = _places().get(item)
+    return {} if place is None else tomllib.loads(place.read_text("utf-8"))
 
 
 def sentence_of(id: str, lang: str) -> str | None:
-    """The sentence of a message of an item, ``dp_03.not_shuffled``."""
-    section, _, name = id.partition(".")
-    found = _file(section).get(lang, {}).get(name)
-    return str(found) if found is not None else None
+    """The sentence of a message of an item, ``dp_03.shuffled`` or ``dp_03.script.shuffled``."""
+    item, *names = id.split(".")
+    found: Any = _file(item).get(lang, {})
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, str) else None
 
 
 def page_of(code: str, lang: str) -> dict[str, str] | None:
@@ -44,4 +57,12 @@ def page_of(code: str, lang: str) -> dict[str, str] | None:
 
 def messages(lang: str) -> dict[str, str]:
     """All sentences of all items in a language, by id."""
-    return {f"{one}.{name}": text for one in sections() for name, text in _file(one).get(lang, {}).items()}
+    return {id: text for item in _places() for id, text in _flat(item, _file(item).get(lang, {}))}
+
+
+def _flat(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, entry in table.items():
+        if isinstance(entry, Mapping):
+            yield from _flat(f"{prefix}.{name}", entry)
+        else:
+            yield f"{prefix}.{name}", str(entry)

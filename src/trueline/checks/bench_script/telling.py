@@ -20,13 +20,13 @@ def against_bench(script: Script, bench: Script, code: str) -> Iterator[Finding]
         yield Finding(
             code,
             Conclusion.FOUND,
-            message(f"against_bench.{section}", told=_told(one.difference)),
-            advice=message(f"against_bench.{section}_advice"),
+            message(f"{section}.bench_script.differs", told=_told(one.difference)),
+            advice=message(f"{section}.bench_script.advice"),
             where=one.place.where(),
             evidence=[_evidence(one)],
         )
     if not own:
-        yield Finding(code, Conclusion.NA, message("against_bench.nothing"))
+        yield Finding(code, Conclusion.NA, message("bench_script.nothing"))
 
 
 def _evidence(one: Broken) -> dict[str, str | None]:
@@ -43,24 +43,24 @@ def _told(one: Difference) -> Message:
     call = one.owner[0].name.removesuffix(".__call__").rpartition(".")[2] if one.owner is not None else ""
     if one.kind is Kind.SETTING and one.mine is not None and one.bench is not None and "index" not in one.path:
         mine, bench = _shown(one.mine), _shown(one.bench)
-        return message("against_bench.setting", call=call, argument=one.argument, mine=mine, bench=bench, place=place)
+        return message("bench_script.setting", call=call, argument=one.argument, mine=mine, bench=bench, place=place)
     if one.kind is Kind.SETTING and one.bench is not None and one.mine is None:
-        return message("against_bench.left_out", call=call, argument=one.argument, place=place)
+        return message("bench_script.left_out", call=call, argument=one.argument, place=place)
     if one.kind is Kind.SETTING and one.bench is None:
-        return message("against_bench.given", call=call, argument=one.argument)
+        return message("bench_script.given", call=call, argument=one.argument)
     if one.kind is Kind.MISSING:
-        return message("against_bench.missing", what=_name(one.bench), place=place)
+        return message("bench_script.missing", what=_name(one.bench), place=place)
     if one.kind is Kind.EXTRA:
-        return message("against_bench.extra", what=_name(one.mine))
+        return message("bench_script.extra", what=_name(one.mine))
     if one.kind is Kind.SHARED:
-        return message("against_bench.shared", what=_name(one.mine), place=place)
+        return message("bench_script.shared", what=_name(one.mine), place=place)
     if one.kind is Kind.APART:
-        return message("against_bench.apart", what=_name(one.mine), place=place)
+        return message("bench_script.apart", what=_name(one.mine), place=place)
     if one.kind is Kind.CONDITION:
-        return message("against_bench.condition", place=place)
+        return message("bench_script.condition", place=place)
     if one.kind is Kind.ORDER:
-        return message("against_bench.order", what=_name(one.mine), other=_name(one.bench), place=place)
-    return message("against_bench.replaced", mine=_name(one.mine), bench=_name(one.bench), place=place)
+        return message("bench_script.order", what=_name(one.mine), other=_name(one.bench), place=place)
+    return message("bench_script.replaced", mine=_name(one.mine), bench=_name(one.bench), place=place)
 
 
 def _place(one: Difference) -> str:

@@ -149,6 +149,6 @@ def na(said: str, *, where: Where | None = None, **params: Any) -> Finding:
 
 def _told(said: str, advice: str | None, params: Mapping[str, Any]) -> tuple[str, Message, Message]:
     """The item's code, the sentence, and the advice that goes with it."""
-    section = said.partition(".")[0]
-    family, number, *_ = section.split("_")
-    return f"{family}.{number}", Message(said, params), Message(advice or f"{section}.advice", params)
+    item = said.partition(".")[0]
+    beside = said.rpartition(".")[0]
+    return item.replace("_", "."), Message(said, params), Message(advice or f"{beside}.advice", params)

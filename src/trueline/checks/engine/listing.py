@@ -12,14 +12,14 @@ from functools import cache
 from types import ModuleType
 from typing import Final
 
-import trueline.checks as package
-from trueline.checks.engine.check import Check, known_checks
+from trueline import checks
+from trueline.checks.bench_script.ways import beside_bench
+from trueline.checks.engine.check import EVIDENCE, Check, known_checks
 from trueline.locale import language
 from trueline.locale.of_checks import page_of
 
 HEADINGS: Final = ("What it looks at", "Why it hurts", "What to do", "When it is wrong")
 SECTIONS: Final = ("looks_at", "why", "todo", "wrong_when")
-_BESIDE: Final = ("_in_script", ".bench_script.ways")
 _ITEM: Final = re.compile(r"([a-z]{2,3})_(\d\d)_\w+")
 
 
@@ -34,19 +34,20 @@ class Page:
 
 @cache
 def all_checks() -> Sequence[Check]:
-    """Every way to decide every item, in the order of codes."""
-    for name in item_modules():
-        importlib.import_module(name)
-    importlib.import_module(f"{package.__name__}.bench_script.ways")
-    # By name, not as they were loaded: who asks for one item first must not change the order.
-    return sorted(known_checks(), key=lambda one: (one.code, one.module, one.name))
+    """Every way to decide every item, in the order of codes, then of the evidence that each asks for."""
+    for package in item_packages():
+        for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+            importlib.import_module(module.name)
+    for code in sorted({way.code for way in known_checks()}):
+        beside_bench(code)
+    return sorted(known_checks(), key=lambda way: (way.code, [EVIDENCE.index(name) for name in way.evidence], way.name))
 
 
 @cache
-def item_modules() -> Sequence[str]:
-    """The modules of items, by name."""
-    names = sorted(one.name for one in pkgutil.iter_modules(package.__path__))
-    return [f"{package.__name__}.{name}" for name in names if _ITEM.fullmatch(name)]
+def item_packages() -> Sequence[str]:
+    """The folders of items, by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(checks.__path__))
+    return [f"{checks.__name__}.{name}" for name in names if _ITEM.fullmatch(name)]
 
 
 def codes() -> list[str]:
@@ -55,9 +56,8 @@ def codes() -> list[str]:
 
 
 def page(code: str, lang: str | None = None) -> Page:
-    """An item's page in a language: English is the module's docstring, others are its translation."""
-    module = _module(code)
-    title, sections = _parts(inspect.getdoc(module) or "")
+    """An item's page in a language: English is its folder's docstring, others are its translation."""
+    title, sections = _parts(inspect.getdoc(_package(code)) or "")
     if (lang or language()) == "en":
         return Page(code, title, sections)
     told = page_of(code, lang or language())
@@ -66,10 +66,10 @@ def page(code: str, lang: str | None = None) -> Page:
     return Page(code, told["title"], (told[SECTIONS[0]], told[SECTIONS[1]], told[SECTIONS[2]], told[SECTIONS[3]]))
 
 
-def _module(code: str) -> ModuleType:
-    """The item's own module; what reads scripts for it, alone or against a benchmark's, may stand beside it."""
-    names = [one.module for one in all_checks() if one.code == code]
-    return importlib.import_module(next((one for one in names if not one.endswith(_BESIDE)), names[0]))
+def _package(code: str) -> ModuleType:
+    """The item's folder."""
+    start = f"{checks.__name__}.{code.replace('.', '_')}_"
+    return importlib.import_module(next(name for name in item_packages() if name.startswith(start)))
 
 
 def _parts(text: str) -> tuple[str, tuple[str, str, str, str]]:

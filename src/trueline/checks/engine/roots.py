@@ -82,7 +82,7 @@ class Rule:
     said: Sequence[str] = ()
 
 
-_WITHOUT_END: Final = ("cg_04_in_script.raw_logarithms", "cg_04_in_script.not_bounded", "cg_04.not_logarithms")
+_WITHOUT_END: Final = ("cg_04.script.raw_logarithms", "cg_04.script.not_bounded", "cg_04.not_logarithms")
 # The first rule that fits names the root, so nearer causes stand before farther ones.
 RULES: Final[Sequence[Rule]] = (
     # Numbers that are not finite in the data make everything after them so.
@@ -131,8 +131,8 @@ RULES: Final[Sequence[Rule]] = (
     Rule("hp.02", "hp.01"),
     Rule("hp.02", "mp.01"),
     # A rate that throws the weights far away leaves units without a slope, and overflows at every loss scale.
-    Rule("cg.02", "hp.01", None, _written, said=("hp_01_in_script.high",)),
-    Rule("tr.13", "hp.01", None, _written, said=("hp_01_in_script.high",)),
+    Rule("cg.02", "hp.01", None, _written, said=("hp_01.script.high",)),
+    Rule("tr.13", "hp.01", None, _written, said=("hp_01.script.high",)),
     Rule("mp.02", "hp.01", None, _written),
     # A loss scale that is too high, or inputs of thousands, overflow.
     Rule("mp.01", "mp.02", _not_later),

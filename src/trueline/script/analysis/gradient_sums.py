@@ -23,16 +23,16 @@ def never_ending_sums(loop: TrainingLoop) -> Iterator[tuple[Place, str]]:
     if adding and steps:
         clearing = [event for event in loop.events if _clears(event)]
         if not clearing:
-            yield steps[-1].place, "tr_01_in_script.sum_never_cleared"
+            yield steps[-1].place, "tr_01.script.sum_never_cleared"
         elif all(adding[-1].index < one.index < steps[-1].index for one in clearing):
-            yield steps[-1].place, "tr_01_in_script.sum_cleared_early"
+            yield steps[-1].place, "tr_01.script.sum_cleared_early"
         return
     for step in steps:
         if step.conditional_within(loop.scope):
             continue
         place = next((one for one in map(_carried_sum, ancestry(*step.args, most=400)) if one is not None), None)
         if place is not None:
-            yield place, "tr_01_in_script.sum_never_cleared"
+            yield place, "tr_01.script.sum_never_cleared"
             return
 
 

@@ -1,0 +1,77 @@
+"""What shows beside a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from trueline.checks.api_01_api_differences.script import NOT_KNOWN, Call, plain, table_calls
+from trueline.checks.engine.check import check, found, na, none
+from trueline.model.finding import Finding
+from trueline.script.analysis.differing import Difference
+from trueline.script.script import Script
+
+
+@check("api.01")
+def from_scripts(script: Script, bench_script: Script) -> Iterator[Finding]:
+    """The arguments that a port leaves out, against those of its benchmark."""
+    own, other = table_calls(script), table_calls(bench_script)
+    frameworks = {one.framework for one in own}, {one.framework for one in other}
+    if not own or not other or frameworks[0] & frameworks[1]:
+        yield na("api_01.no_port")
+        return
+    told: set[tuple[str, int]] = set()
+    same: list[str] = []
+    for pair in dict.fromkeys(one.pair for one in own):
+        here = [one for one in own if one.pair is pair]
+        there = [one for one in other if one.pair is pair]
+        for at, call in enumerate(here):
+            for difference in pair.differ:
+                bench = _beside(at, call, here, there, difference)
+                if bench is None or call.passes(difference):
+                    continue
+                ours, theirs = call.value(difference), bench.value(difference)
+                if ours is NOT_KNOWN or theirs is NOT_KNOWN:
+                    continue
+                key = (call.event.place.file, call.event.place.line)
+                if ours == theirs:
+                    same.append(str(call.event.place))
+                elif key not in told:
+                    told.add(key)
+                    yield found(
+                        "api_01.differs",
+                        call.event.place.where(),
+                        evidence=[{"own": str(call.event.place), "bench": str(bench.event.place)}],
+                        name=call.event.name,
+                        argument=difference.of(call.framework).name,
+                        own=_shown(ours),
+                        bench_name=bench.event.name,
+                        bench=_shown(theirs),
+                    )
+    if same and not told:
+        yield none("api_01.alike", evidence=sorted(set(same)))
+    elif not told:
+        yield na("api_01.nothing_to_compare")
+
+
+def _beside(at: int, call: Call, here: Sequence[Call], there: Sequence[Call], difference: Difference) -> Call | None:
+    """The benchmark's call that stands for this one: as many of a kind in the same order, or all of them alike."""
+    if len(here) == len(there):
+        return there[at]
+    values = [one.value(difference) for one in there]
+    if values and difference.form not in ("padding", "window") and all(one == values[0] for one in values):
+        return there[0]
+    shape = _shape(call)
+    alike = [one for one in there if shape and _shape(one) == shape]
+    values = [one.value(difference) for one in alike]
+    return alike[0] if alike and all(one == values[0] for one in values) else None
+
+
+def _shape(call: Call) -> tuple[Any, ...]:
+    """The first arguments of a layer, where they are numbers."""
+    found_ = tuple(plain(one) for one in call.event.args[:3])
+    return () if NOT_KNOWN in found_ else found_
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,66 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding
+
+
+@check("cg.01", "weights are wrongly shared or not shared")
+def from_run(run: Run) -> Iterator[Finding]:
+    """The same layer several times in one list."""
+    rank = trained_rank(run)
+    if rank is None or not rank.params:
+        yield na("cg_01.no_parameters")
+        return
+    groups = shared_groups(rank)
+    modules = modules_of(rank)
+    told = 0
+    seen: set[frozenset[str]] = set()
+    for names in groups:
+        layers = [module_of(name) for name in names]
+        repeated = _in_one_list(layers)
+        if len(repeated) > 1 and frozenset(repeated) not in seen:
+            seen.add(frozenset(repeated))
+            told += 1
+            place = built_where(modules.get(repeated[0]), path=repeated[0])
+            evidence = [{"layers": repeated}]
+            count = len(repeated)
+            yield found(
+                "cg_01.repeated",
+                place,
+                certainty=Certainty.LIKELY,
+                evidence=evidence,
+                count=count,
+                layers=few(repeated),
+            )
+    if not told:
+        said = "cg_01.tied" if groups else "cg_01.none_shared"
+        looked = [{"parameters": len(rank.params), "shared": len(groups)}]
+        yield none(said, evidence=looked, count=len(groups), parameters=len(rank.params))
+
+
+def shared_groups(rank: RankFolder) -> list[list[str]]:
+    """The names of parameters that are one tensor."""
+    groups: dict[str, list[str]] = {}
+    for one in rank.params:
+        if one.shared_with is not None and not one.buffer:
+            groups.setdefault(one.shared_with, [one.shared_with]).append(one.name)
+    return list(groups.values())
+
+
+def _in_one_list(layers: list[str]) -> list[str]:
+    """Those that differ in one number of their paths only: places of one list."""
+    first = layers[0].split(".")
+    found = [layers[0]]
+    for one in layers[1:]:
+        parts = one.split(".")
+        if len(parts) == len(first):
+            apart = [(own, other) for own, other in zip(first, parts, strict=True) if own != other]
+            if len(apart) == 1 and all(part.isdigit() for part in apart[0]):
+                found.append(one)
+    return found if len(found) > 1 else []

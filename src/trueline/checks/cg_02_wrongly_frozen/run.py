@@ -1,0 +1,121 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import (
+    built_where,
+    few,
+    gradient_looks,
+    looked,
+    module_of,
+    modules_of,
+    optimizer_where,
+    trained_rank,
+    weights_of,
+)
+from trueline.checks.evidence.reached import Lost, downstream, unreached
+from trueline.checks.evidence.weights import still
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding, Where
+from trueline.model.run import EventName
+
+
+@check("cg.02", "weights are wrongly frozen")
+def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
+    """What contradicts itself: frozen and in the optimizer, learning and in none, used and cut off."""
+    rank = trained_rank(run)
+    looks = gradient_looks(rank) if rank is not None else {}
+    if rank is None or not any(len(own) >= min_looks for own in looks.values()):
+        yield na("cg_02.no_updates")
+        return
+    told = [*_frozen(rank), *_not_held(run, rank, looks), *_cut(rank, run.info.framework, min_looks)]
+    yield from told
+    if not told:
+        parameters = weights_of(rank)
+        learning = sum(one.trainable for one in parameters)
+        yield none(
+            "cg_02.learning",
+            evidence=[{"parameters": len(parameters), "learning": learning}],
+            learning=learning,
+            parameters=len(parameters),
+        )
+
+
+def _frozen(rank: RankFolder) -> Iterator[Finding]:
+    """What sits in the optimizer and does not want a gradient."""
+    stays = still(rank) or set()
+    # What has moved was trained before it was frozen.
+    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is not None and one.name in stays]
+    modules = modules_of(rank)
+    if not frozen:
+        yield from _frozen_at_random(rank, stays)
+        return
+    place = built_where(modules.get(module_of(frozen[0].name)), path=module_of(frozen[0].name))
+    names = few(one.name for one in frozen)
+    evidence = [{"name": one.name, "optimizer": one.optimizer} for one in frozen[:20]]
+    if _loaded(rank):
+        yield suspect("cg_02.frozen", place, evidence=evidence, names=names, count=len(frozen))
+    else:
+        yield found(
+            "cg_02.frozen", place, certainty=Certainty.LIKELY, evidence=evidence, names=names, count=len(frozen)
+        )
+
+
+def _frozen_at_random(rank: RankFolder, stays: set[str]) -> Iterator[Finding]:
+    """What is frozen as it was drawn, on the way to what learns: meant or not, only the author knows."""
+    learning = {module_of(one.name) for one in weights_of(rank) if one.optimizer is not None and one.trainable}
+    frozen = [one for one in weights_of(rank) if not one.trainable and one.optimizer is None and one.name in stays]
+    frozen = [one for one in frozen if downstream(rank, module_of(one.name)) & learning]
+    if not frozen or _loaded(rank):
+        return
+    path = module_of(frozen[0].name)
+    evidence = [{"name": one.name} for one in frozen[:20]]
+    place = built_where(modules_of(rank).get(path), path=path)
+    yield suspect("cg_02.at_random", place, evidence=evidence, names=few(one.name for one in frozen), count=len(frozen))
+
+
+def _not_held(run: Run, rank: RankFolder, looks: dict[int, list[dict[str, Any]]]) -> Iterator[Finding]:
+    """What wants a gradient, gets it where that can be seen, and is in no optimizer."""
+    reached = {name for own in looks.values() for look in own for name in look["unheld"]}
+    unheld = [one for one in weights_of(rank) if one.trainable and one.optimizer is None]
+    if run.info.framework != "mindspore":
+        unheld = [one for one in unheld if one.name in reached]
+    else:
+        # Another network, a teacher for instance, stands beside those that learn and feeds none of them.
+        learning = {module_of(one.name) for one in weights_of(rank) if one.optimizer is not None}
+        feeding = {path for path in {module_of(one.name) for one in unheld} if downstream(rank, path) & learning}
+        unheld = [one for one in unheld if module_of(one.name) in feeding]
+    if not unheld or any(own[-1]["strangers"] for own in looks.values()):
+        return
+    place = optimizer_where(run, min(looks))
+    evidence = [{"name": one.name} for one in unheld[:20]]
+    names = few(one.name for one in unheld)
+    if _loaded(rank):
+        yield suspect("cg_02.not_held", place, evidence=evidence, names=names, count=len(unheld))
+    else:
+        yield found("cg_02.not_held", place, evidence=evidence, names=names, count=len(unheld))
+
+
+def _cut(rank: RankFolder, framework: str | None, min_looks: int) -> Iterator[Finding]:
+    """What is used, and no gradient comes back."""
+    cut = [one for one in unreached(rank, framework, min_looks) if one.lost is Lost.CUT]
+    if not cut:
+        return
+    names = [name for one in cut for name in one.parameters]
+    last = cut[-1]
+    place = Where(
+        file=last.line.file if last.line is not None else None,
+        line=last.line.line if last.line is not None else None,
+        module=last.before,
+        step=last.look["step"],
+    )
+    evidence = [{"module": one.module, "parameters": list(one.parameters)} for one in cut]
+    yield found("cg_02.cut", place, evidence=evidence, names=few(names), before=last.before)
+
+
+def _loaded(rank: RankFolder) -> bool:
+    return any(one["changed"] for one in looked(rank, EventName.LOADED))

@@ -1,0 +1,223 @@
+"""Weights that are meant to learn and cannot: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.forwards import forward_around
+from trueline.script.analysis.groups import forgotten
+from trueline.script.analysis.layers import has_weights, is_parameter, registered_in
+from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
+from trueline.script.analysis.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role, is_network
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
+from trueline.script.values import Derived, Item, Made, Value, constant, options
+
+
+@check("cg.02")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Which layers of an optimizer gradients come to, which they are kept from, and which no optimizer has."""
+    trace = script.trace
+    loops = [one for one in training_loops(trace) if one.is_certain]
+    told: set[Place] = set()
+    learning: list[str] = []
+    for loop in loops:
+        reaches = [reach_of(one) for one in loop.of(Role.BACKWARD)]
+        if any(one.reached for one in reaches):
+            learning.append(str(loop.scope.place))
+    for place, finding in (
+        *_cut_off(trace),
+        *_frozen_and_held(trace, loops),
+        *_left_out(trace, loops),
+        *_sliced(trace),
+        *_forgotten(script),
+    ):
+        if place not in told:
+            told.add(place)
+            yield finding
+    if learning and not told:
+        yield none("cg_02.script.all_reached", evidence=learning)
+    elif not told:
+        yield na("cg_02.script.not_known")
+
+
+_Told = Iterator[tuple[Place, Finding]]
+
+
+def _cut_off(trace: Trace) -> _Told:
+    """Layers that an optimizer holds and that every backward is kept from."""
+    reaches = [one for one in map(reach_of, trace.of_role(Role.BACKWARD)) if one.reached]
+    held = _held(trace)
+    reached = {key for one in reaches for key in one.reached}
+    frozen = parts_of_all(network for _, network in frozen_parts(trace))
+    loaded = loaded_parts(trace)
+    for one in reaches:
+        for key, (layer, place) in one.cut_off.items():
+            if key in reached or key not in held or key in frozen or not (has_weights(layer) or is_parameter(layer)):
+                continue
+            if key in loaded:
+                yield place, suspect("cg_02.script.may_be_meant", place.where())
+            else:
+                yield place, found("cg_02.script.cut_off", place.where(), layer=_line(layer))
+
+
+def _held(trace: Trace) -> set[int]:
+    return {
+        id(part)
+        for event in trace.of_role(Role.BUILD_OPTIMIZER)
+        for one in networks_given(event)
+        for part in _with_parameters(one)
+    }
+
+
+def _with_parameters(network: Value) -> Iterator[Value]:
+    for one in registered_in(network):
+        yield one
+        attributes = getattr(one, "attributes", {})
+        yield from (value for value in attributes.values() if is_parameter(value))
+
+
+def _line(layer: Value) -> int:
+    return layer.event.place.line if isinstance(layer, Made) else 0
+
+
+def _frozen_and_held(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
+    """Weights that are frozen and given to an optimizer all the same, without having come from anywhere."""
+    freed = parts_of_all(network for _, network in frozen_parts(trace, wanted=True))
+    loaded = loaded_parts(trace)
+    for loop in loops:
+        whole = [one for built in optimizers_of(loop) if _is_unfiltered(built) for one in networks_given(built)]
+        held = {id(part) for one in whole for part in registered_in(one)}
+        for event, network in frozen_parts(trace):
+            if id(network) not in held or id(network) in freed or id(network) in loaded or not has_weights(network):
+                continue
+            if event.method == "set_grad" or event.index > loop.events[0].index:
+                # Frozen once it has learned.
+                continue
+            if any(one.kind == BRANCH for one in event.scopes):
+                yield event.place, suspect("cg_02.script.may_be_frozen", event.place.where())
+            else:
+                yield event.place, found("cg_02.script.frozen_and_held", event.place.where())
+
+
+def _is_unfiltered(built: Event) -> bool:
+    given = built.arg(0, "params")
+    return isinstance(given, Made) and given.event.method == "parameters" and built.name.startswith("torch.")
+
+
+def _left_out(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
+    """Layers that gradients come to and that no optimizer has."""
+    aside = parts_of_all(network for _, network in frozen_parts(trace)) | loaded_parts(trace)
+    held = _held(trace)
+    for loop in loops:
+        built = list(optimizers_of(loop))
+        if not built or not all(_is_known(one) for one in built) or not _steps_known(loop):
+            continue
+        last = max(one.index for one in built)
+        called = [
+            one for event in loop.of(Role.FORWARD) if forward_around(event) is None for one in options(event.receiver)
+        ]
+        known = {id(part) for one in called for part in registered_in(one)}
+        if not known & held:
+            # Another network altogether is the matter of tr.06.
+            continue
+        reached: dict[int, Value] = {}
+        for reach in _reaches(loop):
+            reached.update(reach.reached)
+        lost = [
+            one
+            for key, one in reached.items()
+            if key in known and key not in held | aside and has_weights(one) and _index(one) < last
+        ]
+        lost = [one for one in lost if not _is_evaluated(one, trace)]
+        if lost:
+            place = built[0].place
+            yield place, found("cg_02.script.left_out", place.where(), layer=_line(lost[0]))
+
+
+def _sliced(trace: Trace) -> _Told:
+    """``net.parameters()[2:]``: some of a network's weights, and nothing has the others."""
+    built = list(trace.of_role(Role.BUILD_OPTIMIZER))
+    aside = parts_of_all(network for _, network in frozen_parts(trace)) | loaded_parts(trace)
+    for event in built:
+        given = _slice_of(event.arg(0, "params"))
+        if given is None or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        networks = list(options(given.event.receiver))
+        others = [one for other in built if other is not event for one in networks_given(other)]
+        whole = {id(part) for one in networks for part in registered_in(one)}
+        if whole & {id(part) for one in others for part in registered_in(one)} or not all(map(is_network, networks)):
+            continue
+        if whole & aside or any(_is_foreign(one) for one in networks):
+            yield event.place, suspect("cg_02.script.may_be_sliced", event.place.where())
+        else:
+            yield event.place, found("cg_02.script.sliced", event.place.where(), certainty=Certainty.LIKELY)
+
+
+def _forgotten(script: Script) -> _Told:
+    """A group of weights that was collected and is given to no optimizer."""
+    for event in script.trace.of_role(Role.BUILD_OPTIMIZER):
+        lost = forgotten(event, script)
+        if lost is not None and not any(one.kind == UNCALLED for one in event.scopes):
+            name, place = lost
+            yield place, found("cg_02.script.forgotten", place.where(), certainty=Certainty.LIKELY, name=name)
+
+
+def _slice_of(given: Value | None) -> Made | None:
+    """The call that gives a network's weights, where a part of the list is taken."""
+    if not isinstance(given, Item) or not isinstance(given.index, Derived) or given.index.op != "Slice":
+        return None
+    if all(constant(one, 0) in (None, 0) for one in given.index.of[:2]):
+        return None
+    inner = given.of
+    while isinstance(inner, Made) and inner.event.method in ("list", "tuple") and inner.event.args:
+        inner = inner.event.args[0]
+    if isinstance(inner, Made) and inner.event.method in ("parameters", "trainable_params", "get_parameters"):
+        return inner
+    return None
+
+
+def _is_foreign(network: Value) -> bool:
+    """Whether it has something in it that comes with weights: a model of a library."""
+    return any(
+        isinstance(one, Made) and not one.name.startswith(("torch.nn.", "mindspore.nn.", "mindspore.mint.nn."))
+        for part in parts_of(network)
+        for one in (*getattr(part, "attributes", {}).values(), part)
+        if isinstance(one, Made) and ("models" in one.name or "pretrained" in one.name or "hub" in one.name)
+    )
+
+
+def _reaches(loop: TrainingLoop) -> Iterator[Reach]:
+    return (reach_of(one) for one in loop.of(Role.BACKWARD))
+
+
+def _index(layer: Value) -> int:
+    return layer.event.index if isinstance(layer, Made) else 0
+
+
+def _is_known(built: Event) -> bool:
+    given = networks_given(built)
+    return bool(given) and all(is_network(one) for one in given)
+
+
+def _steps_known(loop: TrainingLoop) -> bool:
+    """Whether every step in the loop is of an optimizer that was seen being built."""
+    for step in loop.of(Role.STEP, Role.SCALER_STEP):
+        value = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
+        if not all(isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER for one in options(value)):
+            return False
+    return True
+
+
+def _is_evaluated(layer: Value, trace: Trace) -> bool:
+    """Whether the layer, or a part of the network with it, is kept in evaluation mode by itself: it was meant."""
+    for event in trace.of_role(Role.EVAL_MODE):
+        parts = parts_of_all(options(event.receiver))
+        if id(layer) in parts and len(parts) <= 2:
+            return True
+    return False

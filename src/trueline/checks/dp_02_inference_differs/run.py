@@ -1,0 +1,213 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.entered import Entered, Field, into_network, place_of
+from trueline.checks.evidence.feeding import Fed, Stream, evaluation, training
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.model.sample import SampleField
+
+_FEWEST: Final = 16
+# Extremes are left out: noise and erased patches, which belong to training only, move them.
+_STATISTICS: Final = ("std", "mean")
+# Where only whole batches were seen: so many times another spread, or so many spreads apart.
+_TIMES: Final = 4.0
+# Two bulks that do not overlap must also be this far apart: in their own widths; spreads as a ratio, means in spreads.
+_WIDTHS: Final = 1.0
+_SPREADS: Final = 1.5
+_MEANS: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """A number of each sample whose bulk in training lies apart from that in evaluation."""
+
+    statistic: str
+    trained: tuple[float, float]
+    evaluated: tuple[float, float]
+
+
+@check("dp.02", "data is preprocessed otherwise at inference")
+def from_run(run: Run, *, max_changed: float = 0.1) -> Iterator[Finding]:
+    """Training's inputs against evaluation's, and evaluation's against themselves."""
+    trained, evaluated = into_network(run, "train"), into_network(run, "eval")
+    if not trained or not evaluated:
+        yield na("dp_02.no_evaluation" if trained or training(run) else "dp_02.not_seen")
+        return
+    problems = [*_ranges(run, trained, evaluated), *_augmented(run, max_changed)]
+    yield from problems
+    if not problems:
+        yield none("dp_02.same", evidence=[_shown(trained[0]), _shown(evaluated[0])])
+
+
+def _shown(call: Entered) -> dict[str, Any]:
+    return {
+        "phase": call.phase,
+        "step": call.step,
+        "fields": [[list(one.shape), one.summary.mean, one.summary.std] for one in call.fields],
+    }
+
+
+def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) -> Iterator[Finding]:
+    for place, (one, other) in enumerate(zip(trained[0].fields, evaluated[0].fields, strict=False)):
+        if one.whole or other.whole or one.name != other.name or len(one.shape) != len(other.shape):
+            continue
+        apart = _by_samples(run, one, other)
+        if apart is None:
+            apart = _by_batches([_field(call, place) for call in trained], [_field(call, place) for call in evaluated])
+        if isinstance(apart, _Apart):
+            params: dict[str, Any] = {"statistic": apart.statistic, "train": _range(apart.trained)}
+            where = place_of(run, evaluated[0].module, "eval", step=evaluated[0].step)
+            yield found(
+                "dp_02.apart",
+                where,
+                measured=list(apart.evaluated),
+                limit=list(apart.trained),
+                evidence=[_shown(trained[0]), _shown(evaluated[0])],
+                eval=_range(apart.evaluated),
+                input=one.name,
+                **params,
+            )
+            return
+        if len(one.shape) == 4 and one.shape[1:] != other.shape[1:]:
+            yield suspect(
+                "dp_02.sizes",
+                place_of(run, evaluated[0].module, "eval", step=evaluated[0].step),
+                measured=list(other.shape[1:]),
+                limit=list(one.shape[1:]),
+                train=_size(one),
+                eval=_size(other),
+                input=one.name,
+            )
+            return
+
+
+def _field(call: Entered, place: int) -> Field | None:
+    return call.fields[place] if place < len(call.fields) else None
+
+
+def _range(bounds: tuple[float, float]) -> str:
+    return f"{bounds[0]:.3g}..{bounds[1]:.3g}"
+
+
+def _size(field: Field) -> str:
+    return "x".join(str(one) for one in field.shape[1:])
+
+
+def _by_samples(run: Run, one: Field, other: Field) -> _Apart | bool | None:
+    """By all samples of both, where the loaders' own fields enter the network; None where they do not."""
+    trained, evaluated = _entering(training(run), one), _entering(evaluation(run), other)
+    if trained is None or evaluated is None:
+        return None
+    spread = 0.0
+    for statistic in _STATISTICS:
+        here, there = _bulk(trained, statistic), _bulk(evaluated, statistic)
+        if here is None or there is None:
+            return False
+        spread = max(here[1], there[1]) if statistic == "std" else spread
+        gap = max(here[0] - there[1], there[0] - here[1])
+        width = max(here[1] - here[0], there[1] - there[0])
+        least = (1 - 1 / _SPREADS) * spread if statistic == "std" else _MEANS * spread
+        if gap > _WIDTHS * width and gap > least:
+            return _Apart(statistic, here, there)
+    return False
+
+
+def _entering(streams: Sequence[Stream], field: Field) -> list[SampleField] | None:
+    """The field of a loader's batches that the network was called with as it is, in its first step."""
+    for stream in streams:
+        for place, one in enumerate(stream.batches[0].batch.fields if stream.batches else ()):
+            if _is_same(one, field):
+                return [
+                    fed.batch.fields[place]
+                    for fed in stream.batches
+                    if place < len(fed.batch.fields) and fed.batch.fields[place].name == one.name
+                ]
+    return None
+
+
+def _is_same(one: SampleField, field: Field) -> bool:
+    told = field.summary
+    near = 1e-5 * max(abs(told.minimum), abs(told.maximum), 1e-6)
+    return (
+        one.shape == field.shape[1:]
+        and len(one.minimum) == field.shape[0]
+        and abs(min(one.minimum) - told.minimum) <= near
+        and abs(max(one.maximum) - told.maximum) <= near
+    )
+
+
+def _bulk(fields: Sequence[SampleField], statistic: str) -> tuple[float, float] | None:
+    """Where most samples lie: without the outer twentieth on both sides."""
+    values = sorted(value for one in fields for value in getattr(one, statistic))
+    if len(values) < _FEWEST:
+        return None
+    off = len(values) // 20
+    return values[off], values[-1 - off]
+
+
+def _by_batches(trained: Sequence[Field | None], evaluated: Sequence[Field | None]) -> _Apart | None:
+    """By whole batches: only what is far off counts."""
+    here = [one.summary for one in trained if one is not None and one.summary.std > 0]
+    there = [one.summary for one in evaluated if one is not None and one.summary.std > 0]
+    if not here or not there:
+        return None
+    spreads = (min(one.std for one in here), max(one.std for one in here))
+    other = (min(one.std for one in there), max(one.std for one in there))
+    if other[0] > _TIMES * spreads[1] or spreads[0] > _TIMES * other[1]:
+        return _Apart("std", spreads, other)
+    means = (min(one.mean for one in here), max(one.mean for one in here))
+    means_there = (min(one.mean for one in there), max(one.mean for one in there))
+    gap = max(means[0] - means_there[1], means_there[0] - means[1])
+    return _Apart("mean", means, means_there) if gap > _TIMES * max(spreads[1], other[1]) else None
+
+
+def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
+    """A sample that is another one in the next evaluation, with the label that it had."""
+    for stream in evaluation(run):
+        passes = stream.iterations()
+        if stream.loader is None or len(passes) < 2:
+            continue
+        first, second = _samples(passes[0]), _samples(passes[1])
+        common = [key for key in first if key in second]
+        inputs = [place for place in _floats(passes[0][0]) if all(place < len(first[key]) for key in common)]
+        rest = [place for place in range(len(passes[0][0].batch.fields)) if place not in inputs]
+        kept = [key for key in common if all(first[key][place] == second[key][place] for place in rest)]
+        labels = {tuple(first[key][place] for place in rest) for key in kept}
+        if len(kept) < _FEWEST or len(kept) < 0.99 * len(common) or not rest or len(labels) < 2:
+            continue
+        changed = [key for key in kept if any(first[key][place] != second[key][place] for place in inputs)]
+        if len(changed) > max_changed * len(kept):
+            yield found(
+                "dp_02.augmented",
+                stream.where(step=passes[1][0].step, sample=changed[0] if passes[0][0].batch.indexes else None),
+                measured=len(changed) / len(kept),
+                limit=max_changed,
+                evidence=[{"samples": len(kept), "changed": len(changed)}],
+                changed=len(changed),
+                count=len(kept),
+                step=passes[1][0].step,
+            )
+            return
+
+
+def _floats(fed: Fed) -> list[int]:
+    return [place for place, one in enumerate(fed.batch.fields) if one.dtype.startswith("float") and one.shape]
+
+
+def _samples(batches: Sequence[Fed]) -> dict[int, tuple[int, ...]]:
+    """The fingerprints of samples, by index where it is seen, else by place."""
+    found: dict[int, tuple[int, ...]] = {}
+    place = 0
+    for fed in batches:
+        for row in range(fed.batch.size):
+            key = fed.batch.indexes[row] if fed.batch.indexes is not None else place
+            found[key] = tuple(one.fingerprints[row] for one in fed.batch.fields)
+            place += 1
+    return found

@@ -1,0 +1,55 @@
+"""What shows beside a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.evidence.padding import Padded, padded_fields
+from trueline.data.described import Described, Padding
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding, Where
+
+
+@check("dp.04")
+def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
+    """The same field of two datasets is to be padded in the same way."""
+    here, there = _told(data), _told(bench_data)
+    common = [name for name in here if name in there]
+    if not common:
+        yield na("dp_04.no_padding")
+        return
+    different = [name for name in common if _way(here[name]) != _way(there[name])]
+    for name in different:
+        yield _differs(name, _way(here[name]), _way(there[name]), Where())
+    if not different:
+        yield none("dp_04.as_bench", evidence=[{name: _way(here[name]) for name in common}], fields=", ".join(common))
+
+
+def _told(data: Described) -> dict[str, Padding]:
+    return {one.name: one.padding for one in data.fields if one.padding is not None}
+
+
+def _way(one: Padding | Padded) -> tuple[str, float]:
+    return one.side, float(one.value)
+
+
+def _differs(name: str, here: tuple[str, float], there: tuple[str, float], where: Where) -> Finding:
+    params: dict[str, Any] = {"field": name, "side": here[0], "value": here[1]}
+    params |= {"bench_side": there[0], "bench_value": there[1]}
+    return found("dp_04.differs", where, measured=list(here), limit=list(there), evidence=[params], **params)
+
+
+@check("dp.04")
+def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
+    """The way of padding of the benchmark's first batches."""
+    here, there = padded_fields(run), padded_fields(bench_run)
+    if not here or not there:
+        yield na("dp_04.no_padding")
+        return
+    one, other = here[0], there[0]
+    if _way(one) != _way(other):
+        yield _differs(one.field, _way(one), _way(other), one.stream.where(step=one.step))
+    else:
+        yield none("dp_04.as_bench", evidence=[{one.field: _way(one)}], fields=one.field)

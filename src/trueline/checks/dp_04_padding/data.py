@@ -1,0 +1,17 @@
+"""What a described dataset shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.engine.check import check, na
+from trueline.checks.evidence.described import answers
+from trueline.data.described import Described
+from trueline.model.finding import Finding
+
+
+@check("dp.04", "padding is wrong")
+def from_data(data: Described) -> Iterator[Finding]:
+    """As ``trueline data describe`` judges it."""
+    told = answers(data, "dp.04")
+    yield from told or [na("dp_04.no_padding")]

@@ -1,0 +1,221 @@
+"""Data is divided wrongly between ranks: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.checks.engine.check import check, found, na, none
+from trueline.model.finding import Finding
+from trueline.script.analysis.passes import training_data
+from trueline.script.analysis.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
+from trueline.script.analysis.reachable import all_values
+from trueline.script.analysis.shares import overlapping_parts, unshared_workers
+from trueline.script.loops import training_loops
+from trueline.script.place import Place
+from trueline.script.script import Script
+from trueline.script.trace import Event, Trace, iterated
+from trueline.script.values import Const, Derived, Either, Instance, Item, Made, Value, ancestry, constant, options
+
+_LISTINGS: Final = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
+_LISTING_METHODS: Final = frozenset(("glob", "rglob", "iterdir"))
+_SORTING: Final = frozenset(("sorted", "natsorted", "sort", "lexsort"))
+
+
+@check("dp.05")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Samplers and shards of the training data of several processes, and lists of files that they divide."""
+    trace = script.trace
+    told: set[str] = set()
+    for said, place in (*_unsorted(trace), *_undivided(trace), *_one_shard(trace)):
+        if str(place) not in told:
+            told.add(str(place))
+            yield found(f"dp_05.script.{said}", place.where())
+    for place, count in overlapping_parts(trace):
+        if str(place) not in told:
+            told.add(str(place))
+            yield found("dp_05.script.overlap", place.where(), count=count)
+    for place in unshared_workers(trace):
+        if str(place) not in told:
+            told.add(str(place))
+            yield found("dp_05.script.same_in_workers", place.where())
+    if told:
+        return
+    if not is_distributed(trace):
+        yield na("dp_05.script.one_process")
+        return
+    divided = [one for one in training_data(trace) if isinstance(one, Made) and _is_divided(one)]
+    if divided:
+        yield none("dp_05.script.divided", evidence=[str(one.event.place) for one in divided])
+    else:
+        yield na("dp_05.script.not_told")
+
+
+def _undivided(trace: Trace) -> Iterator[tuple[str, Place]]:
+    """Training loaders of several processes that all give the same samples, or the same order in every epoch."""
+    if is_looked_after(trace):
+        return
+    together = is_distributed(trace)
+    for loop in training_loops(trace):
+        loader = loop.loader
+        if not isinstance(loader, Made) or not loop.is_certain:
+            continue
+        if not together and not (loader.name.startswith("mindspore.") and reads_rank(trace)):
+            continue
+        if loader.name == "torch.utils.data.DataLoader":
+            yield from _of_torch(loader, bool(loop.around), trace)
+        elif loader.name.startswith("mindspore.dataset."):
+            yield from _of_pipeline(loader)
+
+
+def _of_torch(loader: Made, has_epochs: bool, trace: Trace) -> Iterator[tuple[str, Place]]:
+    event = loader.event
+    given = [one for one in (event.arg(3, "sampler"), event.arg(4, "batch_sampler")) if not _is_none(one)]
+    dividing = [one for value in given for one in ancestry(value, most=200) if _is_dividing(one)]
+    if dividing:
+        sampler = dividing[0]
+        if isinstance(sampler, Made):
+            if all(_has_fixed_rank(one) for one in dividing):
+                alone = not _is_open(sampler.event.arg(1, "num_replicas"))
+                yield "sampler_of_one" if alone else "same_rank", sampler.event.place
+            elif has_epochs and _shuffles(sampler) and not _is_told_epoch(sampler, trace):
+                yield "no_set_epoch", sampler.event.place
+        return
+    if given or event.open or _divides_itself(event.arg(0, "dataset")) or depends_on_rank(loader):
+        return
+    yield "no_sampler", event.place
+
+
+def _has_fixed_rank(sampler: Value) -> bool:
+    rank = sampler.event.arg(2, "rank") if isinstance(sampler, Made) else None
+    return isinstance(rank, Const) and rank.value is not None
+
+
+def _shuffles(sampler: Made) -> bool:
+    return constant(sampler.event.arg(3, "shuffle"), True) is not False
+
+
+def _is_open(value: Value | None) -> bool:
+    """A number of processes that is not written down as 1."""
+    return value is None or not (isinstance(value, Const) and value.value == 1)
+
+
+def _is_none(value: Value | None) -> bool:
+    return value is None or (isinstance(value, Const) and value.value is None)
+
+
+def _is_dividing(value: Value) -> bool:
+    return isinstance(value, Made) and value.name.endswith(".DistributedSampler")
+
+
+def _is_told_epoch(sampler: Made, trace: Trace) -> bool:
+    """Whether ``set_epoch`` is called on it, also through its loader."""
+    for event in trace.events:
+        if event.method == "set_epoch" and (
+            event.receiver is None
+            or any(one is sampler for one in options(event.receiver))
+            or any(one is sampler for one in ancestry(event.receiver, most=60))
+        ):
+            return True
+    return False
+
+
+def _divides_itself(dataset: Value | None) -> bool:
+    """An iterable dataset may divide its samples itself."""
+    return any(
+        isinstance(one, Instance) and one.is_a("torch.utils.data.IterableDataset") for one in options(dataset)
+    ) or isinstance(dataset, Either)
+
+
+def _of_pipeline(loader: Made) -> Iterator[tuple[str, Place]]:
+    source = _source(loader)
+    if source is None or _has_shard(source) or (source.open and source.arg(None, "shard_id") is None):
+        return
+    number, own = source.arg(None, "num_shards"), source.arg(None, "shard_id")
+    if number is not None and not _is_none(number):
+        if isinstance(own, Const) and own.value is not None and _is_open(number):
+            yield "same_rank", _written_at(own, source)
+        return
+    if not depends_on_rank(loader):
+        yield "no_shards", source.place
+
+
+def _written_at(number: Const, call: Event) -> Place:
+    """Where a number is written down, if not in the call itself."""
+    place, at = call.place, number.origin
+    if at is None or (at.file == place.file and place.line <= at.line <= place.last):
+        return place
+    return at
+
+
+def _one_shard(trace: Trace) -> Iterator[tuple[str, Place]]:
+    """Training data of which only one part is ever read, in however many processes."""
+    sources = [one for one in trace.events if one.name.startswith("mindspore.dataset.")]
+    fixed = [one for one in sources if isinstance(one.arg(None, "shard_id"), Const)]
+    for loop in training_loops(trace):
+        loader = loop.loader
+        source = _source(loader) if isinstance(loader, Made) else None
+        if source is None or source not in fixed:
+            continue
+        number, own = constant(source.arg(None, "num_shards")), constant(source.arg(None, "shard_id"))
+        if not isinstance(number, int) or number < 2 or own is None:
+            continue
+        # Where other parts are read elsewhere, it is a way to split.
+        if all(constant(one.arg(None, "shard_id")) == own for one in fixed):
+            yield "one_shard", source.place
+
+
+def _source(loader: Made) -> Event | None:
+    at: Value | None = loader
+    while isinstance(at, Made) and at.event.receiver is not None:
+        at = at.event.receiver
+    return at.event if isinstance(at, Made) and at.name.startswith("mindspore.dataset.") else None
+
+
+def _has_shard(source: Event) -> bool:
+    sampler = source.arg(None, "sampler")
+    return sampler is not None and not _is_none(sampler)
+
+
+def _is_divided(loader: Made) -> bool:
+    if any(_is_dividing(one) for one in ancestry(loader, most=400)) or depends_on_rank(loader):
+        return True
+    source = _source(loader)
+    return source is not None and (source.open or not _is_none(source.arg(None, "num_shards")))
+
+
+def _unsorted(trace: Trace) -> Iterator[tuple[str, Place]]:
+    """Lists of files in the order of the file system that processes take their share of."""
+    ordered = {
+        id(one)
+        for event in trace.events
+        if event.method in _SORTING
+        for value in (event.receiver, *event.args)
+        if value is not None
+        for one in ancestry(value, most=200)
+    }
+    for base in _shared_out(trace):
+        for one in ancestry(base, most=400):
+            if isinstance(one, Made) and id(one) not in ordered and _is_listing(one):
+                yield "unsorted", one.event.place
+
+
+def _is_listing(value: Made) -> bool:
+    return value.name in _LISTINGS or (value.event.method in _LISTING_METHODS and value.event.receiver is not None)
+
+
+def _shared_out(trace: Trace) -> Iterator[Value]:
+    """What is taken every n-th of, and what training loaders of several processes are built over."""
+    for value in all_values(trace):
+        if isinstance(value, Item) and isinstance(value.index, Derived) and value.index.op == "Slice":
+            first, _, step = value.index.of
+            if not isinstance(step, Const) and not isinstance(first, Const):
+                yield value.of
+    if is_distributed(trace):
+        for one in training_data(trace):
+            loader = iterated(one)
+            if loader is not None:
+                yield loader
+                for held in ancestry(loader, most=100):
+                    if isinstance(held, Instance):
+                        yield from held.attributes.values()

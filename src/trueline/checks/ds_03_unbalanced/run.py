@@ -1,0 +1,77 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.criteria import Criterion, judged_otherwise, judging
+from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.labels import label_name, labels_of
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+
+
+@check("ds.03")
+def from_run(run: Run, *, max_ratio: float = 10.0) -> Iterator[Finding]:
+    """The labels of one pass over the training set."""
+    for stream in training(run):
+        name = label_name(stream)
+        if name is None or judged_otherwise(run):
+            continue
+        counts, whole = _counts(stream, name)
+        if len(counts) < 2:
+            continue
+        yield _judged(run, stream, name, counts, whole, max_ratio)
+        return
+    yield na("ds_03.no_classes")
+
+
+def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: bool, max_ratio: float) -> Finding:
+    (most, many), (least, few) = counts.most_common()[0], counts.most_common()[-1]
+    ratio = many / few
+    # What was seen is a part of the set: by chance it may be this much more even or uneven.
+    sure = ratio if whole else (many - 3 * math.sqrt(many)) / (few + 3 * math.sqrt(few) + 3)
+    params: dict[str, Any] = {
+        "field": name,
+        "most": f"{most:g}",
+        "many": many,
+        "least": f"{least:g}",
+        "few": few,
+        "ratio": f"{ratio:.3g}",
+    }
+    seen: dict[str, Any] = {
+        "measured": ratio,
+        "limit": max_ratio,
+        "evidence": [{"classes": len(counts), "counts": dict(counts)}],
+    }
+    if sure < max_ratio:
+        return none("ds_03.balanced", **seen, **params)
+    loss = judging(run, stream, name)
+    handled = _handled(loss, stream)
+    if handled is not None:
+        return none("ds_03.handled", by=handled, **seen, **params)
+    if loss is None:
+        return suspect("ds_03.unbalanced", stream.where(), **seen, **params)
+    return found("ds_03.unbalanced", stream.where(), **seen, **params)
+
+
+def _handled(loss: Criterion | None, stream: Stream) -> str | None:
+    if loss is not None and loss.weighted:
+        return loss.kind
+    sampler = stream.facts.get("sampler")
+    usual = (None, "SequentialSampler", "RandomSampler", "DistributedSampler", "SubsetRandomSampler", "BatchSampler")
+    return None if sampler in usual else str(sampler)
+
+
+def _counts(stream: Stream, name: str) -> tuple[Counter[float], bool]:
+    """How many samples of each class one pass has, and whether it is a whole one; of several the longest."""
+    iterations = stream.iterations()
+    longest = max(iterations, key=len)
+    values = [one.value for one in labels_of(longest, name) if one.value >= 0]
+    samples = stream.facts.get("samples")
+    whole = len(iterations) > 1 or (isinstance(samples, int) and len(values) >= 0.95 * samples)
+    return Counter(values), whole

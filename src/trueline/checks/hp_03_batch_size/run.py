@@ -1,0 +1,90 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.feeding import Stream, training
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.model.run import EventName
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What one update sees: samples of all devices; and how many updates a pass over the set has, where known."""
+
+    stream: Stream
+    size: int
+    devices: int
+    times: int
+    updates: float | None
+
+    @property
+    def whole(self) -> int:
+        return self.size * self.devices * self.times
+
+
+@check("hp.03", "the batch is too large")
+def from_run(run: Run, *, max_batch: int = 256, min_updates: int = 10, max_whole: int = 64) -> Iterator[Finding]:
+    """The batch against the set."""
+    batch = batch_of_update(run)
+    if batch is None:
+        yield na("hp_03.no_loader")
+        return
+    params: dict[str, Any] = {"size": batch.whole, "devices": batch.devices, "times": batch.times}
+    seen: dict[str, Any] = {
+        "measured": batch.whole,
+        "limit": max_batch,
+        "evidence": [{"batch": batch.size, "updates_per_pass": batch.updates}],
+    }
+    if _is_whole_set(batch) and batch.whole > max_whole and not _needs_all(run):
+        yield found("hp_03.whole_set", batch.stream.where(), **{**seen, "limit": max_whole}, **params)
+    elif batch.whole <= max_batch:
+        yield none("hp_03.small", **seen, **params)
+    elif batch.updates is None:
+        yield suspect("hp_03.large", batch.stream.where(), **seen, **params)
+    elif batch.updates < min_updates:
+        updates = f"{max(batch.updates, 1):.3g}"
+        yield found("hp_03.few_updates", batch.stream.where(), updates=updates, **seen, **params)
+    else:
+        yield none("hp_03.many_updates", updates=f"{batch.updates:.3g}", **seen, **params)
+
+
+def batch_of_update(run: Run) -> _Batch | None:
+    streams = [one for one in training(run) if one.loader is not None and one.batches]
+    if not streams:
+        return None
+    stream = max(streams, key=lambda one: len(one.batches))
+    size = int(median(one.batch.size for one in stream.batches))
+    samples = stream.facts.get("samples")
+    times = _times(run)
+    devices = max(run.info.world, 1)
+    if not size:
+        return None
+    updates = samples / (size * times * devices) if isinstance(samples, int) and samples else None
+    return _Batch(stream, size, devices, times, updates)
+
+
+def _is_whole_set(batch: _Batch) -> bool:
+    """Whether every pass over the set was one batch and one update."""
+    known = batch.updates <= 1 if batch.updates is not None else batch.stream.facts.get("length") == 1
+    return known and all(len(one) == 1 for one in batch.stream.iterations()) and batch.times == batch.devices == 1
+
+
+def _needs_all(run: Run) -> bool:
+    """Whether an optimizer searches along a line, for which all samples must be the same in every try."""
+    optimizers: Any = run.info.hyper.get("optimizers") or ()
+    return any("LBFGS" in str(one.get("kind")) for one in optimizers)
+
+
+def _times(run: Run) -> int:
+    """How many batches one update is made of."""
+    folder = run.rank(run.ranks[0])
+    updates = sum(1 for _ in folder.events(EventName.STEP, phase="train"))
+    batches = sum(1 for _ in folder.events(EventName.BATCH, phase="train"))
+    return max(round(batches / updates), 1) if updates else 1

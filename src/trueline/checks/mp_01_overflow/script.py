@@ -1,0 +1,77 @@
+"""Numbers that overflow in training: the operators of a script that may do it, and which one it was in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from trueline.checks.engine.check import check, found, na, suspect
+from trueline.checks.evidence.looks import trained_rank
+from trueline.checks.mp_01_overflow.run import first_broken, watched_operator
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Certainty, Finding
+from trueline.model.run import EventName
+from trueline.script.analysis.operators import DIVISIONS, EXPONENTS, LOGS, ROOTS, operator_name
+from trueline.script.analysis.unguarded import Danger, Unguarded, unguarded, way_to_losses
+from trueline.script.loops import training_loops
+from trueline.script.script import Script
+from trueline.script.trace import Trace
+
+_SURE: Final = 3
+_EASY: Final = 2
+_LOOKED_AT: Final = LOGS | ROOTS | DIVISIONS | EXPONENTS
+
+
+@check("mp.01")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Logarithms, roots, divisions and exponents on the way to the loss, and what keeps them finite."""
+    trace = script.trace
+    if not training_loops(trace):
+        yield na("mp_01.script.no_training_loop")
+        return
+    risky = [one for one in unguarded(trace) if one.grade >= _EASY]
+    for one in risky:
+        # Only a deviation of a single row is zero whatever the numbers are.
+        sure = one.grade >= _SURE and one.danger is Danger.DIVISION
+        said = found if sure else suspect
+        yield said(f"mp_01.script.{one.danger.value}", one.place.where())
+    count = _operators(trace)
+    if not risky and count:
+        # That numbers stay finite only a run can show.
+        yield na("mp_01.script.guarded", count=count)
+    elif not risky:
+        yield na("mp_01.script.none_of_them")
+
+
+def _operators(trace: Trace) -> int:
+    return sum(operator_name(one) in _LOOKED_AT for one in way_to_losses(trace))
+
+
+@check("mp.01")
+def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
+    """The operator on the way to the loss that most likely made what was not finite."""
+    rank = trained_rank(run)
+    first = first_broken(rank) if rank is not None else None
+    if rank is None or first is None or watched_operator(rank) is not None:
+        yield na("mp_01.script.nothing_broke")
+        return
+    backward = first["event"] != EventName.LOSS
+    one = _likeliest(unguarded(script.trace), backward=backward)
+    if one is None:
+        yield na("mp_01.script.none_of_them")
+        return
+    step = first["step"]
+    yield found(
+        f"mp_01.script.was_{one.danger.value}",
+        replace(one.place.where(), step=step),
+        certainty=Certainty.CERTAIN if one.grade >= _EASY else Certainty.LIKELY,
+        measured=first.get("value", first.get("grad_norm")),
+        evidence=[{"step": step, "line": str(one.place)}],
+        step=step,
+    )
+
+
+def _likeliest(risky: Sequence[Unguarded], *, backward: bool) -> Unguarded | None:
+    """The most dangerous one, of equal ones the first; where only gradients are not finite, a root before others."""
+    return max(risky, key=lambda one: (backward and one.danger is Danger.ROOT, one.grade), default=None)

@@ -1,0 +1,133 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import TRAIN, first_line, gradient_looks, module_of, trained_rank, where
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding
+from trueline.model.numbers import decode
+from trueline.model.run import EventName
+
+_SAME = 1e-3
+_HALVING = 0.7
+_LONG = 30
+
+
+@check("mp.02", "the loss scale is not set right")
+def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zeros: float = 0.9) -> Iterator[Finding]:
+    """Scales, skipped steps and zeros."""
+    rank = trained_rank(run)
+    if rank is None:
+        yield na("mp_02.no_steps")
+        return
+    scales = [decode(one["value"]) for one in rank.events(EventName.SCALE, phase=TRAIN)]
+    half = in_half(run, rank)
+    mismatch = _mismatch(run, scales)
+    steps = list(rank.events(EventName.STEP, phase=TRAIN))
+    if mismatch is not None:
+        place = where(first_line(rank, EventName.STEP))
+        yield found(
+            "mp_02.two_scales",
+            place,
+            measured=mismatch[1],
+            limit=mismatch[0],
+            evidence=[mismatch],
+            scale=mismatch[0],
+            own=mismatch[1],
+        )
+    elif _never_divided(run, rank, scales):
+        place = where(first_line(rank, EventName.STEP))
+        yield found("mp_02.never_divided", place, measured=scales[0], limit=1.0, evidence=[scales[0]], scale=scales[0])
+    elif not half and not scales:
+        yield na("mp_02.not_half")
+    elif not scales:
+        zeros = _zeros(rank)
+        evidence: list[Any] = [{"precision": run.info.precision, "zeros": zeros}]
+        place = where(first_line(rank, EventName.LOSS))
+        if zeros is not None and zeros > max_zeros:
+            yield found(
+                "mp_02.none_and_zeros", place, measured=zeros, limit=max_zeros, evidence=evidence, share=f"{zeros:.0%}"
+            )
+        else:
+            yield found("mp_02.none", place, certainty=Certainty.LIKELY, measured=0, evidence=evidence)
+    else:
+        skipped = [one for one in steps if one["skipped"]]
+        late = steps[len(steps) // 2 :]
+        share = sum(one["skipped"] for one in late) / max(len(late), 1)
+        evidence = [{"steps": len(steps), "skipped": len(skipped), "scale": [scales[0], scales[-1]]}]
+        # A dynamic scale that halves with every overflow soon finds its way.
+        halving = len(set(scales)) > 1 and scales[-1] <= scales[0] * _HALVING ** max(len(skipped) - 1, 1)
+        enough = len(steps) >= (_LONG if halving else min_steps)
+        if share > max_skipped and skipped:
+            how = found if enough else suspect
+            said: dict[str, Any] = {"share": f"{share:.0%}", "scale": scales[0]}
+            yield how("mp_02.skipped", where(skipped[0]), measured=share, limit=max_skipped, evidence=evidence, **said)
+        else:
+            yield none(
+                "mp_02.works",
+                evidence=evidence,
+                measured=share,
+                limit=max_skipped,
+                scale=scales[-1],
+                skipped=len(skipped),
+            )
+
+
+def in_half(run: Run, rank: RankFolder) -> bool:
+    """Whether training computes in float16; bfloat16 needs no scale."""
+    precision = (run.info.precision or "").replace("bfloat16", "").replace("bf16", "")
+    if "autocast float16" in precision:
+        return True
+    layers = {module_of(one.name) for one in rank.params if one.trainable}
+    halved = {one.path for one in rank.modules if one.path in layers and one.attributes.get("fp16") is True}
+    halved |= {module_of(one.name) for one in rank.params if one.trainable and one.dtype == "float16"}
+    # A layer or two in half precision need no scale of their own.
+    return len(halved) * 2 > len(layers)
+
+
+def _mismatch(run: Run, scales: list[float]) -> tuple[float, float] | None:
+    """A fixed scale and an optimizer that divides by another one."""
+    if not scales or len(set(scales)) > 1:
+        return None
+    for optimizer in run.info.hyper.get("optimizers") or []:
+        for group in optimizer.get("groups", ()):
+            own = group.get("loss_scale")
+            if (
+                own is not None
+                and scales[0] != 1.0
+                and run.info.framework == "mindspore"
+                and float(own) not in (1.0, scales[0])
+            ):
+                return scales[0], float(own)
+    return None
+
+
+def _never_divided(run: Run, rank: RankFolder, scales: list[float]) -> bool:
+    """Whether the optimizer gets the gradients of a scaled loss as backward has handed them out."""
+    if not scales or scales[0] == 1.0 or run.info.framework != "mindspore":
+        return False
+    optimizers = run.info.hyper.get("optimizers") or []
+    own = {group.get("loss_scale", 1.0) for one in optimizers for group in one.get("groups", ())}
+    if own != {1.0} or any(True for _ in rank.events(EventName.UNSCALE)):
+        return False
+    ratios = []
+    norm = None
+    for event in rank.events((EventName.BACKWARD, EventName.STEP), phase=TRAIN):
+        if event["event"] == EventName.BACKWARD:
+            norm = event.get("norm")
+        elif norm and event.get("grad_norm") is not None and not event["skipped"]:
+            own_norm, given = decode(event["grad_norm"]), decode(norm)
+            if math.isfinite(own_norm) and math.isfinite(given) and given:
+                ratios.append(own_norm / given)
+            norm = None
+    return len(ratios) > 1 and all(abs(one - 1) < _SAME for one in ratios)
+
+
+def _zeros(rank: RankFolder) -> float | None:
+    looks = [one for own in gradient_looks(rank).values() for one in own if one["elements"]]
+    return min(one["zeros"] / one["elements"] for one in looks) if looks else None

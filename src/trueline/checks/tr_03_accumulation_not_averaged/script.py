@@ -1,0 +1,126 @@
+"""Accumulated losses are not averaged: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trueline.checks.engine.check import check, found, na, none
+from trueline.model.finding import Finding
+from trueline.script.analysis.gradients import is_averaged, is_divided, touches_gradients
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, Event
+from trueline.script.values import Derived, Made, Value, ancestry, constant, options
+
+_MOST = 400
+
+
+@check("tr.03")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Whether a loss whose gradients are added up over several batches is divided by their number."""
+    looked: list[str] = []
+    for loop in training_loops(script.trace):
+        backwards = [one for one in loop.of(Role.BACKWARD) if _adds_up(one, loop)]
+        for backward in backwards:
+            if is_averaged(backward.receiver) or _is_divided_later(loop):
+                looked.append(str(backward.place))
+            else:
+                yield found("tr_03.script.not_averaged", _place(backward, loop).where())
+    if looked:
+        yield none("tr_03.script.averaged", evidence=looked)
+    elif not any(_adds_up(one, loop) for loop in training_loops(script.trace) for one in loop.of(Role.BACKWARD)):
+        yield na("tr_03.script.no_accumulation")
+
+
+def _adds_up(backward: Event, loop: TrainingLoop) -> bool:
+    """Whether there are several of these to one update: the update waits for a count, or stands outside its loop."""
+    steps = [one for one in loop.of(Role.STEP, Role.SCALER_STEP) if one.index > backward.index]
+    if backward.implied:
+        # Gradients are values: the updates that they go into.
+        steps = [one for one in steps if _goes_into(backward, one)]
+        if steps and all(one.conditional_within(loop.scope) and _sums_in(one) for one in steps):
+            return True
+    if not steps:
+        return False
+    inner = [one for one in backward.loops() if one in backward.scopes[backward.scopes.index(loop.scope) + 1 :]]
+    if inner and not steps[0].inside(inner[-1]) and not backward.implied:
+        return inner[-1].name != "comprehension"
+    if backward.conditional_within(loop.scope):
+        return False
+    return all(_counts(one, loop) for one in steps)
+
+
+def _counts(step: Event, loop: TrainingLoop) -> bool:
+    """Whether an update happens only where a count of batches is divisible by something, or has come to something."""
+    inner = step.scopes[step.scopes.index(loop.scope) + 1 :]
+    return any(one.kind == BRANCH and one.holds and _is_count(one.value) for one in inner)
+
+
+def _is_count(test: Value | None) -> bool:
+    if any(isinstance(one, Derived) and one.op == "Mod" for one in ancestry(test, most=40)):
+        return True
+    # A counter of its own that has come to a number.
+    for one in options(test):
+        if isinstance(one, Derived) and one.op in ("Eq", "GtE") and any(_is_counter(side) for side in one.of):
+            return True
+    return False
+
+
+def _is_counter(value: Value) -> bool:
+    return isinstance(value, Derived) and value.op == "Add" and any(constant(one) == 1 for one in value.of)
+
+
+def _place(backward: Event, loop: TrainingLoop) -> Place:
+    """torch adds up in backward; where gradients are values, it is the line that adds them, else that of the loss."""
+    if not backward.implied:
+        return backward.place
+    for step in loop.of(Role.STEP):
+        for place in _sums_in(step):
+            return place
+    losses = [one for one in loop.of(Role.LOSS) if one.index < backward.index]
+    return losses[-1].place if losses else backward.place
+
+
+def _sums_in(step: Event) -> list[Place]:
+    """Where gradients are added to one another on the way to an update."""
+    places: list[Place] = []
+    for value in _up_to_gradients(step):
+        if isinstance(value, Derived) and value.op == "Add" and value.place is not None and _has_gradients(value):
+            places.append(value.place)
+        elif isinstance(value, Made) and value.event.method in ("add", "Add", "addn") and _has_gradients(value):
+            places.append(value.event.place)
+    return places
+
+
+def _up_to_gradients(step: Event) -> list[Value]:
+    """What an update is given, back to where the gradients were computed and no farther."""
+    waiting, found = list(step.args), []
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop(0)
+        if id(one) not in seen:
+            seen.add(id(one))
+            found.append(one)
+            if not (isinstance(one, Made) and one.event.role is Role.BACKWARD):
+                waiting.extend(one.parts())
+    return found
+
+
+def _goes_into(backward: Event, step: Event) -> bool:
+    if not step.args:
+        return True
+    kept = any(one.event.method in ("value", "assign_value") for one in ancestry(*step.args) if isinstance(one, Made))
+    return kept or any(isinstance(one, Made) and one.event is backward for one in ancestry(*step.args))
+
+
+def _has_gradients(value: Value) -> bool:
+    return any(isinstance(one, Made) and one.event.role is Role.BACKWARD for one in ancestry(value, most=100))
+
+
+def _is_divided_later(loop: TrainingLoop) -> bool:
+    if touches_gradients(iter(loop.events)):
+        return True
+    given: Sequence[Value] = [one for step in loop.of(Role.STEP) for one in step.args]
+    return any(is_divided(one, until=(Role.BACKWARD,)) for one in given)

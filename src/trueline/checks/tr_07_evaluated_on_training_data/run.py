@@ -1,0 +1,112 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import TRAIN, trained_rank, where
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding
+from trueline.model.run import EventName
+from trueline.model.sample import Batch, SampleField
+
+_MOST_EVENTS = 100_000
+_FEWEST = 8
+
+
+@check("tr.07", "evaluation on training data")
+def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> Iterator[Finding]:
+    """Samples that were seen in both phases."""
+    rank = trained_rank(run)
+    trained, evaluated = _samples(rank) if rank is not None else ({}, {})
+    if rank is None or not trained or not evaluated:
+        yield na("tr_07.no_evaluation")
+        return
+    if max(map(len, trained.values())) < _FEWEST or all(len(marks) < _FEWEST for marks in evaluated.values()):
+        yield na("tr_07.few")
+        return
+    shares = {loader: _share(marks, trained) for loader, marks in evaluated.items()}
+    evidence = [
+        {"loader": loader, "share": share, "samples": len(evaluated[loader])} for loader, share in shares.items()
+    ]
+    loader, share = min(shares.items(), key=lambda one: one[1])
+    params: dict[str, Any] = {"share": f"{share:.0%}", "samples": len(evaluated[loader])}
+    begun = next((one for one in rank.events(EventName.LOADER) if one["loader"] == loader), None)
+    place = where(_lined(begun))
+    chance = _chance(rank)
+    if share >= min_share and share > chance + min_share / 2:
+        yield found(
+            "tr_07.same",
+            place,
+            certainty=Certainty.LIKELY,
+            measured=share,
+            limit=min_share,
+            evidence=evidence,
+            **params,
+        )
+    elif share > max_share:
+        yield suspect("tr_07.some", place, measured=share, limit=max_share, evidence=evidence, **params)
+    else:
+        yield none("tr_07.apart", evidence=evidence, measured=share, limit=max_share, **params)
+
+
+def _chance(rank: RankFolder) -> float:
+    """How many samples of the second half of an epoch had come in its first half: so alike is the data to itself."""
+    marks: list[int] = []
+    first = None
+    for event in rank.events(phase=TRAIN):
+        if event["event"] == EventName.LOADER and marks and event["loader"] == first:
+            break
+        if event["event"] == EventName.BATCH:
+            first = event.get("loader") if first is None else first
+            marks.extend(_of_batch(event["samples"]))
+    half = len(marks) // 2
+    seen = set(marks[:half])
+    return sum(one in seen for one in marks[half:]) / max(len(marks) - half, 1)
+
+
+def _lined(event: dict[str, object] | None) -> dict[str, object] | None:
+    """A loader's line stands under another name."""
+    return None if event is None else {**event, "line": event.get("at") or event.get("line")}
+
+
+def _share(marks: set[tuple[int, int]], trained: Mapping[int, set[int]]) -> float:
+    return sum(one in trained.get(era, ()) for era, one in marks) / len(marks)
+
+
+def _samples(rank: RankFolder) -> tuple[dict[int, set[int]], dict[int | None, set[tuple[int, int]]]]:
+    """What was trained on, by era, and what was evaluated, by loader.
+
+    A new optimizer begins an era: in a cross validation another network may have trained on what is new to this one.
+    """
+    trained: dict[int, set[int]] = {}
+    evaluated: dict[int | None, set[tuple[int, int]]] = {}
+    era = 0
+    waiting: list[int] = []
+    for place, event in enumerate(rank.events()):
+        if place >= _MOST_EVENTS:
+            break
+        if event["event"] == EventName.BATCH:
+            marks = _of_batch(event["samples"])
+            if event["phase"] == TRAIN:
+                waiting.extend(marks)
+            elif marks:
+                evaluated.setdefault(event.get("loader"), set()).update((era, one) for one in marks)
+        elif event["event"] == EventName.STEP:
+            era = max(era, int(event["optimizer"]))
+        elif event["event"] == EventName.END and event["phase"] == TRAIN:
+            trained.setdefault(era, set()).update(waiting)
+            waiting = []
+    return trained, evaluated
+
+
+def _of_batch(samples: dict[str, Any]) -> Sequence[int]:
+    fields = [one for one in Batch.from_json(samples).fields if _telling(one)]
+    return max(fields, key=lambda one: prod(one.shape)).fingerprints if fields else []
+
+
+def _telling(field: SampleField) -> bool:
+    return prod(field.shape) > 1 or field.dtype.startswith("float") or field.dtype == "str"

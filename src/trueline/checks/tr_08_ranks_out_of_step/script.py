@@ -1,0 +1,174 @@
+"""Ranks train networks that are not the same: what a script says of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from trueline.checks.engine.check import check, found, na, none
+from trueline.model.finding import Finding
+from trueline.script.analysis.passes import training_data
+from trueline.script.analysis.randomness import SEEDS
+from trueline.script.analysis.ranks import (
+    EXCHANGING,
+    begins_group,
+    depends_on_rank,
+    exchanges,
+    is_looked_after,
+    is_rank,
+    is_wrapped,
+    knows_rank,
+)
+from trueline.script.loops import TrainingLoop, training_loops
+from trueline.script.place import Place
+from trueline.script.roles import Role, is_network
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
+from trueline.script.values import Derived, Made, Value, ancestry, constant, options
+from trueline.script.walking import walk
+
+# What gives all ranks the same weights before they train.
+_SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
+_MEETING: Final = frozenset((*EXCHANGING, "barrier"))
+
+
+@check("tr.08")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Seeds, gradients and steps of a script that runs as several processes."""
+    trace = script.trace
+    loops = [one for one in training_loops(trace) if one.is_certain]
+    grouped = begins_group(trace) is not None
+    if not loops or not (grouped or is_wrapped(trace) or knows_rank(trace) or _divides(trace)):
+        yield na("tr_08.script.one_process")
+        return
+    if is_looked_after(trace):
+        yield na("tr_08.script.looked_after")
+        return
+    told: set[str] = set()
+    apart = (*_seeds(trace, loops), *_rates(trace), *_alone(trace, loops))
+    for said, place in (*apart, *_by_rank(trace), *_leaves(script, loops)):
+        if str(place) not in told:
+            told.add(str(place))
+            yield found(f"tr_08.script.{said}", place.where())
+    if not told:
+        yield none("tr_08.script.together", evidence=[str(one.scope.place) for one in loops])
+
+
+def _divides(trace: Trace) -> bool:
+    return any(depends_on_rank(one) for one in training_data(trace))
+
+
+def _is_mindspore(trace: Trace) -> bool:
+    return any(event.name.startswith("mindspore.") for event in trace.events)
+
+
+def _seeds(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+    """Weights that are drawn by another seed on each rank, and that nothing makes the same."""
+    if is_wrapped(trace) or any(one.method in _SHARING for one in _before(trace, loops)) or _broadcasts(trace):
+        return
+    if _is_mindspore(trace) and begins_group(trace) is None:
+        return
+    networks = [event.index for event in trace.events if event.result is not None and is_network(event.result)]
+    for event in trace.events:
+        if event.name not in SEEDS or event.name.startswith(("numpy.", "random.")):
+            continue
+        if event.name.startswith("mindspore.") and not any(index > event.index for index in networks):
+            continue
+        if any(depends_on_rank(one) for one in (*event.args, *event.kwargs.values())):
+            yield "seed_by_rank", event.place
+            return
+
+
+def _before(trace: Trace, loops: list[TrainingLoop]) -> list[Event]:
+    first = min(one.events[0].index for one in loops)
+    return trace.events[:first]
+
+
+def _broadcasts(trace: Trace) -> bool:
+    return any(constant(event.arg(None, "parameter_broadcast")) is True for event in trace.events)
+
+
+def _rates(trace: Trace) -> Iterator[tuple[str, Place]]:
+    for event in trace.of_role(Role.BUILD_OPTIMIZER):
+        rate = event.arg(1, "lr", "learning_rate")
+        if _is_made_from_rank(rate):
+            yield "rate_by_rank", event.place
+
+
+@walk(False)
+def _is_made_from_rank(value: Value | None) -> bool:
+    """A number that is computed from the rank, not a property of something that differs between ranks."""
+    for one in options(value):
+        if is_rank(one):
+            return True
+        if isinstance(one, Derived) and any(_is_made_from_rank(part) for part in one.of):
+            return True
+        if isinstance(one, Made) and one.name.startswith("builtins."):
+            return any(_is_made_from_rank(part) for part in one.event.args)
+    return False
+
+
+def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+    """Updates from gradients that no other rank knows of."""
+    if is_wrapped(trace) or any(True for _ in _seeds(trace, loops)) or any(True for _ in _rates(trace)):
+        return
+    grouped = begins_group(trace) is not None
+    for loop in loops:
+        if exchanges(loop.events):
+            continue
+        steps = loop.of(Role.STEP, Role.SCALER_STEP)
+        if not steps:
+            continue
+        if any(one.implied for one in steps):
+            # Model and TrainOneStepCell exchange gradients by themselves.
+            continue
+        if not grouped and not _divides(trace):
+            continue
+        reducing = any(one.name.endswith("DistributedGradReducer") for one in trace.events)
+        yield "not_reduced" if reducing else "not_wrapped", steps[-1].place
+
+
+def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
+    """Steps, and meetings of all ranks, that only some ranks come to."""
+    for event in trace.events:
+        if event.role not in (Role.BACKWARD, Role.STEP, Role.SCALER_STEP) and event.method not in _MEETING:
+            continue
+        if event.method in _MEETING and not event.name.startswith(("torch.distributed.", "mindspore.")):
+            continue
+        if any(one.kind == UNCALLED for one in event.scopes) or event.implied:
+            continue
+        # The condition is what keeps the others away, wherever it leads to.
+        for one in event.scopes:
+            if one.kind == BRANCH and depends_on_rank(one.value):
+                yield "only_some", one.place
+                break
+
+
+def _leaves(script: Script, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+    """Loops in which ranks meet and that some of them leave, or cut short, by a condition on the rank."""
+    asked = {
+        (one.place.file, one.place.line)
+        for test in script.trace.tests
+        if _is_made_from_rank(test)
+        for one in ancestry(test, most=20)
+        if isinstance(one, Derived) and one.place is not None
+    }
+    around = {(scope.place.file, scope.place.line) for one in loops for scope in (one.scope, *one.around)}
+    for source in script.files if asked else ():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.For | ast.While) and (source.shown, node.lineno) in around:
+                for condition in _ways_out(node.body):
+                    if (source.shown, condition.test.lineno) in asked:
+                        yield "some_leave", Place.of(source.shown, condition)
+
+
+def _ways_out(body: Sequence[ast.stmt]) -> Iterator[ast.If]:
+    """Conditions in a loop's own body, not in that of a loop in it, that end with leaving it."""
+    for node in body:
+        if isinstance(node, ast.If):
+            if any(isinstance(one, ast.Break | ast.Return) for one in node.body):
+                yield node
+            yield from _ways_out([*node.body, *node.orelse])
+        elif isinstance(node, ast.With | ast.Try):
+            yield from _ways_out(node.body)

@@ -1,0 +1,79 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import EVAL, built_where, few, looked, trained_rank, where
+from trueline.checks.evidence.modes import called_where, evaluated_in_training_mode, evaluation_modes, has_evaluation
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Certainty, Finding
+from trueline.model.run import EventName, ModuleInfo
+
+_STATISTICS = ("running_mean", "running_var", "moving_mean", "moving_variance")
+
+
+@check("tr.09", "dropout or batch normalisation acts in evaluation")
+def from_run(run: Run) -> Iterator[Finding]:
+    """What acts although the network's mode is right, and what moves."""
+    rank = trained_rank(run)
+    if rank is None or not has_evaluation(rank):
+        yield na("tr_09.no_evaluation")
+        return
+    told = list(_told(rank))
+    yield from told
+    if not told:
+        steps = [one["step"] for one in rank.events(EventName.END, phase=EVAL)]
+        yield none("tr_09.rests", evidence=[{"evaluation_steps": len(steps)}], steps=len(steps))
+
+
+def _told(rank: RankFolder) -> Iterator[Finding]:
+    for event in looked(rank, EventName.DROPOUT, EVAL)[:3]:
+        yield found("tr_09.function", where(event), evidence=[event], step=event["step"])
+    for event in [one for one in evaluation_modes(rank) if not one["training"]][:1]:
+        place, layers = called_where(rank, event, EVAL), few(event["acting"])
+        if any("BatchNorm" in kind for kind in event["kinds"]) and _moved(rank):
+            yield found("tr_09.left", place, evidence=[event], step=event["step"], layers=layers)
+        else:
+            yield suspect("tr_09.left", place, evidence=[event], step=event["step"], layers=layers)
+    evaluated, sure = evaluated_in_training_mode(rank)
+    moved = _moved(rank)
+    if evaluated and sure:
+        yield found(
+            "tr_09.moved" if moved else "tr_09.left",
+            called_where(rank, evaluated[0], EVAL),
+            because="api.02",
+            evidence=[evaluated[0]],
+            step=evaluated[0]["step"],
+            layers=few(moved or evaluated[0]["acting"]),
+        )
+    for module in [one for one in rank.modules if _by_batch(one)][:1]:
+        yield found(
+            "tr_09.batch_statistics",
+            built_where(module),
+            certainty=Certainty.LIKELY,
+            evidence=[{"module": module.path, "type": module.type}],
+            module=module.path,
+        )
+
+
+def _moved(rank: RankFolder) -> list[str]:
+    """Running statistics that an evaluation step has changed."""
+    return sorted(
+        {
+            name
+            for event in looked(rank, EventName.BUFFERS, EVAL)
+            for name in event["moved"]
+            if name.rpartition(".")[2] in _STATISTICS
+        }
+    )
+
+
+def _by_batch(module: ModuleInfo) -> bool:
+    """Batch normalisation that has no statistics of its own, or never uses them."""
+    if "BatchNorm" not in module.type:
+        return False
+    attributes: dict[str, Any] = {**module.attributes, **(module.arguments or {})}
+    return attributes.get("track_running_stats") is False or attributes.get("use_batch_statistics") is True

@@ -1,0 +1,187 @@
+"""Tied weights that come apart: what a script says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.model.finding import Finding
+from trueline.script.analysis.layers import is_parameter
+from trueline.script.analysis.reachable import all_values
+from trueline.script.roles import is_network
+from trueline.script.script import Script
+from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
+from trueline.script.values import Attribute, Derived, Instance, Made, Value, ancestry, constant, options
+
+_OF_FORM: Final = frozenset(
+    ("size", "dim", "numel", "zeros_like", "empty_like", "ones_like", "rand_like", "randn_like")
+)
+WEIGHTS: Final = ("weight", "bias", "embedding_table", "embedding_weight")
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Where a layer takes a weight from another; each of the two by its layer and the weight's name."""
+
+    event: Event
+    sides: tuple[tuple[Value, str], tuple[Value, str]]
+
+    def has(self, layer: Value | None, name: str | None = None) -> bool:
+        """Whether a layer (and this weight of it) is one of the two."""
+        return any(one is layer and (name is None or name == held) for one, held in self.sides)
+
+
+@check("tr.15")
+def from_script(script: Script) -> Iterator[Finding]:
+    """Weights that one layer takes from another, and what is put into either of them later."""
+    trace = script.trace
+    ties = _last_of_each(list(_ties(trace)))
+    told: set[str] = set()
+    for tie in ties:
+        apart = _taken_apart(tie, trace)
+        if apart is None or str(apart.place) in told or _is_tied_again(tie, apart, ties):
+            continue
+        told.add(str(apart.place))
+        said = suspect if _may_not_happen(apart, tie.event) else found
+        yield said("tr_15.script.came_apart", apart.place.where(), tied=tie.event.place.line)
+    for event in (*_copied(trace), *_begun_as_copies(trace)):
+        if str(event.place) not in told and not any(one.event.index > event.index for one in ties):
+            told.add(str(event.place))
+            yield found("tr_15.script.copied", event.place.where())
+    if ties and not told:
+        yield none("tr_15.script.still_tied", evidence=[str(one.event.place) for one in ties])
+    elif not told:
+        yield na("tr_15.script.nothing_tied")
+
+
+def _is_tied_again(tie: Tie, apart: Event, ties: Sequence[Tie]) -> bool:
+    return any(other.event.index > apart.index and any(other.has(layer) for layer, _ in tie.sides) for other in ties)
+
+
+def _copied(trace: Trace) -> Iterator[Event]:
+    """An embedding's table that is copied into the last layer of the same network, where sharing it was meant."""
+    for event in trace.events:
+        if event.method in ("copy_", "set_data"):
+            target, value = event.receiver, event.arg(0)
+        elif event.method == "__setattr__" and constant(event.arg(0)) in ("data", *WEIGHTS):
+            target, value = event.receiver, event.arg(1)
+            if isinstance(value, Attribute):
+                continue
+        else:
+            continue
+        into, source = _layer_behind(target), _layer_given(value)
+        if into is not None and source is not None and into is not source:
+            kinds = {one.name.rpartition(".")[2] for one in (into, source)}
+            if "Embedding" in kinds and kinds & {"Linear", "Dense"}:
+                yield event
+
+
+def _begun_as_copies(trace: Trace) -> Iterator[Event]:
+    """Weights of an output that are built from an embedding's table: they begin alike, and are two."""
+    for event in trace.events:
+        last = event.name.rpartition(".")[2]
+        if event.receiver is not None or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        if last in ("Linear", "Dense"):
+            given = event.arg(None, "weight_init", "weight")
+        elif is_parameter(event.result) and constant(event.arg(None, "requires_grad"), True) is not False:
+            given = event.arg(0, "data", "default_input")
+        else:
+            continue
+        source = _layer_given(given)
+        if source is None or source.name.rpartition(".")[2] != "Embedding":
+            continue
+        if last in ("Linear", "Dense") or _projects(event, trace):
+            yield event
+
+
+def _projects(parameter: Event, trace: Trace) -> bool:
+    """Whether a network multiplies what it has computed with a weight."""
+    for event in trace.events:
+        multiplies = event.method in ("matmul", "linear", "MatMul", "dense", "addmm", "einsum")
+        multiplies = multiplies or event.name.endswith("MatMul.__call__")
+        if multiplies and any(_is_weight(one, parameter) for one in event.args[-2:]):
+            return True
+    return any(
+        isinstance(one, Derived) and one.op == "MatMult" and _is_weight(one.of[1], parameter)
+        for one in all_values(trace)
+    )
+
+
+def _is_weight(value: Value, parameter: Event) -> bool:
+    """A weight as it is, or turned around."""
+    return any(isinstance(one, Made) and one.event is parameter for one in ancestry(value, most=4))
+
+
+def _layer_behind(value: Value | None) -> Made | None:
+    while isinstance(value, Attribute):
+        value = value.of
+    return value if isinstance(value, Made) and is_network(value) else None
+
+
+def _layer_given(value: Value | None) -> Made | None:
+    """The layer whose weight a value has the numbers of; its shape alone gives none of them."""
+    waiting, seen = [value] if value is not None else [], 0
+    while waiting and seen < 20:
+        one = waiting.pop(0)
+        seen += 1
+        if isinstance(one, Attribute):
+            if one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
+                return one.of
+            if one.name in ("shape", "dtype", "ndim", "device"):
+                continue
+        elif isinstance(one, Made) and (one.event.method in _OF_FORM or one.name.startswith("builtins.")):
+            continue
+        waiting.extend(one.parts())
+    return None
+
+
+def _ties(trace: Trace) -> Iterator[Tie]:
+    for event in trace.events:
+        value, name = event.arg(1), constant(event.arg(0))
+        if event.method != "__setattr__" or name not in WEIGHTS or not isinstance(event.receiver, Made):
+            continue
+        if isinstance(value, Attribute) and value.name in WEIGHTS and is_network(value.of):
+            yield Tie(event, ((event.receiver, str(name)), (value.of, value.name)))
+
+
+def _last_of_each(ties: Sequence[Tie]) -> list[Tie]:
+    """What is tied again counts from then on."""
+    last: dict[frozenset[int], Tie] = {}
+    for one in ties:
+        last[frozenset(id(layer) for layer, _ in one.sides)] = one
+    return list(last.values())
+
+
+def _taken_apart(tie: Tie, trace: Trace) -> Event | None:
+    for event in trace.events[tie.event.index + 1 :]:
+        if event.method != "__setattr__" or any(one.kind == UNCALLED for one in event.scopes):
+            continue
+        name, value = constant(event.arg(0)), event.arg(1)
+        if name in WEIGHTS and any(tie.has(one, str(name)) for one in options(event.receiver)):
+            if not _is_of_the_tie(value, tie):
+                return event
+        elif _replaces(event, tie, trace) and is_network(value) and not any(tie.has(one) for one in options(value)):
+            return event
+    return None
+
+
+def _is_of_the_tie(value: Value | None, tie: Tie) -> bool:
+    return isinstance(value, Attribute) and tie.has(value.of)
+
+
+def _replaces(event: Event, tie: Tie, trace: Trace) -> bool:
+    """Whether an attribute of a network held one of the two layers before."""
+    if not isinstance(event.receiver, Instance):
+        return False
+    name = constant(event.arg(0))
+    for earlier in reversed(trace.events[: event.index]):
+        if earlier.method == "__setattr__" and earlier.receiver is event.receiver and constant(earlier.arg(0)) == name:
+            return any(tie.has(one) for one in options(earlier.arg(1)))
+    return False
+
+
+def _may_not_happen(apart: Event, tie: Event) -> bool:
+    return any(one.kind == BRANCH and one not in tie.scopes for one in apart.scopes)

@@ -1,0 +1,83 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank, weights_of
+from trueline.checks.evidence.ranks import apart_at_start
+from trueline.checks.evidence.weights import still
+from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.finding import Finding, Where
+from trueline.model.run import ParamInfo
+
+_LAYERS = ("Linear", "Dense", "Conv", "LSTM", "GRU", "RNN", "Bilinear", "Embedding")
+_ADAPTERS = ("lora", "adapter", "zero")
+
+
+@check("wi.01", "weights are zero or alike at the start")
+def from_run(run: Run, *, max_share: float = 0.5) -> Iterator[Finding]:
+    """The weights of layers as they were before the first update."""
+    rank = trained_rank(run)
+    weights = _weights(rank) if rank is not None else []
+    if rank is None or not weights:
+        yield na("wi_01.no_weights")
+        return
+    told = [*_alike(rank, weights, max_share), *_ranks(run)]
+    yield from told
+    if not told:
+        yield none("wi_01.drawn", evidence=[{"weights": len(weights)}], weights=len(weights))
+
+
+def _weights(rank: RankFolder) -> list[ParamInfo]:
+    """Trained weights of two sides and more, of layers that multiply."""
+    modules = modules_of(rank)
+    found = []
+    for one in weights_of(rank):
+        module = modules.get(module_of(one.name))
+        kind = module.type if module is not None else ""
+        sides = sum(side > 1 for side in one.shape)
+        if one.trainable and one.initial is not None and sides >= 2 and any(name in kind for name in _LAYERS):
+            found.append(one)
+    return found
+
+
+def _alike(rank: RankFolder, weights: list[ParamInfo], max_share: float) -> Iterator[Finding]:
+    modules = modules_of(rank)
+    zero, constant, rows = [], [], []
+    for one in weights:
+        assert one.initial is not None
+        if one.initial.zeros == one.initial.count:
+            zero.append(one)
+        elif one.initial.minimum == one.initial.maximum and one.initial.non_finite == 0:
+            constant.append(one)
+        elif one.equal_rows and one.shape[0] > 1:
+            rows.append(one)
+    zero = [one for one in zero if not any(word in one.name.lower() for word in _ADAPTERS)]
+    for said, group in (("wi_01.constant", constant), ("wi_01.rows", rows)):
+        if group:
+            place = built_where(modules.get(module_of(group[0].name)), step=0)
+            evidence = [{"name": one.name, "shape": list(one.shape)} for one in group]
+            yield found(said, place, evidence=evidence, names=few(one.name for one in group), count=len(group))
+    if not zero:
+        return
+    stays = still(rank)
+    stuck = [one for one in zero if stays is not None and one.name in stays]
+    share = len(zero) / len(weights)
+    place = built_where(modules.get(module_of((stuck or zero)[0].name)), step=0)
+    evidence = [{"name": one.name, "shape": list(one.shape)} for one in zero]
+    names = few(one.name for one in (stuck or zero))
+    if stuck or (share > max_share and len(zero) > 1):
+        yield found(
+            "wi_01.zero", place, measured=share, limit=max_share, evidence=evidence, names=names, count=len(zero)
+        )
+    elif stays is None:
+        yield suspect("wi_01.zero", place, measured=share, evidence=evidence, names=names, count=len(zero))
+
+
+def _ranks(run: Run) -> Iterator[Finding]:
+    apart = apart_at_start(run)
+    if apart:
+        name, rank, count = apart
+        yield found("wi_01.ranks", Where(module=module_of(name), step=0, rank=rank), evidence=[name], count=count)

@@ -1,0 +1,87 @@
+"""What a run shows of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.evidence.looks import few, looked, trained_rank, where
+from trueline.formats.run_folder.reader import Run
+from trueline.model.finding import Finding
+from trueline.model.run import EventName
+
+_SEVERAL = 2
+
+
+@check("wi.02", "wrong pretrained weights")
+def from_run(run: Run, *, max_missing: float = 0.5) -> Iterator[Finding]:
+    """Weights as they were loaded."""
+    rank = trained_rank(run)
+    loaded = looked(rank, EventName.LOADED) if rank is not None else []
+    if not loaded:
+        yield na("wi_02.nothing_loaded")
+        return
+    told = 0
+    for event in loaded:
+        for finding in _judged(event, max_missing):
+            told += 1
+            yield finding
+    if not told:
+        evidence = [{"given": one["given"], "missing": one["missing"], "changed": one["changed"]} for one in loaded]
+        fitting = min(one["wanted"] - len(one["missing"]) for one in loaded)
+        yield none("wi_02.fit", evidence=evidence, times=len(loaded), fitting=fitting)
+
+
+def _judged(event: dict[str, Any], max_missing: float) -> Iterator[Finding]:
+    missing, unexpected = event["missing"], event["unexpected"]
+    wanted = max(event["wanted"], 1)
+    share = len(missing) / wanted
+    evidence = [{"missing": missing[:10], "unexpected": unexpected[:10], "changed": event["changed"]}]
+    params = {"missing": len(missing), "wanted": event["wanted"], "unexpected": len(unexpected), "names": few(missing)}
+    prefix = _prefix(missing, unexpected)
+    renamed = _renamed(missing, unexpected)
+    if not event["given"] and event["wanted"]:
+        yield found("wi_02.nothing_given", where(event), measured=0, evidence=evidence, wanted=event["wanted"])
+    elif event["given"] and len(missing) >= wanted:
+        yield found("wi_02.nothing_fits", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
+    elif prefix is not None:
+        yield found("wi_02.prefix", where(event), measured=share, evidence=evidence, **{**params, "prefix": prefix})
+    elif renamed is not None:
+        named = {**params, "old": renamed[0], "new": renamed[1]}
+        yield found("wi_02.renamed", where(event), measured=share, evidence=evidence, **named)
+    elif share >= max_missing and unexpected:
+        yield found("wi_02.most_missing", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
+    elif missing and unexpected and share > 0.1:
+        yield suspect("wi_02.most_missing", where(event), measured=share, limit=0.1, evidence=evidence, **params)
+
+
+def _renamed(missing: Sequence[str], unexpected: Sequence[str]) -> tuple[str, str] | None:
+    """The last words (of the file, of the network) by which several names differ that are else the same."""
+    wanted: dict[str, set[str]] = {}
+    for name in missing:
+        head, _, last = name.rpartition(".")
+        wanted.setdefault(head, set()).add(last)
+    pairs = Counter(
+        (last, other)
+        for name in unexpected
+        for head, _, last in [name.rpartition(".")]
+        for other in wanted.get(head, ())
+        if last not in wanted[head]
+    )
+    often = [pair for pair, count in pairs.items() if count >= _SEVERAL]
+    return often[0] if often else None
+
+
+def _prefix(missing: Sequence[str], unexpected: Sequence[str]) -> str | None:
+    """What stands before the names on one side that are else the same, for several of them."""
+    if len(missing) < 2 or len(unexpected) < 2:
+        return None
+    for longer, shorter in ((unexpected, set(missing)), (missing, set(unexpected))):
+        heads = {name.split(".")[0] for name in longer}
+        for head in heads:
+            fitting = sum(name.removeprefix(f"{head}.") in shorter for name in longer if name.startswith(f"{head}."))
+            if fitting >= 2 and fitting * 2 >= min(len(missing), len(unexpected)):
+                return f"{head}."
+    return None

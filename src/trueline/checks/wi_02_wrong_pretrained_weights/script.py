@@ -1,0 +1,264 @@
+"""Pretrained weights that do not come to where they belong: what a script says of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.checkpoints import (
+    Loading,
+    chosen_words,
+    is_reading,
+    is_same_path,
+    loadings,
+    names_in,
+    readings,
+    renamed_to_nothing,
+    saved_under,
+    words_of,
+)
+from trueline.script.analysis.forwards import is_uncalled
+from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
+from trueline.script.analysis.networks import networks_given
+from trueline.script.analysis.reach import parts_of_all
+from trueline.script.analysis.saving import saved_untrained
+from trueline.script.analysis.starts import starts
+from trueline.script.place import Place
+from trueline.script.roles import Role, is_optimizer
+from trueline.script.script import Script
+from trueline.script.trace import Event, Trace
+from trueline.script.values import Instance, Item, Made, Table, Value, ancestry, constant, options
+
+# What may be done with a network or a checkpoint without making use of it.
+_IDLE: Final = frozenset(
+    ("to", "cuda", "cpu", "eval", "train", "set_train", "print", "len", "keys", "requires_grad_", "float", "half",
+     "__new__", "__setattr__", "__init__", "load_state_dict", "load_param_into_net", "info", "parameters",
+     "trainable_params", "items", "numel", "sum", "exists", "sorted", "list", "get_parameters", "named_parameters",
+     "parameters_and_names", "parameters_dict")
+)  # fmt: skip
+
+# What may be done with the names and values of a checkpoint without putting them anywhere.
+_LOOKING: Final = frozenset(
+    ("print", "len", "keys", "items", "values", "get", "pop", "startswith", "endswith", "removeprefix", "replace",
+     "split", "list", "dict", "sorted", "sum", "numel", "info", "debug", "asnumpy", "item", "float", "int", "join",
+     "set", "min", "max", "isinstance", "type", "hasattr", "enumerate", "lstrip", "strip", "OrderedDict")
+)  # fmt: skip
+
+
+_MOST_GIVEN: Final = 100
+
+
+@check("wi.02")
+def from_script(script: Script) -> Iterator[Finding]:
+    """What is read from files of weights, what it is put into, and what becomes of that."""
+    trace = script.trace
+    told: set[Place] = set()
+    loaded: list[str] = []
+    for place, finding in (*_never_put_in(trace), *_too_early(trace), *_of_loadings(script)):
+        if finding is None:
+            loaded.append(str(place))
+        elif place not in told:
+            told.add(place)
+            yield finding
+    if loaded and not told:
+        yield none("wi_02.script.put_in", evidence=sorted(set(loaded)))
+    elif not told:
+        yield na("wi_02.script.nothing_loaded")
+
+
+_Told = Iterator[tuple[Place, Finding | None]]
+
+
+def _too_early(trace: Trace) -> _Told:
+    for place in saved_untrained(trace):
+        # Whoever wants to compare two trainings from one beginning does the same.
+        yield place, found("wi_02.script.saved_untrained", place.where(), certainty=Certainty.LIKELY)
+
+
+def _never_put_in(trace: Trace) -> _Told:
+    keys = saved_under(trace)
+    for event in readings(trace):
+        if is_uncalled(event) or _is_read_again(event, trace):
+            continue
+        if not _is_used(event, trace):
+            yield event.place, found("wi_02.script.never_put_in", event.place.where())
+            continue
+        if event.name == "mindspore.load_checkpoint" and _is_only_picked(event, trace):
+            yield event.place, found("wi_02.script.never_put_in", event.place.where())
+            continue
+        read = _keys_read(event, trace)
+        left = [key for key in keys if key not in read]
+        if read and keys and len(left) == len(keys):
+            yield event.place, found("wi_02.script.only_the_rest", event.place.where(), key=left[0])
+
+
+def _is_read_again(event: Event, trace: Trace) -> bool:
+    """Whether the same file is read somewhere else too: here it may be for the epoch alone."""
+    path = event.arg(0, "f", "ckpt_file_name")
+    others = (one for one in trace.events if one is not event and is_reading(one) and one.place != event.place)
+    return any(is_same_path(path, one.arg(0, "f", "ckpt_file_name")) for one in others)
+
+
+def _is_used(event: Event, trace: Trace) -> bool:
+    """Whether what was read goes anywhere."""
+    result = event.result
+    for later in trace.events[event.index + 1 :]:
+        if later.method in _LOOKING:
+            continue
+        receiver = [later.receiver] if later.receiver is not None else []
+        if any(one is result for one in ancestry(*receiver, *later.args, *later.kwargs.values(), most=300)):
+            return True
+    # Returned to where nothing is known of it.
+    return any(
+        one is result for values in trace.returned.values() for value in values for one in ancestry(value, most=50)
+    )
+
+
+def _is_only_picked(event: Event, trace: Trace) -> bool:
+    """Whether single entries, as that of the epoch, are all that is taken of weights by name, and none are put in."""
+    result = event.result
+    if any(True for _ in loadings(trace)):
+        return False
+    picked = 0
+    for later in trace.events[event.index + 1 :]:
+        if later.receiver is result and later.method in ("pop", "get"):
+            picked += 1
+        elif any(one is result for one in (later.receiver, *later.args, *later.kwargs.values())):
+            return False
+        for one in ancestry(*later.args, *later.kwargs.values(), later.receiver, most=60):
+            if isinstance(one, Item) and one.of is result and not isinstance(constant(one.index), str):
+                return False
+            if isinstance(one, Table) and any(each is result for each in ancestry(one.key, most=20)):
+                return False
+    returned = (value for values in trace.returned.values() for value in values)
+    return bool(picked) and not any(one is result for one in returned)
+
+
+def _keys_read(event: Event, trace: Trace) -> set[str]:
+    found_: set[str] = set()
+    for later in trace.events[event.index + 1 :]:
+        for one in ancestry(*later.args, most=60):
+            if isinstance(one, Item) and one.of is event.result and isinstance(constant(one.index), str):
+                found_.add(constant(one.index))
+    return found_
+
+
+def _of_loadings(script: Script) -> _Told:
+    trace = script.trace
+    dropped = _answers_dropped(script)
+    for loading in loadings(trace):
+        event, place = loading.event, loading.event.place
+        if is_uncalled(event):
+            continue
+        lost = _words_lost(loading, trace)
+        again = _set_again(loading, trace)
+        if lost:
+            yield place, found("wi_02.script.names", place.where(), word=lost[0])
+        elif _is_orphan(loading, trace):
+            anew = _made_anew(loading, trace)
+            if anew is not None:
+                yield anew, found("wi_02.script.made_anew", anew.where(), line=place.line)
+            else:
+                yield place, found("wi_02.script.other_network", place.where())
+        elif again is not None:
+            yield again, found("wi_02.script.overwritten", again.where(), line=place.line)
+        elif not loading.strict and event.method == "load_state_dict" and (place.file, place.line) in dropped:
+            yield place, suspect("wi_02.script.not_strict", place.where())
+        else:
+            yield place, None
+
+
+def _words_lost(loading: Loading, trace: Trace) -> list[str]:
+    """First words of names that the network does not have, where nothing would say so."""
+    if loading.strict:
+        return []
+    renamed = renamed_to_nothing(loading.weights)
+    if renamed is not None:
+        return [renamed]
+    own = names_in(loading.network)
+    if own is None:
+        return []
+    chosen = list(chosen_words(loading.weights, trace))
+    if chosen and not own & set(chosen):
+        return chosen
+    words = sorted(set(words_of(loading.weights)))
+    return [one for one in words if (one not in own and not one.isdigit()) or (one.isdigit() and not own & set(words))]
+
+
+def _is_orphan(loading: Loading, trace: Trace) -> bool:
+    """Whether the network that was filled is never called afterwards, nor any part of it, nor given to anything."""
+    own = loading.network
+    held = networks_given(own.event) if isinstance(own, Made) and is_optimizer(own) else []
+    parts = parts_of_all([own, *held]) | {id(own)}
+    index = loading.event.index
+    calls = [event for event in trace.of_role(Role.FORWARD) if event.receiver is not None]
+    if not calls or index > calls[-1].index:
+        # Nothing is called after it at all: it is not this script that uses the weights.
+        return False
+    loops = {id(one) for one in loading.event.loops()}
+    for event in trace.events:
+        if event.index < index and not any(id(one) in loops for one in event.loops()):
+            continue
+        if event.role in (Role.FORWARD, Role.STEP) and parts & {id(one) for one in options(event.receiver)}:
+            return False
+        if event.method not in _IDLE and parts & {id(one) for one in _given(event, loading.event)}:
+            return False
+        if event.method == "__setattr__" and event.index > index and parts & {id(one) for one in options(event.arg(1))}:
+            return False
+    return True
+
+
+def _made_anew(loading: Loading, trace: Trace) -> Place | None:
+    """Where the same is made once more after the weights had been put in, seen from the function that does both."""
+    own = loading.network
+    for event in trace.events[loading.event.index + 1 :]:
+        made = event.result
+        again = (
+            isinstance(made, Instance) and isinstance(own, Instance) and made.cls is own.cls and event is made.event
+        ) or (isinstance(made, Made) and isinstance(own, Made) and made.event is event and made.name == own.name)
+        if again and not is_uncalled(event) and not event.loops():
+            return event.seen_beside(loading.event)
+    return None
+
+
+def _given(event: Event, loading: Event) -> Iterator[Value]:
+    """What an event takes, with what that was made from; the names that loading has given back are no use of it."""
+    waiting = [one for one in (event.receiver, *event.args, *event.kwargs.values()) if one is not None]
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST_GIVEN:
+        one = waiting.pop(0)
+        if id(one) in seen or (isinstance(one, Made) and one.event is loading):
+            continue
+        seen.add(id(one))
+        yield one
+        waiting.extend(one.parts())
+
+
+def _set_again(loading: Loading, trace: Trace) -> Place | None:
+    """Where all weights are given new first values after they had been loaded."""
+    layers = {
+        id(one) for one in registered_in(loading.network) if is_leaf(one) and isinstance(one, Made) and has_weights(one)
+    }
+    later = [one for one in starts(trace) if one.event.index > loading.event.index and id(one.layer) in layers]
+    if len(layers) > 1 and {id(one.layer) for one in later} >= layers:
+        callers = later[0].event.callers()
+        inside = {id(one) for one in loading.event.scopes}
+        outer = [one for one in later[0].event.scopes if one.kind == "call" and id(one) not in inside]
+        return outer[0].place if outer and callers else later[0].event.place
+    return None
+
+
+def _answers_dropped(script: Script) -> set[tuple[str, int]]:
+    """The lines where load_state_dict stands alone, so that nobody looks at what it says."""
+    return {
+        (source.shown, node.lineno)
+        for source in script.files
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+        and node.value.func.attr == "load_state_dict"
+    }
