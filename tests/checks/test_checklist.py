@@ -12,7 +12,7 @@ from trueline.checks.engine.check import Asking, Check, found, na, none, suspect
 from trueline.checks.engine.checklist import Checklist, fill_in
 from trueline.checks.engine.report import report_of
 from trueline.checks.engine.sources import Sources
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Evidence, Finding, Where
 from trueline.report.markdown import render_markdown
 from trueline.script.script import read_script
 
@@ -25,7 +25,7 @@ def way(evidence: str, *findings: Finding) -> Check:
     def ask(_: Any) -> Iterator[Finding]:
         yield from findings
 
-    return Check("tr.02", "a title", ask, (evidence,), {}, __name__)
+    return Check("tr.02", "a title", ask, (Evidence(evidence),), {}, __name__)
 
 
 def crashing() -> Check:
@@ -34,7 +34,7 @@ def crashing() -> Check:
         raise ZeroDivisionError("by nothing")
 
     asking: Asking = ask
-    return Check("tr.02", "a title", asking, ("data",), {}, __name__)
+    return Check("tr.02", "a title", asking, (Evidence.DATA,), {}, __name__)
 
 
 def bad(line: int | None, *, step: int | None = None, because: str | None = None) -> Finding:
@@ -67,7 +67,7 @@ def test_a_line_found_in_two_ways_is_one_finding_with_the_step(tmp_path: Path) -
     ways = [way("data", bad(3, step=4)), way("script", bad(3))]
     (only,) = fill_in(ways, {"data": "some", "script": script}).problems
     assert (only.where.line, only.where.step, only.measured) == (3, 4, 4)
-    assert only.extra["by"] == "script, data"
+    assert only.to_json()["by"] == "script, data"
 
 
 @pytest.mark.parametrize(("lines", "count"), [((3,), 1), ((3, 5), 3)])

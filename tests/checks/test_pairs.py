@@ -9,13 +9,12 @@ import pytest
 
 from trueline.checks.engine.checklist import fill_in
 from trueline.checks.engine.listing import all_checks
-from trueline.model.finding import Conclusion, Finding
+from trueline.model.finding import READING_BOTH, Conclusion, Finding
 from trueline.script.script import Script, read_script
 
 PAIRS = Path(__file__).parent / "pairs"
 PROJECTS = Path(__file__).parent.parent / "eval" / "checked" / "projects"
 REWRITTEN = sorted(PAIRS.glob("*.py"))
-BOTH = "script + bench_script"
 
 
 def asked(script: Script, bench: Script) -> list[Finding]:
@@ -138,7 +137,7 @@ def test_a_changed_line_breaks_one_item_at_that_line(
     findings = asked(*changed(original, tmp_path, before, after))
     found = [one for one in findings if one.conclusion is Conclusion.FOUND and one.because is None]
     assert {one.code for one in found} == {code}, [one.message.text("en") for one in found]
-    assert any(abs(place - line) <= 1 and BOTH in one.extra["by"] for one in found for place in lines_of(one))
+    assert any(abs(place - line) <= 1 and READING_BOTH in one.seen_by for one in found for place in lines_of(one))
 
 
 def test_a_port_is_held_against_the_numbers_of_its_benchmark(tmp_path: Path) -> None:

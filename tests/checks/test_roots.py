@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trueline.checks.engine.roots import Rule, with_roots
-from trueline.model.finding import Conclusion, Finding, Where, roots
+from trueline.checks.engine.following import Rule
+from trueline.checks.engine.roots import with_roots
+from trueline.model.finding import Conclusion, Evidence, Finding, Where, roots
 from trueline.model.message import message
 
 
@@ -37,18 +38,18 @@ def test_a_root_that_a_check_names_and_nobody_has_found_does_not_hide_its_findin
 
 
 def test_findings_that_name_each_other_are_not_both_hidden() -> None:
-    found = with_roots([finding("cg.02", because="cg.03"), finding("cg.03", because="cg.02")], rules=())
+    found = with_roots([finding("cg.02", because="cg.03"), finding("cg.03", because="cg.02")], rules={})
     assert {one.code for one in roots(found)} == {"cg.02", "cg.03"}
 
 
 def test_the_nearer_cause_comes_first() -> None:
-    rules = (Rule("c", "b"), Rule("c", "a"), Rule("b", "a"))
+    rules = {"c": (Rule("b"), Rule("a")), "b": (Rule("a"),)}
     found = with_roots([finding("a"), finding("b"), finding("c")], rules)
     assert [one.because for one in found] == [None, "a", "b"]
 
 
 def by(way: str, code: str, because: str | None = None) -> Finding:
-    return replace(finding(code, because=because), extra={"by": way})
+    return replace(finding(code, because=because), seen_by=(frozenset(map(Evidence, way.split(" + "))),))
 
 
 def test_that_two_runs_are_not_alike_follows_from_what_else_is_wrong() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from trueline.model.message import Message
 from trueline.model.numbers import plain
@@ -23,6 +23,31 @@ class Conclusion(StrEnum):
     def word(self) -> Message:
         """One of the guide's three conclusions; a suspect is N/A with its reason."""
         return Message({"found": "conclusion.found", "none": "conclusion.none"}.get(self.value, "conclusion.na"))
+
+
+class Evidence(StrEnum):
+    """What a question is asked of."""
+
+    SCRIPT = "script"
+    RUN = "run"
+    DATA = "data"
+    WEIGHTS = "weights"
+    BENCH_SCRIPT = "bench_script"
+    BENCH_RUN = "bench_run"
+    BENCH_DATA = "bench_data"
+
+
+# One way to see a fault: all the evidence that it takes.
+Way = frozenset[Evidence]
+READING: Final[Way] = frozenset({Evidence.SCRIPT})
+READING_BOTH: Final[Way] = frozenset({Evidence.SCRIPT, Evidence.BENCH_SCRIPT})
+PLACING: Final[Way] = frozenset({Evidence.SCRIPT, Evidence.RUN})
+MEASURING_BOTH: Final[Way] = frozenset({Evidence.RUN, Evidence.BENCH_RUN})
+
+
+def way_text(way: Way) -> str:
+    """A way as the JSON shows it, ``script + run``."""
+    return " + ".join(kind.value for kind in Evidence if kind in way)
 
 
 class Certainty(StrEnum):
@@ -73,11 +98,13 @@ class Finding:
     limit: Any = None
     evidence: Sequence[Any] = ()
     error: str | None = None
+    # The ways that came to it, the first one first.
+    seen_by: tuple[Way, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self, lang: str | None = None) -> dict[str, Any]:
         """The JSON shape of the contract; ``extra`` holds what a verb adds."""
-        shape = {
+        shape: dict[str, Any] = {
             "code": self.code,
             "conclusion": self.conclusion.value,
             "certainty": self.certainty.value,
@@ -92,6 +119,8 @@ class Finding:
             "evidence": plain(list(self.evidence)),
             "error": self.error,
         }
+        if self.seen_by:
+            shape["by"] = ", ".join(way_text(way) for way in self.seen_by)
         return with_more(shape, self.extra)
 
 

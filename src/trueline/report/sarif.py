@@ -11,7 +11,7 @@ from urllib.parse import quote
 from trueline.checks.engine.checklist import Checklist
 from trueline.checks.engine.listing import HEADINGS, page
 from trueline.locale import language
-from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.finding import Certainty, Conclusion, Finding, way_text
 from trueline.model.message import Message, message
 from trueline.model.numbers import dump_json, plain
 from trueline.version import __version__
@@ -67,7 +67,7 @@ def _result(one: Finding, codes: Sequence[str]) -> dict[str, Any]:
     more = {
         "certainty": one.certainty.value,
         "because": one.because,
-        "by": one.extra.get("by"),
+        "by": ", ".join(map(way_text, one.seen_by)) or None,
         "step": one.where.step,
         "rank": one.where.rank,
         "side": one.where.side,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Evidence, Finding, Where
 from trueline.model.message import Message
 
-EVIDENCE: Final = ("script", "run", "data", "weights", "bench_script", "bench_run", "bench_data")
 Asking = Callable[..., Iterator[Finding]]
+_KINDS: Final = frozenset(kind.value for kind in Evidence)
 _Asking = TypeVar("_Asking", bound=Asking)
 
 
@@ -22,7 +22,7 @@ class Check:
     code: str
     title: str
     ask: Asking
-    evidence: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
     limits: Mapping[str, Any]
     module: str
 
@@ -52,14 +52,14 @@ def check(code: str, title: str = "") -> Callable[[_Asking], _Asking]:
     return register
 
 
-def _signature(ask: Asking) -> tuple[tuple[str, ...], dict[str, Any]]:
-    evidence: list[str] = []
+def _signature(ask: Asking) -> tuple[tuple[Evidence, ...], dict[str, Any]]:
+    evidence: list[Evidence] = []
     limits: dict[str, Any] = {}
     for one in inspect.signature(ask).parameters.values():
         if one.kind is one.KEYWORD_ONLY and one.default is not one.empty:
             limits[one.name] = one.default
-        elif one.kind is one.POSITIONAL_OR_KEYWORD and one.name in EVIDENCE:
-            evidence.append(one.name)
+        elif one.kind is one.POSITIONAL_OR_KEYWORD and one.name in _KINDS:
+            evidence.append(Evidence(one.name))
         else:
             raise TypeError(f"{ask.__module__}.{ask.__name__}: {one.name} is neither evidence nor a limit")
     return tuple(evidence), limits

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.listing import all_checks, codes
-from trueline.checks.engine.merging import BY, once
+from trueline.checks.engine.merging import once
 from trueline.checks.engine.programs import new_in, not_read, of_each_program, undecided
 from trueline.checks.engine.roots import with_roots
 from trueline.checks.engine.running import Evidence, Limits, Progress, ask_all
 from trueline.checks.engine.sources import Sources
-from trueline.model.finding import Conclusion, Finding, roots
+from trueline.model.finding import READING, Conclusion, Finding, roots, way_text
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
@@ -106,9 +106,8 @@ def _row(code: str, title: str, kept: Sequence[Finding], ignored: Sequence[Findi
         own = [Finding(code, Conclusion.NA, message("check.row_ignored", place=where), where=said.where)]
     by: dict[str, Conclusion] = {}
     for one in own:
-        for kind in one.extra.get(BY, "").split(", "):
-            if kind:
-                by[kind] = min(by.get(kind, one.conclusion), one.conclusion, key=_ORDER.index)
+        for kind in map(way_text, one.seen_by):
+            by[kind] = min(by.get(kind, one.conclusion), one.conclusion, key=_ORDER.index)
     speaks = min(own, key=_rank)
     conclusion = speaks.conclusion
     return Row(code, title, Conclusion.NA if conclusion is Conclusion.SUSPECT else conclusion, speaks, by)
@@ -116,7 +115,7 @@ def _row(code: str, title: str, kept: Sequence[Finding], ignored: Sequence[Findi
 
 def _rank(one: Finding) -> tuple[int, bool, bool]:
     """Who speaks first: the graver one, a root; of those who cannot tell, who has looked at more than the source."""
-    unknown = one.conclusion is Conclusion.NA and one.extra.get(BY) == "script"
+    unknown = one.conclusion is Conclusion.NA and one.seen_by == (READING,)
     return _ORDER.index(one.conclusion), one.because is not None, unknown
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -14,12 +15,15 @@ from typing import Final
 
 from trueline import checks
 from trueline.checks.bench_script.ways import beside_bench
-from trueline.checks.engine.check import EVIDENCE, Check, known_checks
+from trueline.checks.engine.check import Check, known_checks
+from trueline.checks.engine.following import Rule
 from trueline.locale import language
 from trueline.locale.of_checks import page_of
+from trueline.model.finding import Evidence
 
 HEADINGS: Final = ("What it looks at", "Why it hurts", "What to do", "When it is wrong")
 SECTIONS: Final = ("looks_at", "why", "todo", "wrong_when")
+_ORDER: Final = tuple(Evidence)
 _ITEM: Final = re.compile(r"([a-z]{2,3})_(\d\d)_\w+")
 
 
@@ -40,7 +44,7 @@ def all_checks() -> Sequence[Check]:
             importlib.import_module(module.name)
     for code in sorted({way.code for way in known_checks()}):
         beside_bench(code)
-    return sorted(known_checks(), key=lambda way: (way.code, [EVIDENCE.index(name) for name in way.evidence], way.name))
+    return sorted(known_checks(), key=lambda way: (way.code, [_ORDER.index(kind) for kind in way.evidence], way.name))
 
 
 @cache
@@ -48,6 +52,17 @@ def item_packages() -> Sequence[str]:
     """The folders of items, by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(checks.__path__))
     return [f"{checks.__name__}.{name}" for name in names if _ITEM.fullmatch(name)]
+
+
+@cache
+def all_rules() -> Mapping[str, Sequence[Rule]]:
+    """What the findings of each item can follow from; nearer causes stand before farther ones."""
+    found: dict[str, Sequence[Rule]] = {}
+    for package in item_packages():
+        if importlib.util.find_spec(f"{package}.follows") is not None:
+            family, number = package.rpartition(".")[2].split("_")[:2]
+            found[f"{family}.{number}"] = importlib.import_module(f"{package}.follows").FOLLOWS
+    return found
 
 
 def codes() -> list[str]:

@@ -6,14 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from trueline.model.finding import Conclusion, Finding
+from trueline.model.finding import PLACING, READING, READING_BOTH, Conclusion, Evidence, Finding, way_text
 
-BY: Final = "by"
 ALSO: Final = "also"
-_OF_SCRIPT: Final = "script"
-# A script names the line, alone or with what a run has measured.
-_PLACING: Final = (_OF_SCRIPT, "script + run")
-_OF_BOTH_SCRIPTS: Final = "script + bench_script"
 
 
 def once(findings: Sequence[Finding]) -> list[Finding]:
@@ -47,17 +42,18 @@ def _is_repeated(first: Finding, second: Finding) -> bool:
     """The same sentence of the same line, as of a loader that several loops go through."""
     if first.conclusion is not Conclusion.FOUND or first.where.line is None:
         return False
-    return (first.code, first.where, first.message, first.because, first.extra.get(BY)) == (
+    return (first.code, first.where, first.message, first.because, first.seen_by) == (
         second.code,
         second.where,
         second.message,
         second.because,
-        second.extra.get(BY),
+        second.seen_by,
     )
 
 
 def _is_not_of_script(one: Finding) -> bool:
-    return one.extra.get(BY) not in _PLACING
+    # A script names the line, alone or with what a run has measured.
+    return one.seen_by not in ((READING,), (PLACING,))
 
 
 def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bool:
@@ -65,7 +61,7 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
     both_found = first.conclusion is second.conclusion is Conclusion.FOUND
     if not both_found or first.code != second.code or first.where.side != second.where.side:
         return False
-    if first.where.line is None or first.extra.get(BY) == second.extra.get(BY):
+    if first.where.line is None or first.seen_by == second.seen_by:
         return False
     if (first.where.file, first.where.line) == (second.where.file, second.where.line):
         return True
@@ -73,17 +69,12 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
     read = {(one.where.file, one.where.line) for one in found if not _is_not_of_script(one)}
     # A script names the line at fault, a run the one where it shows.
     ran = {(one.where.file, one.where.line) for one in found if _is_not_of_script(one)}
-    return (
-        len(read) == 1
-        and first.extra.get(BY, "").startswith(_OF_SCRIPT)
-        and (second.where.line is None or len(ran) == 1)
-    )
+    return len(read) == 1 and Evidence.SCRIPT in first.seen_by[0] and (second.where.line is None or len(ran) == 1)
 
 
 def _together(first: Finding, second: Finding) -> Finding:
-    ways = [*str(first.extra.get(BY, "")).split(", "), str(second.extra.get(BY, ""))]
     own, other = first.where, second.where
-    if first.extra.get(BY) == _OF_SCRIPT and second.extra.get(BY) == _OF_BOTH_SCRIPTS and not _is_missing(second):
+    if first.seen_by == (READING,) and second.seen_by == (READING_BOTH,) and not _is_missing(second):
         # Beside a benchmark the line is known that differs; alone, one of those that the fault shows in.
         own = replace(own, file=other.file, line=other.line)
     where = replace(
@@ -101,7 +92,8 @@ def _together(first: Finding, second: Finding) -> Finding:
         measured=second.measured if measured else first.measured,
         limit=second.limit if measured else first.limit,
         evidence=[*first.evidence, *second.evidence],
-        extra={**first.extra, BY: ", ".join(dict.fromkeys(ways)), ALSO: [*first.extra.get(ALSO, []), _also(second)]},
+        seen_by=tuple(dict.fromkeys((*first.seen_by, *second.seen_by))),
+        extra={**first.extra, ALSO: [*first.extra.get(ALSO, []), _also(second)]},
     )
 
 
@@ -112,4 +104,4 @@ def _is_missing(one: Finding) -> bool:
 
 def _also(one: Finding) -> dict[str, Any]:
     """What another way has said of it, and of where."""
-    return {"by": one.extra.get(BY), "message": one.message.text(), "where": one.where.to_json()}
+    return {"by": ", ".join(map(way_text, one.seen_by)), "message": one.message.text(), "where": one.where.to_json()}

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from trueline.checks.engine.running import Evidence
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Conclusion, Finding
+from trueline.model.finding import READING_BOTH, Conclusion, Finding
 from trueline.model.message import Message, message
 from trueline.script.script import Script
 
@@ -68,7 +68,7 @@ def not_read(evidence: Evidence) -> Iterator[Message]:
 
 def undecided(finding: Finding, unread: Sequence[Message]) -> Finding:
     """What was not read is not cleared: an item without a fault in the rest of a script is not decided."""
-    by_script = {"script", "bench_script"} & set(finding.extra.get("by", "").split(" + "))
+    by_script = any(READING_BOTH & way for way in finding.seen_by)
     if not unread or finding.conclusion is not Conclusion.NONE or not by_script:
         return finding
     said = message("check.not_decided_unread", reason=unread[0].text())

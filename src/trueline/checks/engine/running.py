@@ -44,7 +44,7 @@ def ask(one: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Iterator[F
         given = {name: value for name, value in limits.items() if name in one.limits}
         for finding in one.ask(*(evidence[name] for name in one.evidence), **given):
             told += 1
-            yield replace(finding, extra={**finding.extra, "by": " + ".join(one.evidence)})
+            yield replace(finding, seen_by=(frozenset(one.evidence),))
     except Trouble as trouble:
         yield _crashed(one, str(trouble))
     except Exception as error:  # noqa: BLE001

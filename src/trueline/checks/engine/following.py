@@ -1,0 +1,77 @@
+"""When a finding follows from another one: the conditions that items name in their ``follows``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from trueline.model.finding import MEASURING_BOTH, READING, READING_BOTH, Finding, Where
+
+
+def not_later(root: Where, other: Where) -> bool:
+    """The root was there when the other one showed; what has no step was there from the beginning."""
+    return other.step is None or (root.step or 0) <= other.step
+
+
+def written(root: Finding, other: Finding) -> bool:
+    """The root is a number that the source itself shows to be absurd, and the other one was only seen to happen."""
+    return is_read(root) and not is_read(other)
+
+
+def happened(root: Finding, other: Finding) -> bool:
+    """The other one was seen to happen: a number that is absurd as it is written follows from nothing."""
+    del root
+    return not is_read(other)
+
+
+def is_read(one: Finding) -> bool:
+    """The source alone shows it."""
+    return one.seen_by == (READING,)
+
+
+def compared(root: Finding, other: Finding) -> bool:
+    """The other one is only a difference from the benchmark's script."""
+    del root
+    return other.seen_by == (READING_BOTH,)
+
+
+def same_line(root: Where, other: Where) -> bool:
+    """One line is at fault; what only a run has seen of it has another place, or none."""
+    return (root.file, root.line) == (other.file, other.line) or other.step is not None
+
+
+def began_before(root: Where, other: Where) -> bool:
+    """The root was there before a run has seen the other one: by the script, or in a step before."""
+    return other.step is not None and (root.step is None or root.step < other.step)
+
+
+def seen_later(root: Where, other: Where) -> bool:
+    """The root was there when a run has seen the other one."""
+    return other.step is not None and not_later(root, other)
+
+
+def shows_in_run(root: Where, other: Where) -> bool:
+    """What a run has shown; what reading has found has a line of its own to answer for."""
+    del root
+    return other.step is not None
+
+
+def beside_a_run(root: Finding, other: Finding) -> bool:
+    """The other one is only that two runs are not alike: whatever is wrong makes them so."""
+    return other.seen_by == (MEASURING_BOTH,) and root.seen_by != (MEASURING_BOTH,)
+
+
+def is_beside_a_script(one: Finding) -> bool:
+    """It is only a difference from the benchmark's script."""
+    return one.seen_by == (READING_BOTH,)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An item's findings follow from those of ``root`` where places and what they are allow it (root, other)."""
+
+    root: str
+    when: Callable[[Where, Where], bool] | None = None
+    given: Callable[[Finding, Finding], bool] | None = None
+    # Only where the root is one of these sentences.
+    said: Sequence[str] = ()

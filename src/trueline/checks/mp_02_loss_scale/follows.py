@@ -1,0 +1,10 @@
+"""What it can follow from, nearer causes before farther ones."""
+
+from __future__ import annotations
+
+from trueline.checks.engine.following import Rule, written
+
+FOLLOWS = (
+    # A rate that throws the weights far away leaves units without a slope, and overflows at every loss scale.
+    Rule("hp.01", given=written),
+)
