@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from trueline.script.analysis.near_zero import is_any_sign, is_measured, near_zero
+from trueline.checks.mp_01_overflow.near_zero import is_any_sign, is_measured, near_zero
 from trueline.script.analysis.operators import (
     CASTS,
     DIFFERENCES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.script.analysis.checkpoints import Loading, is_reading, is_same_path, loadings
+from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import Loading, is_reading, is_same_path, loadings
 from trueline.script.analysis.forwards import is_uncalled
 from trueline.script.analysis.networks import networks_given, parts_of
 from trueline.script.place import Place

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.checks.dp_04_padding.padding import column_name, paddings, pipeline_paddings
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.forwards import is_uncalled
-from trueline.script.analysis.padding import column_name, paddings, pipeline_paddings
 from trueline.script.analysis.reachable import all_values
 from trueline.script.place import Place
 from trueline.script.trace import Trace, iterated

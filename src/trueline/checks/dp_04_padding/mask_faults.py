@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.checks.dp_04_padding.mask_reading import lost_numbers, scores_of
+from trueline.checks.dp_04_padding.masks import WORDS, compared, maskings, padding_value, repeated_fills, true_for
+from trueline.checks.dp_04_padding.padding import Padding, column_name, paddings, pipeline_paddings
 from trueline.script.analysis.columns import batch_index, columns_of, passed
-from trueline.script.analysis.mask_reading import lost_numbers, scores_of
-from trueline.script.analysis.masks import WORDS, compared, maskings, padding_value, repeated_fills, true_for
-from trueline.script.analysis.padding import Padding, column_name, paddings, pipeline_paddings
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
