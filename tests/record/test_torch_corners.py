@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from collections.abc import Iterator
@@ -365,3 +366,40 @@ def test_a_layer_more_costs_a_step_few_calls_of_the_recording(tmp_path: Path) ->
     # A linear layer and a normalisation: two modules, four parameters, three buffers.
     few, many = (calls_of_a_step(tmp_path / str(blocks), blocks) for blocks in (10, 50))
     assert (many - few) / 40 < 90
+
+
+@pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.SGD, torch.optim.LBFGS])
+def test_optimizer_files_have_the_same_bytes_as_without_a_recording(folder: Path, kind: Any) -> None:
+    def saved() -> list[bytes]:
+        torch.manual_seed(0)
+        model = nn.Linear(4, 1)
+        optimizer = kind(model.parameters(), 0.1)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+        scaler, found = torch.amp.GradScaler("cpu", enabled=kind is not torch.optim.LBFGS), []
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = model(torch.ones(2, 4)).pow(2).mean()
+            scaler.scale(loss).backward()
+            return loss
+
+        for _ in range(3):
+            if scaler.is_enabled():
+                closure()
+                scaler.step(optimizer)
+                scaler.update()
+            else:
+                optimizer.step(closure)
+            schedule.step()
+        for one in (model, optimizer, schedule, scaler):
+            for thing in (one, one.state_dict()):
+                file = io.BytesIO()
+                torch.save(thing, file)
+                found.append(file.getvalue())
+        return found
+
+    plain = saved()
+    with trueline.record(folder):
+        recorded = saved()
+    assert opened(folder).finished == 3
+    assert recorded == plain

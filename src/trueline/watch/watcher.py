@@ -279,6 +279,19 @@ class WatchFeed(PointsFeed):
         # What is computed from now on is done to gradients, until the next forward pass.
         self._updating = Updating.BY_HAND
 
+    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        super().pulled(pairs)
+        self._pulled_alone(pairs)
+
+    @guarded
+    def _pulled_alone(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Gradients of values that nobody will see updated are looked at by themselves."""
+        handed = self._by_hand.of_handed(pairs)
+        # Of several passes in a step the first that is not finite counts.
+        if handed and (self._norm is None or math.isfinite(self._values.read(self._norm))):
+            self._gradients, self._norm = handed, self._values.norm([gradient for _, gradient in handed])
+            self._note_makers(handed)
+
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         super().step_began(optimizer, gradients)
         self._optimizer = type(optimizer).__name__
@@ -287,11 +300,14 @@ class WatchFeed(PointsFeed):
     @guarded
     def _updates(self, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         self._gradients = gradients or ()
-        if self._tracker is not None:
-            makers = [self._tracker.maker(gradient) for _, gradient in self._gradients]
-            self._starts += [made for made in makers if made is not None]
+        self._note_makers(self._gradients)
         self._updating = Updating.BY_OPTIMIZER
         self._step_line = user_line(self._adapter.build.package())
+
+    def _note_makers(self, gradients: Sequence[tuple[Any, Any]]) -> None:
+        if self._tracker is not None:
+            makers = [self._tracker.maker(gradient) for _, gradient in gradients]
+            self._starts += [made for made in makers if made is not None]
 
     def step_ended(self, optimizer: Any, skipped: bool) -> None:
         self._updating = Updating.AFTER if self._recorder.open.fetched else Updating.AHEAD
@@ -319,7 +335,7 @@ class WatchFeed(PointsFeed):
         if phase is Phase.EVAL:
             self._evaluated()
             return
-        by_hand = self._by_hand.made()
+        by_hand = self._by_hand.used or self._by_hand.made()
         # After an optimizer's update there is a loss only where more was pulled back without it.
         if self._loss is not None and self._recorder.on:
             held = [one.value for network in self._networks() for one in self._values.tensors(network) if one.trainable]

@@ -15,6 +15,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.torch import differentiation
 from trueline.adapters.training_thread import TrainingThread
 from trueline.model.recursion import ROOM
 
@@ -43,6 +44,7 @@ class _Calls:
         if isinstance(module, _LazyGraphModule) or torch._C._get_tracing_state() is not None:
             return True
         if torch._C._functorch.peek_interpreter_stack() is not None:
+            differentiation.called_inside(module)
             self.observer.notice("torch.transformed", module=type(module).__name__)
             return True
         return False
