@@ -16,8 +16,8 @@ from trueline.checks.engine.listing import SECTIONS
 from trueline.checks.engine.listing import codes as item_codes
 from trueline.locale import LANGUAGES
 from trueline.locale.of_codes import code_files, pages_of_codes
-from trueline.record.points import IDS
 from trueline.report.codes import FAMILIES, every_code, family, limits_of, nearest, page
+from trueline.watch.points import IDS
 
 SOURCE = Path(trueline.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent.parent

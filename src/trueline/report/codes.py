@@ -12,7 +12,7 @@ from trueline.checks.engine.listing import codes as item_codes
 from trueline.checks.engine.listing import page as item_page
 from trueline.locale import language
 from trueline.locale.of_codes import pages_of_codes
-from trueline.record.points.point import SPECS
+from trueline.watch.points.point import SPECS
 
 # In the order of the contract: the guide's, then TrueLine's own.
 FAMILIES: Final = ("ds", "dp", "hp", "api", "cg", "wi", "mp", "tr", "wp", "nf", "cmp", "pr", "pf")
@@ -23,7 +23,12 @@ _ALIKE: Final = 0.5
 @cache
 def every_code() -> Sequence[str]:
     """All codes, family by family."""
-    return sorted({*item_codes(), *pages_of_codes()}, key=lambda code: (FAMILIES.index(family(code)), code))
+    return sorted({*item_codes(), *pages_of_codes()}, key=lambda code: (_place(family(code)), code))
+
+
+def _place(name: str) -> int:
+    """A family's place in the list; those of a user's own items come last."""
+    return FAMILIES.index(name) if name in FAMILIES else len(FAMILIES)
 
 
 def family(code: str) -> str:

@@ -10,7 +10,7 @@ from trueline.checks.engine.listing import SECTIONS, Page, all_checks
 from trueline.model.message import Message, message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
-from trueline.report.codes import every_code, family, limits_of, page, watchpoint
+from trueline.report.codes import FAMILIES, every_code, family, limits_of, page, watchpoint
 
 HEADINGS: Final = (
     "explain.heading_looks_at",
@@ -59,7 +59,9 @@ def listed() -> tuple[Result, Report]:
 
 
 def family_title(name: str) -> Message:
-    """``cmp: comparison``."""
+    """``cmp: comparison``; the mere name of a family that is a user's own."""
+    if name not in FAMILIES:
+        return message("explain.family_other", family=name)
     return message("explain.family", family=name, name=message(f"explain.family_{name}"))
 
 

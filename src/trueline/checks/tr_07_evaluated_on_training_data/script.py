@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.tr_07_evaluated_on_training_data.handed import handed_at, handed_through, said_at
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, with_indexes
-from trueline.script.analysis.handed import handed_at, handed_through, said_at
 from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
