@@ -1,17 +1,19 @@
-"""An item's page of the documentation: what it says of itself, what decides it, its limits, and examples."""
+"""A code's page of the documentation: what it says of itself, what decides an item, its limits, and examples."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.evidence_words import kinds_in_words
-from trueline.checks.engine.explaining import HEADINGS, limits_of
-from trueline.checks.engine.listing import all_checks, codes, page
+from trueline.checks.engine.listing import all_checks, codes
 from trueline.model.message import message
+from trueline.report.codes import every_code, family, limits_of, page
+from trueline.report.explaining import HEADINGS, family_title, limits_title
 from trueline.report.markdown import text_of
 
 # What a script in the tests says to the harness.
@@ -29,27 +31,42 @@ class Example:
     link: str
 
 
-def item_page(code: str, examples: Sequence[Example], lang: str) -> str:
+def code_page(code: str, examples: Sequence[Example], lang: str) -> str:
     """The page as Markdown."""
     told = page(code, lang)
     lines = [f"# {code} {told.title.rstrip('.。')}", ""]
     for heading, text in zip(HEADINGS, told.sections, strict=True):
         lines += [f"## {message(heading).text(lang)}", "", text.strip() or "–", ""]
-    lines += [f"## {message('check.page_decided_from').text(lang)}", ""]
     ways = dict.fromkeys(one.evidence for one in _ways(code))
-    lines += [f"- {kinds_in_words(one).text(lang)}" for one in ways]
+    if ways:
+        lines += [f"## {message('check.page_decided_from').text(lang)}", ""]
+        lines += [*(f"- {kinds_in_words(one).text(lang)}" for one in ways), ""]
     limits = limits_of(code)
     if limits:
-        lines += ["", f"## {message('check.limits').text(lang)}", ""]
+        lines += [f"## {limits_title(code).text(lang)}", ""]
         head = [message(f"check.column_{one}").text(lang) for one in ("limit", "default")]
         lines += [f"| {' | '.join(head)} |", "| --- | --- |"]
-        lines += [f"| `{name}` | {text_of(value, lang)} |" for name, value in limits]
+        lines += [*(f"| `{name}` | {text_of(value, lang)} |" for name, value in limits), ""]
     lines += list(_examples(examples, lang))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def index_page(lang: str, ending: str) -> str:
-    """The list of all items."""
+def codes_index(lang: str, ending: str) -> str:
+    """The list of all codes by family; items of the checklist stand in a folder of their own."""
+    items = set(codes())
+    lines = [f"# {message('explain.title').text(lang)}"]
+    columns = [message(f"explain.column_{one}").text(lang) for one in ("code", "title")]
+    for name, members in groupby(every_code(), family):
+        lines += ["", f"## {family_title(name).text(lang)}", "", f"| {' | '.join(columns)} |", "| --- | --- |"]
+        for code in members:
+            folder = "../checks/" if code in items else ""
+            title = text_of(page(code, lang).title.rstrip(".。"))
+            lines.append(f"| [{code}]({folder}{code.replace('.', '_')}{ending}) | {title} |")
+    return "\n".join(lines) + "\n"
+
+
+def items_index(lang: str, ending: str) -> str:
+    """The list of the checklist's items, with what decides each."""
     lines = [f"# {message('check.title').text(lang)}", ""]
     columns = [message(f"check.column_{one}").text(lang) for one in ("code", "item", "decided")]
     lines += [f"| {' | '.join(columns)} |", "| --- | --- | --- |"]
@@ -69,7 +86,7 @@ def _examples(examples: Sequence[Example], lang: str) -> Iterator[str]:
     """The shortest of each kind whole, the others by their names."""
     if not examples:
         return
-    yield from ("", f"## {message('check.page_examples').text(lang)}", "")
+    yield from (f"## {message('check.page_examples').text(lang)}", "")
     shown: list[Example] = []
     for framework in dict.fromkeys(one.framework for one in examples):
         for good in (False, True):
