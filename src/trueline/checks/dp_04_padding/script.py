@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.filling import on_different_sides, read_from_the_front
@@ -47,7 +47,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if covered:
         yield none("dp_04.script.ignored", evidence=covered)
     else:
-        yield na("dp_04.script.no_padding")
+        yield undecided("dp_04.script.no_padding")
 
 
 def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, dict[str, Any]]]:
