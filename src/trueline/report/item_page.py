@@ -10,7 +10,7 @@ from typing import Final
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.evidence_words import kinds_in_words
 from trueline.checks.engine.explaining import HEADINGS, limits_of
-from trueline.checks.engine.listing import all_checks, codes, page
+from trueline.checks.engine.listing import all_checks, codes, experiment_of, page
 from trueline.model.message import message
 from trueline.report.markdown import text_of
 
@@ -36,8 +36,12 @@ def item_page(code: str, examples: Sequence[Example], lang: str) -> str:
     for heading, text in zip(HEADINGS, told.sections, strict=True):
         lines += [f"## {message(heading).text(lang)}", "", text.strip() or "–", ""]
     lines += [f"## {message('check.page_decided_from').text(lang)}", ""]
-    ways = dict.fromkeys(one.evidence for one in _ways(code))
-    lines += [f"- {kinds_in_words(one).text(lang)}" for one in ways]
+    ways = {way.evidence: way.decides for way in sorted(_ways(code), key=lambda way: way.decides)}
+    for evidence, decides in sorted(ways.items(), key=lambda way: not way[1]):
+        kinds = kinds_in_words(evidence)
+        lines.append(f"- {(kinds if decides else message('check.page_only_finds', kinds=kinds)).text(lang)}")
+    if (experiment := experiment_of(code)) is not None:
+        lines.append(f"- `{experiment}`")
     limits = limits_of(code)
     if limits:
         lines += ["", f"## {message('check.limits').text(lang)}", ""]

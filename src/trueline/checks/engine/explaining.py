@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.engine.evidence_words import ways_in_words
-from trueline.checks.engine.listing import SECTIONS, Page, all_checks, codes, page
-from trueline.model.message import message
+from trueline.checks.engine.listing import SECTIONS, Page, all_checks, codes, experiment_of, page
+from trueline.model.message import Message, message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
 
@@ -21,13 +22,22 @@ def explained(code: str) -> tuple[Result, Report]:
         Text(message("check.section", heading=message(heading), text=" ".join(text.split())))
         for heading, text in zip(HEADINGS, told.sections, strict=True)
     ]
-    ways = [one.evidence for one in all_checks() if one.code == code]
-    blocks.append(Text(message("check.decided_from", kinds=ways_in_words(ways))))
+    blocks += [Text(said) for said in _deciding(code)]
     columns = [message("check.column_limit"), message("check.column_default")]
     limits = limits_of(code)
     tables = [Table(message("check.limits"), columns, limits)] if limits else []
     result = Result("explain", conclusion, fields={"page": page_json(told)})
     return result, Report(message("check.title"), conclusion, [], [*blocks, *tables])
+
+
+def _deciding(code: str) -> Iterator[Message]:
+    """What ends in No problem as well, what only finds problems, and the experiment that decides."""
+    for said, decides in (("check.decided_from", True), ("check.found_from", False)):
+        ways = [way.evidence for way in all_checks() if way.code == code and way.decides is decides]
+        if ways:
+            yield message(said, kinds=ways_in_words(ways))
+    if (experiment := experiment_of(code)) is not None:
+        yield message("check.decided_by_experiment", command=experiment)
 
 
 def limits_of(code: str) -> list[tuple[str, Any]]:
@@ -52,6 +62,8 @@ def page_json(told: Page) -> dict[str, object]:
         "code": told.code,
         "title": told.title,
         **dict(zip(SECTIONS, told.sections, strict=True)),
-        "decided_from": [list(one.evidence) for one in ways],
+        "decided_from": [list(way.evidence) for way in ways if way.decides],
+        "found_from": [list(way.evidence) for way in ways if not way.decides],
+        "decided_by": experiment_of(told.code),
         "limits": dict(limits_of(told.code)),
     }
