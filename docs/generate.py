@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,10 +15,17 @@ from trueline.cli.language import translate
 from trueline.cli.verb_group import Verbs
 from trueline.cli.verbs import every_verb, trueline
 from trueline.locale import LANGUAGES, render, use_language
-from trueline.report.item_page import Example, index_page, item_page
+from trueline.report.code_page import Example, code_page, codes_index, items_index
+from trueline.report.codes import every_code
 
 DOCS = Path(__file__).resolve().parent
 FIXTURES = DOCS.parent / "tests" / "checks"
+SOURCE = DOCS.parent / "src" / "trueline"
+_LAYERS = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0][
+    "layers"
+]
+# Top downward, as the import contract has them; what stands in brackets there is not built.
+ROOMS = [room for layer in _LAYERS for room in layer.split(" | ") if not room.startswith("(")]
 
 
 def pages() -> dict[Path, str]:
@@ -32,12 +41,40 @@ def pages() -> dict[Path, str]:
             parent = click.Context(trueline.get_command(context, groups[0]), context, groups[0]) if groups else context
             inner = click.Context(command, info_name=last, parent=parent)
             found[DOCS / "cli" / f"{name.replace(' ', '-')}{ending}"] = page(command, inner, ending)
-        found[DOCS / "checks" / f"index{ending}"] = index_page(lang, ending)
-        for code in codes():
+        found[DOCS / "checks" / f"index{ending}"] = items_index(lang, ending)
+        found[DOCS / "codes" / f"index{ending}"] = codes_index(lang, ending)
+        items = set(codes())
+        for code in every_code():
             name = code.replace(".", "_")
-            found[DOCS / "checks" / f"{name}{ending}"] = item_page(code, list(_examples(name)), lang)
+            folder = DOCS / ("checks" if code in items else "codes")
+            found[folder / f"{name}{ending}"] = code_page(code, list(_examples(name)), lang)
     use_language(None)
+    found[DOCS / "rooms.md"] = rooms_page()
     return found
+
+
+def rooms_page() -> str:
+    """Every package and every module with the first sentence that it says of itself, top downward."""
+    lines = [
+        "# The rooms, file by file",
+        "",
+        "Written by `make docs` out of docstrings; the plan is [architecture.md](architecture.md).",
+        "",
+    ]
+    for room in ROOMS:
+        for package in sorted(path.parent for path in (SOURCE / room).rglob("__init__.py")):
+            name = package.relative_to(SOURCE).as_posix()
+            lines += [f"## trueline/{name}", _sentence(package / "__init__.py"), ""]
+            modules = sorted(path for path in package.glob("*.py") if path.name != "__init__.py")
+            lines += [f"- `{path.stem}`: {_sentence(path)}" for path in modules]
+            lines += [""] if modules else []
+    return "\n".join(lines)
+
+
+def _sentence(path: Path) -> str:
+    """The first paragraph of a module's docstring."""
+    text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _examples(item: str) -> Iterator[Example]:
@@ -70,9 +107,9 @@ def _options(command: click.Command, context: click.Context) -> list[str]:
 
 
 def write() -> None:
-    """Write all pages, and remove those of verbs and items that are gone."""
+    """Write all pages, and remove those of verbs and codes that are gone."""
     current = pages()
-    for folder in (DOCS / "cli", DOCS / "checks"):
+    for folder in (DOCS / "cli", DOCS / "checks", DOCS / "codes"):
         folder.mkdir(exist_ok=True)
         for path in folder.glob("*.md"):
             if path not in current:

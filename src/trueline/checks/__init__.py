@@ -1,1 +1,1 @@
-"""The checklist: one file per item, found by walking this package."""
+"""The checklist: an item is a folder, found by walking this package; engine asks, evidence is what several read."""

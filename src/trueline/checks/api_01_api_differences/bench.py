@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trueline.checks.api_01_api_differences.differing import Difference
 from trueline.checks.api_01_api_differences.script import NOT_KNOWN, Call, plain, table_calls
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
-from trueline.script.analysis.differing import Difference
 from trueline.script.script import Script
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.checks.api_01_api_differences.batches import first_is_batch
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
-from trueline.script.analysis.batches import first_is_batch
 from trueline.script.analysis.forwards import is_uncalled, values_trained
 from trueline.script.place import Place
 from trueline.script.roles import Role

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.checks.api_01_api_differences.differing import BY_NAME, MINDSPORE, TORCH, Argument, Difference, Pair
 from trueline.checks.engine.check import check, undecided
 from trueline.model.finding import Finding
-from trueline.script.analysis.differing import BY_NAME, MINDSPORE, TORCH, Argument, Difference, Pair
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event
 from trueline.script.values import Const, Seq, Value

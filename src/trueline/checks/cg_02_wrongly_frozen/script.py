@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from trueline.checks.cg_02_wrongly_frozen.groups import forgotten
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import forward_around
-from trueline.script.analysis.groups import forgotten
 from trueline.script.analysis.layers import has_weights, is_parameter, registered_in
 from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
 from trueline.script.analysis.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of

@@ -9,10 +9,9 @@ FOLLOWS = (
     Rule("wi.01"),
     # A term of the loss that is only a number: the layers behind it get nothing, and lead nowhere.
     Rule("tr.02", when=same_line),
-    # A layer that stands in another one's place leaves that one out; what is left out gets no gradient.
+    # A layer that stands in another one's place leaves that one out.
     Rule("cg.01", when=same_line),
-    # Layers that are shared, cut off, made anew or compared otherwise lead elsewhere than in the benchmark;
-    # gradients that are added up make the batch of an update larger than there.
+    # Layers that are shared, cut off, made anew or compared otherwise lead elsewhere than in the benchmark.
     Rule("cg.01", given=beside_a_run),
     Rule("cg.02", given=beside_a_run),
     Rule("cg.04", given=beside_a_run),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.checks.cg_03_wrongly_connected.shortcuts import lacking
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
 from trueline.script.analysis.networks import networks_given
-from trueline.script.analysis.shortcuts import lacking
 from trueline.script.analysis.unread import is_missed, twice_called_twin, unread_in
 from trueline.script.loops import training_loops
 from trueline.script.place import Place

@@ -5,9 +5,9 @@ from __future__ import annotations
 from trueline.checks.engine.following import Rule, compared, seen_later, shows_in_run
 
 FOLLOWS = (
-    # Logarithms that add up over the samples are none of classes; layers that a network does not know keep their mode.
+    # Logarithms that add up over the samples are none of classes.
     Rule("tr.11", when=shows_in_run),
-    # A loss that falls without end ends in numbers that are not finite; what is not finite cannot be computed again.
+    # What is not finite cannot be computed again.
     Rule("mp.01", when=seen_later),
     Rule("ds.01", when=seen_later),
     # A penalty that is wrong makes the loss another one than the benchmark's.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.checks.cg_04_loss_wrong.scores import Kind, Score, scores_of
+from trueline.checks.cg_04_loss_wrong.shapes import shape_of
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.gradients import is_without_gradient
-from trueline.script.analysis.scores import Kind, Score, scores_of
-from trueline.script.analysis.shapes import shape_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script

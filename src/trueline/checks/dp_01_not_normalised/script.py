@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.checks.dp_01_not_normalised.run import from_run
+from trueline.checks.dp_01_not_normalised.scaling import scale_place
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, range_of
 from trueline.script.analysis.pipeline import enters_as_it_is
-from trueline.script.analysis.scaling import scale_place
 from trueline.script.analysis.transforms import transforms_of
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place

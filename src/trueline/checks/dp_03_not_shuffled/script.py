@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trueline.checks.dp_03_not_shuffled.loaders import Order, order_of
 from trueline.checks.dp_03_not_shuffled.run import from_run
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
-from trueline.script.analysis.loaders import Order, order_of
 from trueline.script.analysis.pipeline import datasets_of
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trueline.checks.dp_04_padding.fed import Padded, ends_seen, padded_fields
 from trueline.checks.engine.check import check, found, na, none, undecided
-from trueline.checks.evidence.padding import Padded, ends_seen, padded_fields
 from trueline.data.described import Described, Padding
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from trueline.checks.dp_04_padding.fed import Padded, ends_seen, is_padding, padded_fields
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.criteria import Criterion, count_of, criteria
-from trueline.checks.evidence.padding import Padded, ends_seen, is_padding, padded_fields
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trueline.checks.engine.check import check, found, none, undecided
-from trueline.model.finding import Finding
-from trueline.script.analysis.columns import batch_index, columns_of, plain
-from trueline.script.analysis.filling import on_different_sides, read_from_the_front
-from trueline.script.analysis.mask_faults import (
+from trueline.checks.dp_04_padding.filling import on_different_sides, read_from_the_front
+from trueline.checks.dp_04_padding.mask_faults import (
     ATTENTION,
     masks_of_one_value,
     masks_wrong,
@@ -18,8 +15,11 @@ from trueline.script.analysis.mask_faults import (
     unmasked_scores,
     unused_masks,
 )
-from trueline.script.analysis.padding import Padding, column_name, paddings, pipeline_paddings
-from trueline.script.analysis.target_values import never_compared_right
+from trueline.checks.dp_04_padding.padding import Padding, column_name, paddings, pipeline_paddings
+from trueline.checks.dp_04_padding.target_values import never_compared_right
+from trueline.checks.engine.check import check, found, none, undecided
+from trueline.model.finding import Finding
+from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.checks.dp_05_sharding.shares import overlapping_parts, unshared_workers
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
 from trueline.script.analysis.reachable import all_values
-from trueline.script.analysis.shares import overlapping_parts, unshared_workers
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.script import Script

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from trueline.checks.ds_01_missing_values.markers import marked
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.feeding import Fed, Stream, is_whole_set, streams
-from trueline.checks.evidence.markers import marked
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import decode

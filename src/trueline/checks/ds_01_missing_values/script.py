@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.checks.ds_01_missing_values.markers import marked
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.feeding import training
-from trueline.checks.evidence.markers import marked
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import as_float

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from trueline.checks.ds_02_wrong_labels.overwritten import labels_overwritten, samples_overwritten
 from trueline.checks.engine.check import check, found, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
-from trueline.script.analysis.overwritten import labels_overwritten, samples_overwritten
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

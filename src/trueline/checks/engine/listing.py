@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
@@ -18,7 +19,7 @@ from trueline.checks.bench_script.ways import beside_bench
 from trueline.checks.engine.check import Check, known_checks
 from trueline.checks.engine.following import Rule
 from trueline.locale import language
-from trueline.locale.of_checks import page_of
+from trueline.locale.of_checks import add_place, page_of
 from trueline.model.finding import Evidence
 
 HEADINGS: Final = ("What it looks at", "Why it hurts", "What to do", "When it is wrong")
@@ -45,6 +46,14 @@ def all_checks() -> Sequence[Check]:
     for code in sorted({way.code for way in known_checks()}):
         beside_bench(code)
     return sorted(known_checks(), key=lambda way: (way.code, [_ORDER.index(kind) for kind in way.evidence], way.name))
+
+
+def add_items(folder: Path) -> None:
+    """Items stand in this folder too, a folder each."""
+    checks.__path__.append(str(folder))
+    add_place(folder)
+    for known in (all_checks, all_rules, item_packages):
+        known.cache_clear()
 
 
 @cache

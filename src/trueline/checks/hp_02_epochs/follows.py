@@ -5,7 +5,7 @@ from __future__ import annotations
 from trueline.checks.engine.following import Rule
 
 FOLLOWS = (
-    # Without a gradient to begin with, none arrives; a loss that takes the wrong numbers may have none.
+    # Weights that nobody updates, or no gradient reaches, learn nothing in any number of epochs.
     Rule("tr.06"),
     Rule("tr.02"),
     # What runs away, or does not move, is past its best or still falling whatever the number of epochs.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from trueline.checks.engine.following import Rule, beside_a_run
 
 FOLLOWS = (
-    # Layers that are shared, cut off, made anew or compared otherwise lead elsewhere than in the benchmark;
-    # gradients that are added up make the batch of an update larger than there.
+    # Gradients that are added up make the batch of an update larger than in the benchmark.
     Rule("tr.03", given=beside_a_run),
 )

@@ -12,7 +12,7 @@ FOLLOWS = (
     Rule("mp.02", when=not_later),
     Rule("dp.01", when=not_later),
     Rule("hp.01"),
-    # A loss that falls without end ends in numbers that are not finite; what is not finite cannot be computed again.
+    # A loss that falls without end ends in numbers that are not finite.
     Rule(
         "cg.04",
         when=began_before,

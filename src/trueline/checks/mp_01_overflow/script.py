@@ -9,11 +9,11 @@ from typing import Final
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.looks import trained_rank
 from trueline.checks.mp_01_overflow.run import first_broken, watched_operator
+from trueline.checks.mp_01_overflow.unguarded import Danger, Unguarded, unguarded, way_to_losses
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName
 from trueline.script.analysis.operators import DIVISIONS, EXPONENTS, LOGS, ROOTS, operator_name
-from trueline.script.analysis.unguarded import Danger, Unguarded, unguarded, way_to_losses
 from trueline.script.loops import training_loops
 from trueline.script.script import Script
 from trueline.script.trace import Trace

@@ -5,6 +5,6 @@ from __future__ import annotations
 from trueline.checks.engine.following import Rule, written
 
 FOLLOWS = (
-    # A rate that throws the weights far away leaves units without a slope, and overflows at every loss scale.
+    # A rate that throws the weights far away overflows at every loss scale.
     Rule("hp.01", given=written),
 )

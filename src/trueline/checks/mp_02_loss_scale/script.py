@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.mp_02_loss_scale.loss_scales import LOWEST, SCALING, absurd, is_used, too_low
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.gradients import is_divided, scaled_by, touches_gradients
-from trueline.script.analysis.loss_scales import LOWEST, SCALING, absurd, is_used, too_low
 from trueline.script.analysis.operators import PRODUCTS, operands, operator_name
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place

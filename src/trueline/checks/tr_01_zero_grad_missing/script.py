@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.tr_01_zero_grad_missing.gradient_sums import never_ending_sums
 from trueline.model.finding import Finding
 from trueline.script.analysis.followed import is_training_followed
-from trueline.script.analysis.gradient_sums import never_ending_sums
 from trueline.script.analysis.gradients import cleared_at
 from trueline.script.analysis.networks import networks_given, parts_of
 from trueline.script.loops import TrainingLoop, training_loops

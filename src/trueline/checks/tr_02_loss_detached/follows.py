@@ -5,7 +5,7 @@ from __future__ import annotations
 from trueline.checks.engine.following import Rule
 
 FOLLOWS = (
-    # Without a gradient to begin with, none arrives; a loss that takes the wrong numbers may have none.
+    # A loss that takes the wrong numbers may have no gradient.
     Rule("tr.01"),
     Rule("cg.04"),
 )

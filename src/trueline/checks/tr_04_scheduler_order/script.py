@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.tr_04_scheduler_order.rounds import out_of_rounds
 from trueline.model.finding import Finding
 from trueline.script.analysis.followed import is_training_followed
-from trueline.script.analysis.rounds import out_of_rounds
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

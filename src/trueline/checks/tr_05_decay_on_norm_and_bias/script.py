@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.tr_05_decay_on_norm_and_bias.parameters import dimension_tests, sorts_for_decay
 from trueline.model.finding import Finding
 from trueline.model.numbers import as_float
 from trueline.script.analysis.networks import has_norm, networks_given
-from trueline.script.analysis.parameters import dimension_tests, sorts_for_decay
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.tr_07_evaluated_on_training_data.handed import handed_at, handed_through, said_at
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, with_indexes
 from trueline.script.analysis.followed import is_training_followed
-from trueline.script.analysis.handed import handed_at, handed_through, said_at
 from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.script.loops import training_loops
 from trueline.script.place import Place

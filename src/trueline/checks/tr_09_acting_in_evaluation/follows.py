@@ -5,6 +5,6 @@ from __future__ import annotations
 from trueline.checks.engine.following import Rule, shows_in_run
 
 FOLLOWS = (
-    # Logarithms that add up over the samples are none of classes; layers that a network does not know keep their mode.
+    # Layers that a network does not know keep their mode.
     Rule("tr.13", when=shows_in_run),
 )

@@ -7,8 +7,8 @@ from typing import Any
 
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.criteria import judged_otherwise
-from trueline.checks.evidence.label_values import label_values
 from trueline.checks.evidence.looks import EVAL, TRAIN, looked, trained_rank, where
+from trueline.checks.tr_10_labels_shifted.label_values import label_values
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.checks.engine.check import check, found, none, suspect, undecided
+from trueline.checks.tr_10_labels_shifted.rows import rows_apart, same_twice
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of
 from trueline.script.analysis.passes import Pass, evaluation_passes
 from trueline.script.analysis.reachable import all_values
-from trueline.script.analysis.rows import rows_apart, same_twice
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
-from trueline.model.finding import Finding
-from trueline.script.analysis.dimensions import (
+from trueline.checks.tr_11_wrong_dimension.dimensions import (
     SOFTMAX,
     contradicted,
     is_method,
@@ -16,6 +15,7 @@ from trueline.script.analysis.dimensions import (
     of_gradients,
     source_of,
 )
+from trueline.model.finding import Finding
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_uncalled, results_of
 from trueline.script.place import Place

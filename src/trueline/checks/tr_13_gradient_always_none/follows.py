@@ -7,11 +7,11 @@ from trueline.checks.engine.following import Rule, not_later, same_line, written
 FOLLOWS = (
     # Weights that are zero, or lost on the way, give gradients that are zero.
     Rule("wi.01"),
-    # A layer that stands in another one's place leaves that one out; what is left out gets no gradient.
+    # What is left out gets no gradient.
     Rule("cg.03", when=same_line),
     Rule("cg.02", when=same_line),
     # Inputs of thousands put units where they have no slope.
     Rule("dp.01", when=not_later),
-    # A rate that throws the weights far away leaves units without a slope, and overflows at every loss scale.
+    # A rate that throws the weights far away leaves units without a slope.
     Rule("hp.01", given=written, said=("hp_01.script.high",)),
 )

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.engine.check import check, found, na, suspect, undecided
-from trueline.model.finding import Certainty, Finding
-from trueline.script.analysis.checkpoints import (
+from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import (
     Loading,
     chosen_words,
     is_reading,
@@ -20,12 +19,13 @@ from trueline.script.analysis.checkpoints import (
     saved_under,
     words_of,
 )
+from trueline.checks.wi_02_wrong_pretrained_weights.saving import saved_untrained
+from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.followed import known_networks
 from trueline.script.analysis.forwards import is_uncalled
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
 from trueline.script.analysis.networks import networks_given
 from trueline.script.analysis.reach import parts_of_all
-from trueline.script.analysis.saving import saved_untrained
 from trueline.script.analysis.starts import starts
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_optimizer

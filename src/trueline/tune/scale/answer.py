@@ -11,7 +11,7 @@ from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.record.repro.free import shown_line
+from trueline.record.project import shown_line
 from trueline.tune.scale.judging import MOST_LOST, MOST_VANISHED, Judged, Verdict, judge
 from trueline.tune.scale.search import Searched
 from trueline.tune.scale.seen import Seen

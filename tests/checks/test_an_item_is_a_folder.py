@@ -1,0 +1,115 @@
+"""A new item is one folder: nothing else is touched, and every verb knows it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = '''"""The learning rate has a round number.
+
+What it looks at
+----------------
+Numbers.
+
+Why it hurts
+------------
+It does not.
+
+What to do
+----------
+Nothing.
+
+When it is wrong
+----------------
+Always.
+"""
+'''
+WAY = """
+from collections.abc import Iterator
+
+from trueline.checks.engine.check import check, found, none
+from trueline.model.finding import Finding, Where
+from trueline.script.script import Script
+
+
+@check("zz.01", "the learning rate is round")
+def from_script(script: Script, *, roundest: float = 0.1) -> Iterator[Finding]:
+    for event in script.trace.events:
+        if event.name.endswith("optim.SGD"):
+            yield found("zz_01.script.round", event.place.where(), limit=roundest, evidence=["SGD"])
+            return
+    yield none("zz_01.script.none", evidence=["calls"])
+"""
+MESSAGES = """
+[en.script]
+advice = "Take another one."
+round = "The rate is round."
+none = "No round rate."
+
+[zh.script]
+advice = "换一个。"
+round = "学习率是整数。"
+none = "没有。"
+
+[page.zh]
+title = "学习率是整数。"
+looks_at = "数字。"
+why = "无害。"
+todo = "无。"
+wrong_when = "总是。"
+"""
+FOLLOWS = """
+from trueline.checks.engine.following import Rule
+
+FOLLOWS = (Rule("tr.06"),)
+"""
+CALL = """
+from pathlib import Path
+from trueline.checks.engine.listing import add_items
+add_items(Path("items"))
+from trueline.cli.main import main
+main()
+"""
+TRAINING = """
+import torch
+
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    optimizer.zero_grad()
+    net(torch.ones(3, 2)).pow(2).mean().backward()
+    optimizer.step()
+"""
+
+
+def call(folder: Path, *line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", CALL, *line], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_check_explain_and_docs_know_an_item_by_its_folder_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "items" / "zz_01_round_rate"
+    folder.mkdir(parents=True)
+    for name, text in (
+        ("__init__.py", PAGE),
+        ("script.py", WAY),
+        ("messages.toml", MESSAGES),
+        ("follows.py", FOLLOWS),
+    ):
+        (folder / name).write_text(text, "utf-8")
+    (tmp_path / "train.py").write_text(TRAINING, "utf-8")
+    checked = call(tmp_path, "check", "--select", "zz", "--json", "train.py")
+    assert (checked.returncode, checked.stderr) == (1, "")
+    (finding,) = json.loads(checked.stdout)["findings"]
+    assert (finding["code"], finding["where"]["line"], finding["by"]) == ("zz.01", 5, "script")
+    assert (finding["message"], finding["advice"]) == ("The rate is round.", "Take another one.")
+    chinese = call(tmp_path, "explain", "zz.01", "--lang", "zh")
+    assert "学习率是整数" in chinese.stdout, chinese.stderr
+    explained = call(tmp_path, "explain", "zz.01")
+    assert "roundest" in explained.stdout and "Nothing." in explained.stdout
+    docs = "from pathlib import Path; from trueline.checks.engine.listing import add_items; "
+    docs += "add_items(Path('items')); from trueline.report.code_page import code_page, items_index; "
+    docs += "print(items_index('en', '.md'), code_page('zz.01', [], 'en'))"
+    written = subprocess.run([sys.executable, "-c", docs], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert written.stdout.count("The learning rate has a round number") == 2, written.stderr
