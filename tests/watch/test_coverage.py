@@ -31,7 +31,7 @@ def test_an_internal_error_anywhere_is_no_all_clear_and_training_goes_on(framewo
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
     assert [name for name, one in found.items() if not one["went_on"]] == []
-    assert [name for name, one in found.items() if one["concluded"] != (["na"] if one["reached"] else ["none"])] == []
+    assert [name for name, one in found.items() if one["concluded"] != (["open"] if one["reached"] else ["none"])] == []
     missed = {name.partition(".")[2] for name, one in found.items() if not one["reached"]}
     assert missed <= SELDOM[framework] | NEVER_TOLD[framework]
 
@@ -107,7 +107,7 @@ def test_what_is_too_far_expanded_to_be_looked_at_is_said_and_watching_goes_on(o
     plain = _expanding()
     with library.watch(**options) as watched:
         assert _expanding() == plain
-    assert watched.findings[0].conclusion == "na"
+    assert watched.findings[0].conclusion == "open"
     said = watched.findings[0].message.text()
     assert "in 3 steps, but not all" in said
     assert "was not looked at" in said
@@ -172,7 +172,7 @@ def test_what_was_not_watched_is_said_and_the_exit_code_is_not_zero(tmp_path: Pa
         assert (ended.returncode, answer["exit"]) == (code, own), (text, ended.stderr)
         assert said in answer["conclusion"], (answer["conclusion"], said)
         assert said in ended.stderr
-        assert [one["conclusion"] for one in answer["findings"]] == ["na"]
+        assert [one["conclusion"] for one in answer["findings"]] == ["open"]
 
 
 BROKEN = (

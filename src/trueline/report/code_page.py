@@ -10,7 +10,7 @@ from typing import Final
 
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.evidence_words import kinds_in_words
-from trueline.checks.engine.listing import all_checks, codes
+from trueline.checks.engine.listing import all_checks, codes, experiment_of
 from trueline.model.message import message
 from trueline.report.codes import every_code, family, limits_of, page
 from trueline.report.explaining import HEADINGS, family_title, limits_title
@@ -37,10 +37,8 @@ def code_page(code: str, examples: Sequence[Example], lang: str) -> str:
     lines = [f"# {code} {told.title.rstrip('.。')}", ""]
     for heading, text in zip(HEADINGS, told.sections, strict=True):
         lines += [f"## {message(heading).text(lang)}", "", text.strip() or "–", ""]
-    ways = dict.fromkeys(one.evidence for one in _ways(code))
-    if ways:
-        lines += [f"## {message('check.page_decided_from').text(lang)}", ""]
-        lines += [*(f"- {kinds_in_words(one).text(lang)}" for one in ways), ""]
+    if _ways(code):
+        lines += [f"## {message('check.page_decided_from').text(lang)}", "", *_deciding(code, lang), ""]
     limits = limits_of(code)
     if limits:
         lines += [f"## {limits_title(code).text(lang)}", ""]
@@ -80,6 +78,16 @@ def items_index(lang: str, ending: str) -> str:
 
 def _ways(code: str) -> list[Check]:
     return [one for one in all_checks() if one.code == code]
+
+
+def _deciding(code: str, lang: str) -> Iterator[str]:
+    """Evidence that decides an item, then what only finds problems, then its experiment."""
+    ways = {way.evidence: way.decides for way in sorted(_ways(code), key=lambda way: way.decides)}
+    for evidence, decides in sorted(ways.items(), key=lambda way: not way[1]):
+        kinds = kinds_in_words(evidence)
+        yield f"- {(kinds if decides else message('check.page_only_finds', kinds=kinds)).text(lang)}"
+    if (experiment := experiment_of(code)) is not None:
+        yield f"- `{experiment}`"
 
 
 def _examples(examples: Sequence[Example], lang: str) -> Iterator[str]:

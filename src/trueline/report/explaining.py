@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, Final
 
 from trueline.checks.engine.evidence_words import ways_in_words
-from trueline.checks.engine.listing import SECTIONS, Page, all_checks
+from trueline.checks.engine.listing import SECTIONS, Page, all_checks, experiment_of
 from trueline.model.message import Message, message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
@@ -28,14 +29,23 @@ def explained(code: str) -> tuple[Result, Report]:
         Text(message("explain.section", heading=message(heading), text=" ".join(text.split())))
         for heading, text in zip(HEADINGS, told.sections, strict=True)
     ]
-    ways = [one.evidence for one in all_checks() if one.code == code]
-    if ways:
-        blocks.append(Text(message("check.decided_from", kinds=ways_in_words(ways))))
+    blocks += [Text(said) for said in _deciding(code)]
     columns = [message("check.column_limit"), message("check.column_default")]
     limits = limits_of(code)
     tables = [Table(limits_title(code), columns, limits)] if limits else []
     result = Result("explain", conclusion, fields={"page": page_json(told)})
     return result, Report(message("explain.title"), conclusion, [], [*blocks, *tables])
+
+
+def _deciding(code: str) -> Iterator[Message]:
+    """What ends in No problem as well, what only finds problems, and the experiment that decides."""
+    ways = [way for way in all_checks() if way.code == code]
+    for said, decides in (("check.decided_from", True), ("check.found_from", False)):
+        evidence = [way.evidence for way in ways if way.decides is decides]
+        if evidence:
+            yield message(said, kinds=ways_in_words(evidence))
+    if ways and (experiment := experiment_of(code)) is not None:
+        yield message("check.decided_by_experiment", command=experiment)
 
 
 def limits_title(code: str) -> Message:
@@ -72,6 +82,8 @@ def page_json(told: Page) -> dict[str, Any]:
         "code": told.code,
         "title": told.title,
         **dict(zip(SECTIONS, told.sections, strict=True)),
-        "decided_from": [list(one.evidence) for one in ways],
+        "decided_from": [list(way.evidence) for way in ways if way.decides],
+        "found_from": [list(way.evidence) for way in ways if not way.decides],
+        "decided_by": experiment_of(told.code) if ways else None,
         "limits": dict(limits_of(told.code)),
     }

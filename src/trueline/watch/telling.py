@@ -41,7 +41,7 @@ def findings(watch: Watch, hit: Hit | None, coverage: Coverage = _ALL) -> list[F
     found += [point_finding(one) for one in watch.point_hits]
     gap = coverage.gap(watch.steps)
     if gap is not None and (not found or coverage.off is not None):
-        found.append(Finding(NON_FINITE, Conclusion.NA, gap, advice=_advice(coverage)))
+        found.append(Finding(NON_FINITE, Conclusion.OPEN, gap, advice=_advice(coverage)))
     return found or [Finding(NON_FINITE, Conclusion.NONE, _fine(watch))]
 
 
@@ -59,7 +59,7 @@ def _advice(coverage: Coverage) -> Message | None:
 
 def without_framework() -> Finding:
     """Of a script that has imported none."""
-    return Finding(NON_FINITE, Conclusion.NA, message("watch.no_framework"))
+    return Finding(NON_FINITE, Conclusion.OPEN, message("watch.no_framework"))
 
 
 def _hit(hit: Hit) -> Finding:

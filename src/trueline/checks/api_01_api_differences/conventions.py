@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trueline.checks.api_01_api_differences.batches import first_is_batch
-from trueline.checks.engine.check import check, found, na, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import is_uncalled, values_trained
 from trueline.script.place import Place
@@ -28,7 +28,7 @@ _NOT_REDUCED: Final = {
 _THROUGH: Final = ("astype", "cast", "squeeze", "float", "scale", "unscale", "to", "mul", "div", "add", "multiply")
 
 
-@check("api.01")
+@check("api.01", decides=False)
 def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float = 0.9) -> Iterator[Finding]:
     """Numbers that are at home in the other framework, and defaults that are taken without a word."""
     trace = script.trace
@@ -44,7 +44,7 @@ def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float =
             told.add(place)
             yield finding
     if not told:
-        yield na("api_01.script.no_sign")
+        yield undecided("api_01.script.no_sign")
 
 
 _Told = Iterator[tuple[Place, Finding]]

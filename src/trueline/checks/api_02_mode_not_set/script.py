@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import acts_by_mode
 from trueline.script.analysis.forwards import (
     Uses,
     calls_of_networks,
@@ -50,7 +51,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if fitting:
         yield none("api_02.script.fits", evidence=sorted(set(fitting)))
     elif not told:
-        yield na("api_02.script.nothing_acts")
+        yield (na if acts_by_mode(trace) is False else undecided)("api_02.script.nothing_acts")
 
 
 _Told = Iterator[tuple[Place, Finding | None]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.tr_11_wrong_dimension.dimensions import (
     SOFTMAX,
     contradicted,
@@ -16,6 +16,7 @@ from trueline.checks.tr_11_wrong_dimension.dimensions import (
     source_of,
 )
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_uncalled, results_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
@@ -48,6 +49,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     answers, lasts = _answers(trace), _lasts(trace)
     fitting: set[str] = set()
     told: set[Place] = set()
+    reduces = False
     for said, event in _contradicted(trace):
         place = _place(event)
         if place not in told:
@@ -55,6 +57,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             yield found(f"tr_11.{said}", place.where(), what=name_of(event))
     for event in trace.events:
         kind, source = _kind(event), source_of(event)
+        reduces = reduces or kind is not None
         if kind is None or source is None:
             continue
         call = _answer_of(source, answers) if forward_around(event) is None else _last_in_forward(event, lasts)
@@ -77,7 +80,8 @@ def from_script(script: Script) -> Iterator[Finding]:
     if fitting and not told:
         yield none("tr_11.other_dimension", evidence=sorted(fitting))
     elif not told:
-        yield na("tr_11.no_reduction")
+        absent = not reduces and is_training_followed(trace)
+        yield (na if absent else undecided)("tr_11.no_reduction")
 
 
 def _contradicted(trace: Trace) -> Iterator[tuple[str, Event]]:

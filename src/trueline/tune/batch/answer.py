@@ -19,7 +19,7 @@ _CONCLUSIONS: Final = {
     Verdict.LARGE: Conclusion.FOUND,
     Verdict.FINE: Conclusion.NONE,
     Verdict.SMALLEST: Conclusion.NONE,
-    Verdict.UNKNOWN: Conclusion.NA,
+    Verdict.UNKNOWN: Conclusion.OPEN,
 }
 _DISTRIBUTED: Final = "DistributedSampler"
 
