@@ -18,10 +18,10 @@ from trueline.formats.run_folder.reader import open_run
 HERE = Path(__file__).parent
 # What a training of a few layers gives no occasion for.
 SELDOM = {"torch": {"_take_gradient", "_gave", "_hand_again"}, "mindspore": {"_take_gradient", "_gave", "_hand_again"}}
-# An observer is turned off only where something has gone wrong already.
+# An observer is turned off only where something has gone wrong already; a healthy training reads no NaN.
 NEVER_TOLD = {
-    "torch": {"instead", "notice", "turn_off"},
-    "mindspore": {"instead", "notice", "turn_off", "zero_grad", "scheduled"},
+    "torch": {"instead", "notice", "turn_off", "read_non_finite"},
+    "mindspore": {"instead", "notice", "turn_off", "zero_grad", "scheduled", "read_non_finite"},
 }
 
 

@@ -62,6 +62,15 @@ class Observer(Protocol):
         """The unscaled loss: source is backward, value_and_grad, model or output."""
         ...
 
+    @property
+    def wants_reads(self) -> bool:
+        """Whether ``read_non_finite`` is wanted, from the beginning on."""
+        ...
+
+    def read_non_finite(self, value: Any) -> None:
+        """The script looks at a tensor with a gradient, which is NaN or Inf, or among whose numbers NaN is."""
+        ...
+
     def forward_began(self, parameters: Sequence[Any]) -> None:
         """A function begins whose gradient at these parameters is wanted; they may also be inputs of its."""
         ...

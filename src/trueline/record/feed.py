@@ -83,6 +83,14 @@ class Feed:
         """An update without an optimizer shows in the parameters alone."""
         return self._by_hand.possible
 
+    @property
+    def wants_reads(self) -> bool:
+        """What a script looks at by itself is nothing of a recording."""
+        return False
+
+    def read_non_finite(self, value: Any) -> None:
+        """Nothing of a recording."""
+
     def _begin_iteration(self, using: Sequence[Any] = ()) -> None:
         """Forward or backward begins: with a new iteration, where the script has updated by itself since backward."""
         if self._by_hand.made(using):

@@ -38,6 +38,7 @@ class Watched:
         self.recording: Recording | None = None
         self._warn, self._root, self._folder, self._asked = warn, root, folder, asked
         self._adapters: list[Any] = []
+        self._feeds: list[Any] = []
 
     def run(self, conclude: Callable[[], int]) -> None:
         """Run it; what is recorded on the way is thrown away where no folder is wanted.
@@ -65,6 +66,8 @@ class Watched:
     def _end(self, recording: Recording, place: Path) -> None:
         if self.watch is not None:
             self.watch.script_over = True
+            for feed in self._feeds:
+                feed.script_ended()
         recording.finish(self.code)
         shutil.rmtree(place, ignore_errors=True)
         if self.watch is not None:
@@ -105,7 +108,8 @@ class Watched:
                 at=at, thrown_away_counts=lost, points=points_of(self._asked.pop("on", ())), **self._asked
             )
         self._adapters.append(adapter)
-        return WatchFeed(recorder, adapter, self.watch)
+        self._feeds.append(WatchFeed(recorder, adapter, self.watch))
+        return self._feeds[-1]
 
     @property
     def coverage(self) -> Coverage:

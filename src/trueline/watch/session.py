@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from trueline.adapters.protocol import Adapter
 from trueline.model.finding import Finding
+from trueline.record.recorder import Recorder
 from trueline.record.recording import Recording
 from trueline.record.session import warn
 from trueline.record.wanted import Wanted
@@ -53,9 +55,13 @@ def watch(
     """
     state = Watch(replay=replay, limit=limit, go_on=go_on, points=points_of(on))
     place = Path(tempfile.mkdtemp(prefix="trueline-"))
-    recording = Recording(
-        Wanted(place / "run", source=False), warn, feed=lambda recorder, adapter: WatchFeed(recorder, adapter, state)
-    )
+    feeds: list[WatchFeed] = []
+
+    def feed(recorder: Recorder, adapter: Adapter) -> WatchFeed:
+        feeds.append(WatchFeed(recorder, adapter, state))
+        return feeds[-1]
+
+    recording = Recording(Wanted(place / "run", source=False), warn, feed=feed)
     recording.begin()
     try:
         yield WatchedBlock(state, recording)
@@ -63,6 +69,8 @@ def watch(
         pass
     finally:
         state.script_over = True
+        for watching in feeds:
+            watching.script_ended()
         recording.finish(0)
         state.ended()
         shutil.rmtree(place, ignore_errors=True)

@@ -50,9 +50,10 @@ class Watch:
     step ``wrong_from``; it was not ``announced`` where nothing was seen of it before its loss. ``doubtful`` is what
     doing that again has shown, where more may be seen from the step before.
     ``limit`` is a magnitude that counts as a hit, ``go_on``: let the script run on. ``steps`` are the training steps
-    as a recording counts them, of which loss scaling has ``skipped`` some and the script has ``thrown_away`` others;
+    as a recording counts them, of which loss scaling has ``skipped`` some and the script has ``thrown_away`` others,
+    and passes that were ``never_back`` and so are no steps;
     ``ended_by_loss`` is the last one where its loss was not finite and no update came after it, which in a run made
-    for that is what counts (``thrown_away_counts``).
+    for that is what counts (``thrown_away_counts``). ``left`` are weights and buffers that are not finite at the end.
     """
 
     replay: bool = True
@@ -71,8 +72,10 @@ class Watch:
     steps: int = 0
     skipped: int = 0
     thrown_away: int = 0
+    never_back: int = 0
     thrown_away_counts: bool = False
     ended_by_loss: int | None = None
+    left: list[str] = field(default_factory=list)
     norms: list[float] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     point_hits: list[PointHit] = field(default_factory=list)

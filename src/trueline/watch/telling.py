@@ -28,6 +28,9 @@ def findings(watch: Watch, hit: Hit | None, coverage: Coverage = _ALL) -> list[F
     found = [_hit(hit)] if hit is not None else []
     if hit is None and watch.wrong_at is not None:
         found.append(_unfound(watch))
+    if hit is None and watch.left:
+        text = message("watch.left", tensor=watch.left[0], count=len(watch.left), steps=watch.steps)
+        found.append(Finding(NON_FINITE, Conclusion.FOUND, text, advice=message("watch.advice_left")))
     if watch.too_often_skipped:
         found.append(
             Finding(
@@ -49,7 +52,7 @@ def _fine(watch: Watch) -> Message:
     if watch.skipped:
         return message("watch.skipped_few", skipped=watch.skipped, steps=watch.steps)
     if watch.thrown_away:
-        return message("watch.thrown_away_few", count=watch.thrown_away, steps=watch.steps)
+        return message("watch.thrown_away_few", count=watch.thrown_away, steps=watch.steps + watch.never_back)
     return message("watch.fine", steps=watch.steps)
 
 

@@ -44,6 +44,9 @@ class WatchFeed(PointsFeed):
         self._tracking: AbstractContextManager[None] | None = None
         self._updating = Updating.NOT
         self._loss: Any = None
+        # Whether this pass has gone back already, and whether the script has seen before that its loss is not finite.
+        self._went_back = False
+        self._seen_bad = False
         # Those before it in the same step, which count where no update shows what has become of them.
         self._losses: list[Any] = []
         self._gradients: Sequence[tuple[Any, Any]] = ()
@@ -111,6 +114,7 @@ class WatchFeed(PointsFeed):
     @guarded
     def _taken(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
         self._announced = True
+        self._give_up()
         self._name_batch(batch)
         self._begin_where_wanted()
         watch = self._watch
@@ -211,6 +215,7 @@ class WatchFeed(PointsFeed):
     @guarded
     def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         self._announced = True
+        self._give_up()
         if not self._batch:
             self._batch = self._tensors((list(args), dict(kwargs)))
         self._begin_where_wanted()
@@ -242,8 +247,51 @@ class WatchFeed(PointsFeed):
         if source != "output":
             self._lost(value)
 
+    @property
+    def wants_reads(self) -> bool:
+        """A loss that never goes back is seen where the script itself looks at it."""
+        return True
+
+    @guarded
+    def read_non_finite(self, value: Any) -> None:
+        """Of a loss that has gone back, that is known already."""
+        if self._stack or self._went_back or self._seen_bad:
+            return
+        self._seen_bad = True
+        made = self._tracker.maker(value) if self._tracker is not None else None
+        if made is not None:
+            self._starts.append(made)
+
+    def _give_up(self) -> None:
+        """Another pass begins, or none: where the one before it never went back, the script has thrown it away."""
+        if self._seen_bad and not self._watch.over:
+            watch = self._watch
+            watch.thrown_away += not self._again
+            watch.never_back += not self._again
+            watch.ended_by_loss = self._step
+            if self._tracker is not None and watch.thrown_away_counts:
+                self._wrong(Signs(loss=True), self._step)
+        self._went_back = self._seen_bad = False
+
+    @guarded
+    def script_ended(self) -> None:
+        """Look a last time, before anything is taken apart: at a pass that was given up, at weights and at buffers."""
+        self._give_up()
+        watch = self._watch
+        if watch.over or watch.wrong_at is not None or not watch.steps:
+            return
+        held = [
+            tensor.value
+            for network in self._networks()
+            for tensor in self._values.tensors(network)
+            if "float" in self._values.dtype(tensor.value)
+        ]
+        looking = Looking(self._values, self._recorder.parameters, self._summary, self._named, None)
+        watch.left = looking.signs(None, 0.0, (), held, ()).weights
+
     @guarded
     def _lost(self, value: Any) -> None:
+        self._went_back, self._seen_bad = True, False
         if self._loss is not None and not self._checked:
             self._losses = (
                 [self._worst(), self._loss] if len(self._losses) >= _MOST_BATCHES else [*self._losses, self._loss]
@@ -344,6 +392,7 @@ class WatchFeed(PointsFeed):
             self._loss = self._worst()
             self._look(held, step=number, by_hand=by_hand)
         self._announced = False
+        self._give_up()
         if self._checked or by_hand:
             self._window, self._starts = number + 1, []
         if not self._again:

@@ -15,7 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from trueline.adapters import children
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.torch import besides, differentiation, loss_functions, penalties, values
+from trueline.adapters.torch import besides, differentiation, loss_functions, penalties, reading, values
 from trueline.adapters.training_thread import TrainingThread
 
 _NODES_TO_SCALE = 16
@@ -42,6 +42,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     besides.watch(observer, speaks, patches)
     children.watch(observer, patches, nn.Module)
     penalties.watch(observer, speaks, patches, scaled.is_scaled)
+    if observer.wants_reads:
+        reading.watch(observer, speaks, patches)
     for owner in (sys.modules["torch.multiprocessing.spawn"], torch.multiprocessing):
         patches.wrap(
             owner,

@@ -1,0 +1,81 @@
+"""NaN and Inf that a script itself looks at, in a number that has a gradient: a loss before it decides about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+from torch.jit import _builtins
+
+from trueline.adapters.observer import Observer, harmless
+from trueline.adapters.patching import Patches
+from trueline.adapters.unseen import stand_in
+
+_READING: Final = ("item", "__float__", "isnan", "isinf", "isfinite")
+_ASKING: Final = ("isnan", "isinf", "isfinite")
+
+
+def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+    """Tell of each; numbers without a gradient are passed over."""
+
+    def look(tensor: Any) -> None:
+        # A subclass may answer whatever it likes.
+        if type(tensor) is not torch.Tensor or tensor.grad_fn is None:
+            return
+        with harmless(observer):
+            if speaks() and _is_bad(tensor):
+                observer.read_non_finite(tensor)
+
+    def asking(original: Callable[..., Any]) -> Callable[..., Any]:
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            look(args[0] if args else kwargs.get("input"))
+            return original(*args, **kwargs)
+
+        return ask
+
+    for name in _READING:
+        _put(_Looking(getattr(torch.Tensor, name), look), name, patches)
+    for name in _ASKING:
+        patches.wrap(torch, name, asking)
+        # TorchScript knows the functions of torch by the objects that they are.
+        _builtins._register_builtin(getattr(torch, name), f"aten::{name}")
+    # The compiler looks at whatever runs between two compiled parts, but not at torch's own files.
+    for function in (look, _Looking.__get__, _is_bad):
+        stand_in(function, torch._tensor.__file__)
+
+
+class _Looking:
+    """A tensor's method that is looked up: no frame stands between its warnings and the line that calls it."""
+
+    def __init__(self, original: Any, look: Callable[[Any], None]) -> None:
+        self._original, self._look = original, look
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        if tensor is not None:
+            self._look(tensor)
+        return self._original.__get__(tensor, owner)
+
+
+def _put(looking: _Looking, name: str, patches: Patches) -> None:
+    saved = vars(torch.Tensor).get(name)
+    setattr(torch.Tensor, name, looking)
+
+    def put_back() -> None:
+        if vars(torch.Tensor).get(name) is not looking:
+            return
+        if saved is None:
+            delattr(torch.Tensor, name)
+        else:
+            setattr(torch.Tensor, name, saved)
+
+    patches.on_remove(put_back)
+
+
+def _is_bad(tensor: torch.Tensor) -> bool:
+    """Of one number whether it is finite; among many an infinite one may be meant, as in a mask."""
+    values = tensor.detach()
+    if values.numel() == 1:
+        return not math.isfinite(values.item())
+    return bool(values.ne(values).any())
