@@ -159,3 +159,27 @@ def test_compiled_and_scripted_questions_are_those_of_the_plain_script(tmp_path:
     plain = python(name, cwd=tmp_path)
     assert plain.returncode == 0, plain.stderr
     assert trueline("watch", name, cwd=tmp_path).stdout == plain.stdout
+
+
+UNBUILT = """
+import mindspore as ms
+from mindspore import nn
+
+net = nn.Dense(4, 2)
+optimizer = nn.SGD(net.trainable_params(), 0.1)
+gradients = ms.value_and_grad(lambda sample: net(sample).no_such_method(), None, optimizer.parameters)
+
+@ms.jit
+def step(sample):
+    loss, found = gradients(sample)
+    optimizer(found)
+    return loss
+
+step(ms.ops.ones((8, 4), ms.float32))
+"""
+
+
+def test_a_graph_that_cannot_be_built_is_no_step(tmp_path: Path) -> None:
+    name = script(tmp_path, UNBUILT)
+    done = trueline("watch", "--json", "answer.json", name, cwd=tmp_path, forked="mindspore")
+    assert (done.returncode, json.loads((tmp_path / "answer.json").read_text("utf-8"))["steps"]) == (1, 0), done.stderr

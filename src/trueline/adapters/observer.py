@@ -106,7 +106,10 @@ class Observer(Protocol):
     def scheduled(self, scheduler: Any) -> None: ...
 
     def aside(self, what: str, **facts: Any) -> None:
-        """Something that only checks want to know: ``what`` is criterion, dropout, loaded, schedule, workers …"""
+        """Something that only checks want to know: ``what`` is criterion, dropout, loaded, schedule, workers …
+
+        ``undone``: the step of an ``optimizer`` that was told to begin was not made, since its graph did not run.
+        """
         ...
 
     def notice(self, message_id: str, **params: Any) -> None:

@@ -469,7 +469,9 @@ class Feed:
 
     @guarded
     def aside(self, what: str, **facts: Any) -> None:
-        if what == "pulled" or not self._recorder.in_backward:
+        if what == "undone":
+            self._recorder.step_undone(self._recorder.optimizer_index(facts["optimizer"], self._adapter))
+        elif what == "pulled" or not self._recorder.in_backward:
             self._asides.told(what, facts, [module for module, *_ in self._stack])
 
     @guarded

@@ -320,6 +320,15 @@ class Recorder:
         if place is not None:
             self._close_at(place)
 
+    def step_undone(self, optimizer: int) -> None:
+        """An update that was to be made with all that leads to it, in one graph, was not: nothing was computed."""
+        step = self.open
+        step.events = [
+            one for one in step.events if one["event"] != EventName.STEP or one.get("optimizer") != optimizer
+        ]
+        step.optimizers.discard(optimizer)
+        step.stepped = bool(step.optimizers)
+
     def _close_at(self, place: int) -> None:
         """Close the step before one of its events; the rest of them begins the next."""
         later, self.open.events = self.open.events[place:], self.open.events[:place]

@@ -150,6 +150,10 @@ def _run_graph(
             output = original(cell, *args, **kwargs)
         if optimizer is not None or isinstance(cell, nn.WithEvalCell):
             skipped = _tell_outcome(telling, cell, output)
+    except BaseException:
+        if optimizer is not None:
+            observer.aside("undone", optimizer=optimizer)
+        raise
     finally:
         if optimizer is not None:
             observer.step_ended(optimizer, skipped)

@@ -57,6 +57,9 @@ def _train(
         found = next((one for _, one in leaves(output, values.is_tensor)), None)
         if found is not None and found.size == 1:
             telling.observer.loss(found, "model")
+    except BaseException:
+        telling.observer.aside("undone", optimizer=optimizer)
+        raise
     finally:
         telling.observer.step_ended(optimizer, False)
     return output
