@@ -14,6 +14,7 @@ class Trait(StrEnum):
     CASTS = "casts"
     CASTS_TO = "casts_to"
     COPIES = "copies"
+    PASSES_THROUGH = "passes_through"
     TO_FLOAT16 = "to_float16"
     TO_BFLOAT16 = "to_bfloat16"
     TO_FLOAT32 = "to_float32"
