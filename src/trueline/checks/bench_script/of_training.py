@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from trueline.apitable.functions import words_of
+from trueline.apitable.layers import tensor_names
 from trueline.apitable.traits import Trait
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.naming import word_of
@@ -361,7 +362,7 @@ def _set(event: Event) -> str | None:
     value = event.args[1] if len(event.args) > 1 else None
     if name == "requires_grad":
         return "cg.02" if isinstance(value, Const) and value.value is False else None
-    if name in ("weight", "bias", "embedding_table", "gamma", "beta"):
+    if name in tensor_names("linear", "embedding", "layernorm"):
         if isinstance(value, Attribute):
             return "cg.01"
         return "tr.15" if isinstance(value, Made) and word_of(value.name) == "parameter" else None

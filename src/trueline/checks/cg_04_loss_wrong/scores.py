@@ -68,12 +68,11 @@ def _scores(value: Value | None) -> Iterator[Score]:
                 yield Score(Kind.CHOICE, value.of.event if isinstance(value.of, Made) else None)
             else:
                 yield from _scores(value.of)
-        case Attribute() if value.name in ("T", "mT", "indices"):
-            if value.name == "indices":
-                made = item_of(value)
-                yield Score(Kind.CHOICE, made.event if isinstance(made, Made) else None)
-            else:
-                yield from _scores(value.of)
+        case Attribute() if value.name == "indices":
+            made = item_of(value)
+            yield Score(Kind.CHOICE, made.event if isinstance(made, Made) else None)
+        case Attribute() if value.name in ("T", "mT"):
+            yield from _scores(value.of)
         case Derived() if value.op in ("Gt", "GtE", "Lt", "LtE"):
             yield Score(Kind.OTHER)
         case Derived() if value.op in ("Div", "Mult") and constant(value.of[-1]) is not None:

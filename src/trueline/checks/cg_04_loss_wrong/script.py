@@ -26,6 +26,8 @@ _LOGARITHMS: Final = names_of(Trait.TAKES_LOGARITHMS)
 _PROBABILITIES: Final = names_of(Trait.TAKES_PROBABILITIES)
 _BY_DIFFERENCE: Final = names_of(Trait.BY_DIFFERENCE)
 _SHAPING: Final = functions_of(Trait.SAME, Trait.VIEW)
+# What is done to a loss that is trained, and leaves it the same.
+_KEEPING: Final = functions_of(Trait.SAME, Trait.SCALES_LOSS) - functions_of(Trait.CUTS_GRADIENT)
 _ALREADY: Final = (Kind.PROBABILITIES, Kind.SIGMOID, Kind.LOG_SIGMOID)
 _BINARY: Final = names_of(Trait.BINARY_LOSS)
 
@@ -95,7 +97,7 @@ def _terms(loss: Value | None) -> Iterator[Value]:
 
 def _operands(value: Value) -> Sequence[Value] | None:
     is_sum = isinstance(value, Either) or (isinstance(value, Derived) and value.op in ("Add", "Mult", "Div", "Sub"))
-    through = isinstance(value, Made) and value.event.method in ("scale", "to", "float")
+    through = isinstance(value, Made) and value.event.method in _KEEPING
     return value.parts() if is_sum or through else None
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.apitable.functions import functions_of, qualified_of
+from trueline.apitable.layers import tensor_names
 from trueline.apitable.traits import Trait
 from trueline.script.analysis.layers import is_parameter
 from trueline.script.reading.elements import HELD_LAYERS, layers_in
@@ -146,10 +147,7 @@ def chosen_words(weights: Value | None, trace: Trace) -> Iterator[str]:
                 yield from (str(one).partition(".")[0] for one in known)
 
 
-_LAST_WORDS: Final = frozenset(
-    ("weight", "bias", "gamma", "beta", "running_mean", "running_var", "moving_mean", "moving_variance",
-     "embedding_table", "num_batches_tracked")
-)  # fmt: skip
+_LAST_WORDS: Final = tensor_names("linear", "embedding", "batchnorm")
 
 
 def renamed_to_nothing(weights: Value | None) -> str | None:
