@@ -13,7 +13,7 @@ from measure import RATIO_HEADER, print_ratios, ratios_to_first
 from record import Variant
 from watched import watch_with
 
-from trueline.record.watching.state import Watch
+from trueline.watch.state import Watch
 
 LIMITS = {net: {"watch": 1.10} for net in ("resnet18", "transformer")}
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from trueline.record.recorder import Recorder
-from trueline.record.watching.state import Watch
-from trueline.record.watching.watcher import WatchFeed
+from trueline.watch.state import Watch
+from trueline.watch.watcher import WatchFeed
 
 
 def watch_with(recorder: Recorder | None, watch: Watch) -> None:

@@ -15,7 +15,8 @@ from trueline.cli.language import translate
 from trueline.cli.verb_group import Verbs
 from trueline.cli.verbs import every_verb, trueline
 from trueline.locale import LANGUAGES, render, use_language
-from trueline.report.item_page import Example, index_page, item_page
+from trueline.report.code_page import Example, code_page, codes_index, items_index
+from trueline.report.codes import every_code
 
 DOCS = Path(__file__).resolve().parent
 FIXTURES = DOCS.parent / "tests" / "checks"
@@ -40,10 +41,13 @@ def pages() -> dict[Path, str]:
             parent = click.Context(trueline.get_command(context, groups[0]), context, groups[0]) if groups else context
             inner = click.Context(command, info_name=last, parent=parent)
             found[DOCS / "cli" / f"{name.replace(' ', '-')}{ending}"] = page(command, inner, ending)
-        found[DOCS / "checks" / f"index{ending}"] = index_page(lang, ending)
-        for code in codes():
+        found[DOCS / "checks" / f"index{ending}"] = items_index(lang, ending)
+        found[DOCS / "codes" / f"index{ending}"] = codes_index(lang, ending)
+        items = set(codes())
+        for code in every_code():
             name = code.replace(".", "_")
-            found[DOCS / "checks" / f"{name}{ending}"] = item_page(code, list(_examples(name)), lang)
+            folder = DOCS / ("checks" if code in items else "codes")
+            found[folder / f"{name}{ending}"] = code_page(code, list(_examples(name)), lang)
     use_language(None)
     found[DOCS / "rooms.md"] = rooms_page()
     return found
@@ -103,9 +107,9 @@ def _options(command: click.Command, context: click.Context) -> list[str]:
 
 
 def write() -> None:
-    """Write all pages, and remove those of verbs and items that are gone."""
+    """Write all pages, and remove those of verbs and codes that are gone."""
     current = pages()
-    for folder in (DOCS / "cli", DOCS / "checks"):
+    for folder in (DOCS / "cli", DOCS / "checks", DOCS / "codes"):
         folder.mkdir(exist_ok=True)
         for path in folder.glob("*.md"):
             if path not in current:

@@ -47,7 +47,7 @@ TABLES = {
     "record/test_faults::test_a_script_without_its_streams_ends_as_it_does_plainly": 2,
     "record/test_mindspore_loops": 10,
     "record/test_ranks": 10,
-    "watching/test_programs": 20,
+    "watch/test_programs": 20,
     "run_folder/test_fuzz": 10,
     "run_folder/test_fuzz::test_a_file_cut_anywhere_at_its_end_opens_silently": 1,
     "run_folder/test_fuzz::test_damage_with_right_checksums_is_read_or_refused": 1,

@@ -12,7 +12,7 @@ _PUBLIC = {
     "fix_random": "trueline.record.randomness",
     "pair": "trueline.pair",
     "record": "trueline.record",
-    "watch": "trueline.record.watching.session",
+    "watch": "trueline.watch",
 }
 
 __all__ = ["__version__", "compare", "fix_random", "pair", "record", "watch"]

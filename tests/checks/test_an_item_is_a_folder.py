@@ -109,7 +109,7 @@ def test_check_explain_and_docs_know_an_item_by_its_folder_alone(tmp_path: Path)
     explained = call(tmp_path, "explain", "zz.01")
     assert "roundest" in explained.stdout and "Nothing." in explained.stdout
     docs = "from pathlib import Path; from trueline.checks.engine.listing import add_items; "
-    docs += "add_items(Path('items')); from trueline.report.item_page import index_page, item_page; "
-    docs += "print(index_page('en', '.md'), item_page('zz.01', [], 'en'))"
+    docs += "add_items(Path('items')); from trueline.report.code_page import code_page, items_index; "
+    docs += "print(items_index('en', '.md'), code_page('zz.01', [], 'en'))"
     written = subprocess.run([sys.executable, "-c", docs], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert written.stdout.count("The learning rate has a round number") == 2, written.stderr

@@ -102,12 +102,12 @@ def test_a_check_that_crashes_is_a_row_with_its_error() -> None:
     assert [one.error is not None for one in filled.findings] == [False, True]
     assert filled.problems == []
     only = fill_in([way("data")], {"data": "some"})
-    assert only.rows[0].conclusion is Conclusion.NA and "gave no answer" in text(only)
+    assert only.rows[0].conclusion is Conclusion.OPEN and "gave no answer" in text(only)
 
 
 def test_without_evidence_an_item_says_what_it_needs() -> None:
     row = fill_in([way("run"), way("script")], {}).rows[0]
-    assert row.conclusion is Conclusion.NA and "run; script" in row.speaks.message.text("en")
+    assert row.conclusion is Conclusion.OPEN and "run; script" in row.speaks.message.text("en")
 
 
 def test_a_finding_of_the_benchmark_is_spared_by_nothing(tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ def test_a_fault_of_a_table_is_found_under_its_item(
 def test_a_clean_table_has_no_problem_and_says_what_was_looked_at(tmp_path: Path) -> None:
     found = asked(described(table(tmp_path / "people.csv", people())))
     conclusions = {one.code: one.conclusion for one in found}
-    assert {code for code, one in conclusions.items() if one is Conclusion.NONE} == {"ds.01", "ds.02", "ds.03"}
+    assert {code for code, one in conclusions.items() if one is Conclusion.NONE} == {"ds.01", "ds.03"}
+    assert conclusions["ds.02"] is Conclusion.OPEN, "labels of known classes may still be wrong"
     assert all(one.evidence for one in found if one.conclusion is Conclusion.NONE)
     assert conclusions["dp.04"] is Conclusion.NA
 

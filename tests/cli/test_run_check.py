@@ -71,6 +71,30 @@ def test_a_healthy_training_is_told_nothing_and_ends_well(tmp_path: Path, framew
 
 
 @pytest.mark.parametrize("framework", ["torch", "mindspore"])
+def test_a_run_decides_what_it_has_seen_and_says_what_would_decide_the_rest(tmp_path: Path, framework: str) -> None:
+    run(tmp_path, SCRIPTS[framework], "--quiet", "--json", "answer.json", framework=framework)
+    items = {item["code"]: item for item in json.loads((tmp_path / "answer.json").read_text("utf-8"))["check"]["items"]}
+    cleared = ("ds.01", "hp.03", "mp.01", "tr.10")
+    absent = ("dp.02", "dp.05", "mp.02", "tr.03", "tr.04", "tr.07", "tr.08", "wi.02")
+    # Labels of known classes, and a rate at which the loss falls, are no proof.
+    undecided = {"ds.02": "trueline data sheet", "hp.01": "trueline tune lr", "cg.01": "--bench"}
+    concluded = {code: items[code]["conclusion"] for code in (*cleared, *absent, *undecided)}
+    assert concluded == {
+        **dict.fromkeys(cleared, "none"),
+        **dict.fromkeys(absent, "na"),
+        **dict.fromkeys(undecided, "open"),
+    }
+    assert [code for code, command in undecided.items() if command not in items[code]["decided_by"]] == []
+
+
+def test_what_a_training_that_failed_did_not_come_to_is_not_decided(tmp_path: Path) -> None:
+    run(tmp_path, f"{TORCH}\nraise SystemExit(3)\n", "--quiet")
+    line = ("-m", "trueline", "check", "run", "--select", "tr.07,tr.09,dp.02", "--json")
+    told = json.loads(warm.python("torch", tmp_path, *line, env=environment()).stdout)
+    assert {item["conclusion"] for item in told["items"]} == {"open"}
+
+
+@pytest.mark.parametrize("framework", ["torch", "mindspore"])
 def test_a_fault_is_told_in_the_first_steps_and_in_the_checklist(tmp_path: Path, framework: str) -> None:
     done = run(tmp_path, UNSHUFFLED[framework], "--json", "answer.json", framework=framework)
     assert done.returncode == 1, done.stderr

@@ -95,13 +95,13 @@ def test_logs_still_falling_settled_and_too_short(tmp_path: Path) -> None:
     settled = _answer(_log(tmp_path, [1.0, 0.6, 0.5, 0.48, 0.48, 0.479]))
     assert (settled["way"], settled["exit"], settled["findings"][0]["conclusion"]) == ("settled", 0, "none")
     short = _answer(_log(tmp_path, [1.0, 0.6, 0.5]))
-    assert (short["way"], short["exit"], short["findings"][0]["conclusion"]) == ("too_few", 0, "na")
+    assert (short["way"], short["exit"], short["findings"][0]["conclusion"]) == ("too_few", 0, "open")
     assert "3 evaluations" in short["conclusion"]
 
 
 def test_a_log_without_evaluations_says_so(tmp_path: Path) -> None:
     found = _answer(_log(tmp_path, [1.0, 0.8, 0.65, 0.55, 0.47, 0.4], "lr"))
-    assert (found["way"], found["metric"], found["findings"][0]["conclusion"]) == (None, None, "na")
+    assert (found["way"], found["metric"], found["findings"][0]["conclusion"]) == (None, None, "open")
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_a_script_that_is_well_ends_as_it_would_and_says_how_much_was_kept(tmp_p
     parameters = 4 * 8 + 8 + 8 * 2 + 2
     assert found["kept_bytes"] >= 3 * 4 * parameters
     # A script that has failed is not called well.
-    assert [one["conclusion"] for one in found["findings"]] == ["na"]
+    assert [one["conclusion"] for one in found["findings"]] == ["open"]
     assert found["conclusion"].endswith("finite in the 6 steps before the script ended with exit code 7.")
 
 

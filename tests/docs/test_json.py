@@ -15,7 +15,7 @@ import pytest
 import warm
 from cli.calling import call, environment
 from docs.json_schema import faults
-from record.replay.replaying import HAS_STARTED
+from replay.replaying import HAS_STARTED
 
 from trueline.cli.verbs import every_verb
 from trueline.compare.align import Layout, Reason

@@ -40,7 +40,7 @@ from project import (
 from tables import TABLES, code_hash, write_table
 
 # The rooms whose code the table speaks of.
-MEASURED = ("record", "adapters")
+MEASURED = ("record", "watch", "adapters")
 # Folders of this machine, which are no part of a table.
 PLACE = re.compile(r"/[^\s'\"]*/(?:copy|site-packages)/")
 

@@ -12,7 +12,7 @@ from fuzz.worker import Tally
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "eval"))
 
-ROOMS: Final = ("formats", "data", "script", "checks", "record/dump_watch.py", "adapters/guest", "compare/align")
+ROOMS: Final = ("formats", "data", "script", "checks", "watch/dump.py", "adapters/guest", "compare/align")
 # Executions a second, about: so many shares of all executions a format gets, so that all take the same time.
 WEIGHTS: Final = {
     "wire": 1500,

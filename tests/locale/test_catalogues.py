@@ -19,7 +19,7 @@ SOURCE = Path(trueline.__file__).parent
 ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9_]+")
 SAYING = {"message", "Message", "notice", "render"}
 # Parameters of a check's answer that are not its sentence's.
-ANSWERS = {"found", "suspect", "none", "na"}
+ANSWERS = {"found", "suspect", "none", "undecided", "na"}
 
 
 def _parameters(sentence: str) -> set[str]:
@@ -57,7 +57,9 @@ def _said() -> Iterator[tuple[str, str, set[str] | None]]:
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            # (na if seen else undecided)("…"): both say the same.
+            func = node.func.body if isinstance(node.func, ast.IfExp) else node.func
+            name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
             if name == "__init__" and isinstance(node.func, ast.Attribute):
                 name = "Trouble" if ast.unparse(node.func.value) == "super()" else name
             if name not in speaking:

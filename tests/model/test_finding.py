@@ -52,14 +52,19 @@ def test_a_finding_has_exactly_the_contract_s_fields() -> None:
 
 
 def test_the_words_of_conclusion_and_certainty_are_the_contract_s() -> None:
-    assert [one.value for one in Conclusion] == ["found", "suspect", "none", "na"]
+    assert [one.value for one in Conclusion] == ["found", "suspect", "none", "open", "na"]
     assert [one.value for one in Certainty] == ["certain", "likely", "possible"]
 
 
-def test_a_suspect_is_shown_as_not_applicable() -> None:
-    words = {one.value: one.word.text("en") for one in Conclusion}
-    assert words == {"found": "Problem found", "none": "No problem", "na": "N/A", "suspect": "N/A"}
-    assert Conclusion.FOUND.word.text("zh") == "发现问题"
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ["Problem found", "Suspected", "No problem", "Not decided", "N/A"]),
+        ("zh", ["发现问题", "疑似", "无问题", "待确认", "不涉及"]),
+    ],
+)
+def test_every_conclusion_has_a_word_of_its_own(lang: str, words: list[str]) -> None:
+    assert [conclusion.word.text(lang) for conclusion in Conclusion] == words
 
 
 def test_a_finding_of_non_finite_numbers_is_valid_json() -> None:
@@ -91,7 +96,8 @@ def test_only_found_problems_that_follow_from_nothing_are_roots() -> None:
         root,
         _finding(code="b", because="wi.01"),
         _finding(code="c", conclusion=Conclusion.NONE),
-        _finding(code="d", conclusion=Conclusion.NA),
+        _finding(code="d", conclusion=Conclusion.OPEN),
+        _finding(code="e", conclusion=Conclusion.NA),
     ]
     assert roots(found) == [root]
     assert roots([]) == []

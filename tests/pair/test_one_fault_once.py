@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from trueline.adapters.guest.entry import Entry
-from trueline.pair.blame import Blame, Cause
+from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.pairing import Options, Wish, pair_sides
+from trueline.pair.report import CODES
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 TEXT = HEAD + (
@@ -164,3 +165,13 @@ def test_an_activation_that_no_ordinary_value_needs_is_latent(tmp_path: Path) ->
     found = blamed(tmp_path, bench, (3, 6, 64), ("three.relu()", "three"))
     assert told(found) == {("", Cause.ACTIVATION, True)}
     assert found[0].latent
+
+
+def test_a_table_with_other_values_is_told_of_the_weights_and_not_of_the_parameters(tmp_path: Path) -> None:
+    table = "        self.register_buffer('table', torch.arange(8.0))\n        self.first = nn"
+    bench = DIVIDED.replace("        self.first = nn", table).replace("self.first(x)", "self.first(x) + self.table")
+    found = blamed(tmp_path, bench, (4, 3, 8), ("torch.arange(8.0)", "torch.arange(8.0) / 8"))
+    assert [(one.stage, one.cause, CODES[one.stage]) for one in found if one.stage is Stage.WEIGHTS] == [
+        (Stage.WEIGHTS, Cause.ATTRIBUTE, "pr.04")
+    ]
+    assert Stage.PARAMETERS not in {one.stage for one in found}

@@ -78,6 +78,114 @@ def test_warnings_are_those_of_the_plain_script(tmp_path: Path, framework: str, 
         assert [line.replace(f"{tmp_path}/", "") for line in said] == plain.stderr.splitlines()
 
 
+_FORWARD: Final = """
+import sys
+import warnings
+import torch
+from torch import nn
+
+warnings.simplefilter(sys.argv[1])
+
+def say(what):
+    for level in range(1, 5):
+        warnings.warn(f"{what}, level {level}", stacklevel=level)
+
+class Layer(nn.Module):
+    def forward(self, x, *, module=None):
+        for level in range(1, 5):
+            warnings.warn(f"layer, level {level}", stacklevel=level)
+        say("called by layer")
+        return x * 2
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 1)
+        self.layer = Layer()
+    def forward(self, x):
+        for level in range(1, 5):
+            warnings.warn(f"network, level {level}", stacklevel=level)
+        # torch says so by itself.
+        float(self.fc(x).sum())
+        return self.layer(self.fc(x), module=None)
+
+class Calling(Network):
+    def __call__(self, *args, **kwargs):
+        return super().__call__(*args, **kwargs)
+
+def none(network):
+    return None
+def forward_hook(network):
+    return network.layer.register_forward_hook(lambda *_: say("hook"))
+def pre_hook(network):
+    return network.register_forward_pre_hook(lambda module, args, kwargs: (args, kwargs), with_kwargs=True)
+def full_backward_hook(network):
+    return network.layer.register_full_backward_hook(lambda *_: None)
+def global_hook(network):
+    return nn.modules.module.register_module_forward_hook(lambda *_: say("global hook"))
+
+for kind in (Network, Calling):
+    for place in (none, forward_hook, pre_hook, full_backward_hook, global_hook):
+        network = kind()
+        placed = place(network)
+        optimizer = torch.optim.SGD(network.parameters(), 0.1)
+        for x, in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(6, 4)), 3):
+            optimizer.zero_grad()
+            network(x).sum().backward()
+            optimizer.step()
+        if placed is not None:
+            placed.remove()
+"""
+_CONSTRUCT: Final = """
+import sys
+import warnings
+import mindspore as ms
+import numpy as np
+from mindspore import nn
+
+warnings.simplefilter(sys.argv[1])
+
+class Layer(nn.Cell):
+    def construct(self, x, cell=None):
+        for level in range(1, 5):
+            warnings.warn(f"layer, level {level}", stacklevel=level)
+        return x * 2
+
+class Network(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.layer = nn.Dense(4, 1), Layer()
+    def construct(self, x):
+        for level in range(1, 4):
+            warnings.warn(f"network, level {level}", stacklevel=level)
+        return self.layer(self.fc(x), cell=None).sum()
+
+for hooked in (False, True):
+    network = Network()
+    if hooked:
+        network.layer.register_forward_hook(lambda *_: None)
+    optimizer = nn.SGD(network.trainable_params(), 0.1)
+    differentiate = ms.value_and_grad(network, None, optimizer.parameters)
+    for _ in range(2):
+        optimizer(differentiate(ms.Tensor(np.ones((3, 4), np.float32)))[1])
+"""
+
+
+@pytest.mark.parametrize("shown", ["default", "always"])
+@pytest.mark.parametrize(("framework", "text"), [("torch", _FORWARD), ("mindspore", _CONSTRUCT)])
+def test_warnings_of_layers_count_the_frames_of_the_plain_script(
+    tmp_path: Path, framework: str, text: str, shown: str
+) -> None:
+    name = script(tmp_path, text)
+    plain = python(name, shown, cwd=tmp_path, forked=framework)
+    assert all(f"layer, level {level}" in plain.stderr for level in range(1, 5))
+    for verb in (("run", "-o", "run"), ("watch",)):
+        done = trueline(*verb, name, shown, cwd=tmp_path, forked=framework)
+        assert "recording is off" not in done.stderr
+        said = [line for line in done.stderr.splitlines() if not line.startswith("trueline: ")]
+        assert [line.replace(f"{tmp_path}/", "") for line in said] == plain.stderr.splitlines()
+
+
 _RAISING: Final = """
 import json
 import torch
@@ -105,6 +213,44 @@ def test_an_error_of_the_script_shows_no_frame_of_trueline(tmp_path: Path, where
     assert (done.returncode, plain.returncode) == (1, 1)
     assert "trueline/" not in done.stderr
     assert done.stderr.split("\ntrueline: ")[0].splitlines()[-1] == plain.stderr.splitlines()[-1]
+
+
+_CAUGHT: Final = """
+import traceback
+import torch
+from torch import nn
+class Layer(nn.Module):
+    def forward(self, x):
+        raise KeyError("mine")
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.layer = nn.Linear(2, 1), Layer()
+    def forward(self, x):
+        return self.layer(self.fc(x))
+network = Network()
+optimizer = torch.optim.SGD(network.parameters(), 0.1)
+for hooked in (False, True):
+    if hooked:
+        network.layer.register_forward_hook(lambda *_: None)
+    try:
+        network(torch.ones(2, 2))
+    except KeyError:
+        traceback.print_exc()
+network(torch.ones(2, 2))
+"""
+
+
+@pytest.mark.parametrize("verb", [("run", "-o", "run"), ("watch",)], ids=["run", "watch"])
+def test_an_error_in_a_forward_shows_the_frames_of_the_plain_script_and_no_other(
+    tmp_path: Path, verb: tuple[str, ...]
+) -> None:
+    name = script(tmp_path, _CAUGHT)
+    plain = python(name, cwd=tmp_path)
+    assert plain.stderr.count("Traceback") == 3
+    done = trueline(*verb, name, cwd=tmp_path, forked="torch")
+    said = [line for line in done.stderr.splitlines() if not line.startswith("trueline: ")]
+    assert [line.replace(f"{tmp_path}/", "") for line in said] == plain.stderr.replace(f"{tmp_path}/", "").splitlines()
 
 
 def _wrapper(text: str) -> Callable[..., Any]:

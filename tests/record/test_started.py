@@ -89,7 +89,7 @@ def test_no_verb_calls_a_training_well_that_starts_another(tmp_path: Path) -> No
     done = trueline("watch", "--json", "answer.json", name, cwd=tmp_path, forked="torch")
     answer = json.loads((tmp_path / "answer.json").read_text())
     assert (done.returncode, answer["exit"], answer["steps"]) == (2, 2, 4), done.stderr
-    assert [one["conclusion"] for one in answer["findings"]] == ["na"]
+    assert [one["conclusion"] for one in answer["findings"]] == ["open"]
     assert said in answer["conclusion"]
     assert answer["unseen"][0].endswith(" child.py")
     checked = trueline("run", "--check", "-o", "run", name, cwd=tmp_path, forked="torch")

@@ -151,6 +151,105 @@ def gradients_of_samples() -> list[float]:
     return seen
 
 
+def functions_one_after_the_other() -> list[float]:
+    """One network, several at once and one again: each is a training of its own, and none waits for the others."""
+    nets, seen = [_net(), _net()], []
+    alone = {name: one.detach() for name, one in nets[0].named_parameters()}
+    stacked, _ = torch.func.stack_module_state(nets)
+
+    def step(state: Any) -> Any:
+        def loss_of(parameters: dict[str, Any]) -> Any:
+            return F.mse_loss(torch.func.functional_call(nets[0], parameters, (X,)), Y)
+
+        parameters, momentum = state
+        gradients, loss = torch.func.grad_and_value(loss_of)(parameters)
+        momentum = {name: 0.9 * one + gradients[name] for name, one in momentum.items()}
+        return loss, ({name: one - 0.1 * momentum[name] for name, one in parameters.items()}, momentum)
+
+    for parameters, train in ((alone, step), (stacked, torch.func.vmap(step)), (alone, step)):
+        state = parameters, {name: torch.zeros_like(one) for name, one in parameters.items()}
+        for _ in range(2):
+            loss, state = train(state)
+            seen.append(loss.double().mean().item())
+    return seen
+
+
+def _differentiated(gradient_of: Callable[[Any, Any], Any], many: bool) -> list[float]:
+    torch.manual_seed(0)
+    weight, seen = torch.randn((2, 2, 1) if many else (2, 1)), []
+
+    def loss_of(weight: Any) -> Any:
+        return F.mse_loss(X @ weight, Y)
+
+    def step(weight: Any) -> Any:
+        return weight - 0.1 * gradient_of(loss_of, weight)
+
+    for _ in range(6):
+        seen.append((torch.func.vmap(loss_of)(weight).double().mean() if many else loss_of(weight)).item())
+        weight = (torch.func.vmap(step) if many else step)(weight)
+    return seen
+
+
+def _by_vjp(loss_of: Any, weight: Any) -> Any:
+    loss, pull = torch.func.vjp(loss_of, weight)
+    return pull(torch.ones_like(loss))[0]
+
+
+def _by_jvp(loss_of: Any, weight: Any) -> Any:
+    along = torch.ones(2, 1)
+    return torch.func.jvp(loss_of, (weight,), (along,))[1] * along
+
+
+def pulled_back() -> list[float]:
+    return _differentiated(_by_vjp, many=False)
+
+
+def pulled_back_for_many() -> list[float]:
+    return _differentiated(_by_vjp, many=True)
+
+
+def pushed_forward_for_many() -> list[float]:
+    return _differentiated(_by_jvp, many=True)
+
+
+def jacobian() -> list[float]:
+    return _differentiated(lambda loss_of, weight: torch.func.jacrev(loss_of)(weight), many=False)
+
+
+def jacobian_forward() -> list[float]:
+    with torch.no_grad():
+        return _differentiated(lambda loss_of, weight: torch.func.jacfwd(loss_of)(weight), many=False)
+
+
+def jacobian_in_the_loss() -> list[float]:
+    """Derivatives of the network by its input, for the loss and without gradients to look at them, are no steps."""
+    net, seen = _net(), []
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    for _ in range(6):
+        slopes = [torch.func.jacrev(net)(X[:2]), torch.func.jvp(lambda x: net(x), (X,), (X,))[1]]
+        loss = F.mse_loss(net(X), Y) + sum(one.pow(2).mean() for one in slopes)
+        optimizer.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            torch.func.vjp(lambda x: net(x), X)[1](Y)
+        optimizer.step()
+        seen.append(loss.item())
+    return seen
+
+
+def gradients_put_in_place() -> list[float]:
+    net, seen = _net(), []
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for _ in range(6):
+        optimizer.zero_grad()
+        loss = F.mse_loss(net(X), Y)
+        for one, gradient in zip(net.parameters(), torch.autograd.grad(loss, list(net.parameters())), strict=True):
+            one.grad = gradient
+        optimizer.step()
+        seen.append(loss.item())
+    return seen
+
+
 def slope_in_the_loss() -> list[float]:
     """The derivative of the network by its input, at many points, is a part of the loss and no step."""
     net, seen = _net(), []
@@ -515,7 +614,9 @@ def several_loaders_and_evaluation() -> list[float]:
 
 TRAININGS: tuple[Callable[[], list[float]], ...] = (
     *(by_data, by_data_zeroed_in_place, without_module, without_gradient, functional, transformed),
-    *(ensemble, ensemble_of_graphs, gradients_of_samples, slope_in_the_loss),
+    *(ensemble, ensemble_of_graphs, gradients_of_samples, slope_in_the_loss, functions_one_after_the_other),
+    *(pulled_back, pulled_back_for_many, pushed_forward_for_many, jacobian, jacobian_forward),
+    *(jacobian_in_the_loss, gradients_put_in_place),
     *(accumulated_by_hand, twice_through_one_graph, by_hand_with_loader, adversarial, with_closure, accumulated),
     *(rollouts, rollouts_by_hand, several_loaders_and_evaluation, adversarial_without_loader),
     *(adversarial_cleared_afterwards, adversarial_cleared_by_network, actor_and_critic, actor_delayed),
@@ -667,6 +768,67 @@ def test_a_loss_that_goes_wrong_in_such_a_loop_is_found_where_it_began(at: int, 
     first = answer["first"]
     assert (first["step"], first["phase"], first["op"], first["cause"]) == (at, "forward", "log", "log_of_negative")
     assert first["line"] == WRONG.splitlines().index("        loss = loss + (-1 - loss).log()") + 1
+
+
+TRANSFORMED = """
+import sys, torch
+from torch.func import grad, jacfwd, jacrev, jvp, vjp, vmap
+kind, what, at = sys.argv[1], sys.argv[2], int(sys.argv[3])
+torch.manual_seed(0)
+x = torch.randn(6, 3)
+
+def loss_of(w):
+    loss = (x @ w).pow(2).mean()
+    if number == at:
+        loss = loss + ((-1 - loss).log() if what == "loss" else (w.sum() * 0).sqrt())
+    return loss
+
+def gradient_of(w):
+    if kind == "vjp":
+        loss, pull = vjp(loss_of, w)
+        return pull(torch.ones_like(loss))[0]
+    if kind == "jvp":
+        return jvp(loss_of, (w,), (torch.ones(3),))[1] * torch.ones(3)
+    return {"grad": grad, "jacrev": jacrev, "jacfwd": jacfwd}[kind](loss_of)(w)
+
+w = torch.randn(2, 3)
+for number in range(6):
+    w = vmap(lambda one: one - 0.01 * gradient_of(one))(w)
+"""
+
+
+@pytest.mark.parametrize("kind", ["grad", "vjp", "jvp", "jacrev", "jacfwd"])
+@pytest.mark.parametrize(("what", "at"), [("loss", 3), ("gradient", 5)])
+def test_what_goes_wrong_in_a_function_transform_is_found_up_to_the_last_pass(
+    kind: str, what: str, at: int, tmp_path: Path
+) -> None:
+    name = script(tmp_path, TRANSFORMED)
+    ended = trueline("watch", "--json", "answer.json", name, kind, what, str(at), cwd=tmp_path, forked="torch")
+    answer = json.loads((tmp_path / "answer.json").read_text())
+    assert (ended.returncode, answer["first"]["step"]) == (1, at), ended.stderr
+
+
+AFTERWARDS = """
+import torch
+net, weight = torch.nn.Linear(2, 1), torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    net(torch.ones(3, 2)).pow(2).mean().backward()
+    optimizer.step()
+for number in range(6):
+    loss = (torch.ones(3, 2) @ weight).pow(2).mean()
+    if number == 3:
+        loss = loss * float("nan")
+    gradient, = torch.autograd.grad(loss, [weight])
+    with torch.no_grad():
+        weight -= 0.1 * gradient
+"""
+
+
+def test_gradients_asked_for_as_values_after_an_optimizer_are_watched_too(tmp_path: Path) -> None:
+    ended = trueline("watch", script(tmp_path, AFTERWARDS), cwd=tmp_path, forked="torch")
+    assert ended.returncode == 1, ended.stderr
 
 
 def test_in_mindspore_it_is_found_too(tmp_path: Path) -> None:

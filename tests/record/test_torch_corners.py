@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from collections.abc import Iterator
@@ -334,6 +335,87 @@ def test_torchscript_compiles_what_it_compiles_plainly(tmp_path: Path, verb: tup
     assert done.stdout == plainly.stdout, done.stderr
 
 
+COMPILED = """
+import torch
+from torch import nn
+from torch._dynamo.utils import counters
+
+class Layer(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.fc = nn.Linear(size, size)
+    def forward(self, x):
+        return torch.relu(self.fc(x))
+
+class Network(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(size), Layer(size)])
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+            torch._dynamo.graph_break()
+        return x
+
+graphs = []
+def backend(graph, _):
+    graphs.append([str(node.target) for node in graph.graph.nodes])
+    return graph.forward
+
+def hooked(module):
+    module[0].register_forward_hook(lambda module, args, output: output * 2)
+    return module
+
+def in_place(module):
+    module.compile(backend=backend)
+    return module
+
+def compiled(module):
+    return torch.compile(module, backend=backend)
+
+torch.manual_seed(0)
+# More of them than the compiler makes graphs of one function.
+networks = [compiled(Network(size)) for size in range(2, 14)]
+networks += [compiled(nn.Linear(3, 3)), in_place(nn.Sequential(Layer(3), Layer(3)))]
+networks += [compiled(hooked(nn.Sequential(Layer(3), Layer(3))))]
+for network in networks:
+    weights = list(network.parameters())
+    optimizer = torch.optim.SGD(weights, 0.1)
+    for _ in range(2):
+        optimizer.zero_grad()
+        loss = network(torch.ones(2, weights[0].shape[1])).sum()
+        loss.backward()
+        optimizer.step()
+        print(loss.item().hex())
+print(sum(counters["graph_break"].values()), graphs)
+for strict in (False, True):
+    print(torch.export.export(nn.Sequential(Layer(3), Layer(3)), (torch.ones(2, 3),), strict=strict).graph)
+print(torch.fx.symbolic_trace(Layer(3)).graph)
+"""
+
+
+@pytest.mark.parametrize("verb", [("run", "-o", "run"), ("watch",)], ids=["run", "watch"])
+def test_torch_s_compiler_makes_the_graphs_that_it_makes_plainly(tmp_path: Path, verb: tuple[str, ...]) -> None:
+    name = script(tmp_path, COMPILED)
+    plainly = python(name, cwd=tmp_path, forked="torch")
+    assert plainly.returncode == 0, plainly.stderr
+    done = trueline_command(*verb, name, cwd=tmp_path, forked="torch")
+    assert done.stdout == plainly.stdout, done.stderr
+
+
+def test_what_a_module_s_own_hooks_change_is_recorded_as_its_caller_gives_and_gets_it(folder: Path) -> None:
+    first, second = nn.Linear(64, 8), nn.Linear(8, 10)
+    first.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+    first.register_forward_hook(lambda module, args, output: output * 0 + 3)
+    second.register_full_backward_hook(lambda module, given, arrived: None)
+    with trueline.record(folder, stats=True, inputs=True):
+        train(nn.Sequential(nn.Flatten(), first, second), loader(16))
+    found = {str(key): one for key, one in opened(folder).stats(0).items()}
+    outputs, inputs = found["train/1#0/out/0"], found["train/2#0/in/0"]
+    assert (outputs.minimum, outputs.maximum) == (inputs.minimum, inputs.maximum) == (3, 3)
+    assert found["train/1#0/in/0"] == found["train/0#0/out/0"]
+
+
 def calls_of_a_step(folder: Path, blocks: int) -> float:
     """How many of its own functions a recording calls in a training step that it does not look at more closely."""
     layers = (layer for _ in range(blocks) for layer in (torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4)))
@@ -365,3 +447,40 @@ def test_a_layer_more_costs_a_step_few_calls_of_the_recording(tmp_path: Path) ->
     # A linear layer and a normalisation: two modules, four parameters, three buffers.
     few, many = (calls_of_a_step(tmp_path / str(blocks), blocks) for blocks in (10, 50))
     assert (many - few) / 40 < 90
+
+
+@pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.SGD, torch.optim.LBFGS])
+def test_optimizer_files_have_the_same_bytes_as_without_a_recording(folder: Path, kind: Any) -> None:
+    def saved() -> list[bytes]:
+        torch.manual_seed(0)
+        model = nn.Linear(4, 1)
+        optimizer = kind(model.parameters(), 0.1)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+        scaler, found = torch.amp.GradScaler("cpu", enabled=kind is not torch.optim.LBFGS), []
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = model(torch.ones(2, 4)).pow(2).mean()
+            scaler.scale(loss).backward()
+            return loss
+
+        for _ in range(3):
+            if scaler.is_enabled():
+                closure()
+                scaler.step(optimizer)
+                scaler.update()
+            else:
+                optimizer.step(closure)
+            schedule.step()
+        for one in (model, optimizer, schedule, scaler):
+            for thing in (one, one.state_dict()):
+                file = io.BytesIO()
+                torch.save(thing, file)
+                found.append(file.getvalue())
+        return found
+
+    plain = saved()
+    with trueline.record(folder):
+        recorded = saved()
+    assert opened(folder).finished == 3
+    assert recorded == plain

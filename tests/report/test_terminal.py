@@ -62,7 +62,7 @@ ROOT = Finding(
 FOLLOWING = Finding("cg.02", Conclusion.FOUND, message("gradients are zero"), because="wi.01")
 OPEN = Finding("dp.03", Conclusion.SUSPECT, message("order unknown"), where=Where("data.py", 3))
 PASSED = Finding("hp.01", Conclusion.NONE, message("fine"))
-CRASHED = Finding("hp.02", Conclusion.NA, message("not judged"), error="KeyError: 'lr'")
+CRASHED = Finding("hp.02", Conclusion.OPEN, message("not judged"), error="KeyError: 'lr'")
 
 
 def test_the_conclusion_is_the_first_line() -> None:
@@ -76,7 +76,8 @@ def test_roots_come_first_and_what_follows_only_as_a_code() -> None:
     assert lines[2].strip() == "net.py:12, module fc, step 0"
     assert "1 more follow from it: cg.02" in page
     assert "gradients are zero" not in page
-    assert "N/A  dp.03  order unknown" in page
+    assert "Suspected  dp.03  order unknown" in page
+    assert "Not decided  hp.02  not judged" in page
     assert "KeyError: 'lr'" in page
     assert page.index("wi.01") < page.index("dp.03") < page.index("No problem: hp.01")
 

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 _LEFT_OUT: Final = " <importlib._bootstrap>"
 _ROOM: Final = __name__.rpartition(".")[0]
+# Errors may have a ``__traceback__`` of their own.
+_TRACE: Final[Any] = vars(BaseException)["__traceback__"]
 
 
 def leave_out_of_warnings() -> None:
@@ -22,6 +24,18 @@ def leave_out_of_warnings() -> None:
         if name.startswith(_ROOM):
             for function in _functions(module):
                 function.__code__ = _marked(function.__code__)
+
+
+def stand_in(function: Any, file: str) -> None:
+    """Let a function count as one of a framework's file, and not for warnings."""
+    function.__code__ = function.__code__.replace(co_filename=file + _LEFT_OUT)
+
+
+def leave_out_of_trace(error: BaseException) -> None:
+    """In the ``except`` of a wrapper that raises again: its own frame does not show, also where a script looks."""
+    trace = _TRACE.__get__(error)
+    if trace is not None:
+        _TRACE.__set__(error, trace.tb_next)
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:

@@ -1,4 +1,4 @@
-"""``trueline explain CODE``: an item's own page."""
+"""``trueline explain CODE``: a code's own page."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from trueline.model.trouble import BadUsage
 @click.argument("code", metavar="[CODE]", required=False)
 @json_flag
 def command(code: str | None, as_json: bool) -> int:
-    """Explain an item of the checklist, or list them all."""
-    from trueline.checks.engine.explaining import explained, listed
-    from trueline.checks.engine.listing import codes
+    """Explain a code, or list them all."""
+    from trueline.report.codes import every_code, nearest
+    from trueline.report.explaining import explained, listed
 
     if code is None:
         result, report = listed()
         return answer(result, lambda: report, as_json=as_json)
-    known = codes()
-    if code not in known:
-        raise BadUsage("check.no_such_code", item=code, known=", ".join(known))
-    result, report = explained(code)
+    if code.lower() not in every_code():
+        near = nearest(code)
+        if near:
+            raise BadUsage("explain.no_such_code", code=code, nearest=", ".join(near))
+        raise BadUsage("explain.nothing_like_it", code=code)
+    result, report = explained(code.lower())
     return answer(result, lambda: report, as_json=as_json)

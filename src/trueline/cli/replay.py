@@ -24,10 +24,10 @@ from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
-    from trueline.record.replay.running import Asked
-    from trueline.record.replay.source import Source, Way
-    from trueline.record.replay.telling import Told
     from trueline.record.wanted import Wanted
+    from trueline.replay.running import Asked
+    from trueline.replay.source import Source, Way
+    from trueline.replay.telling import Told
 
 _STARTED = "TRUELINE_REPLAYING"
 
@@ -75,8 +75,8 @@ def command(
 ) -> int:
     """Do a step again."""
     from trueline.formats.run_folder.reader import open_run
-    from trueline.record.replay.source import Way, check, source_of, way_to
     from trueline.record.session import check_free
+    from trueline.replay.source import Way, check, source_of, way_to
 
     check_writable(json_file)
     if (stats or tensors or inputs or grads or weights) and output is None:
@@ -97,9 +97,9 @@ def command(
     if not quiet:
         for doubt in doubts:
             say(doubt)
-    from trueline.record.replay.running import Asked
     from trueline.record.wanted import Wanted
-    from trueline.record.watching.state import Watch
+    from trueline.replay.running import Asked
+    from trueline.watch.state import Watch
 
     target = step if step is not None else way.last
     asked = Asked(
@@ -134,7 +134,7 @@ def command(
 
 def _ask(source: Source, shown: str) -> None:
     """Whether to run what a folder says, where that is not plainly the user's own; a BadUsage where nobody says yes."""
-    from trueline.record.replay.trust import foreign
+    from trueline.replay.trust import foreign
 
     found = foreign(source.started, os.environ) if _STARTED not in os.environ else None
     if found is None:
@@ -149,9 +149,9 @@ def _ask(source: Source, shown: str) -> None:
 def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:
     """Run it; a BadUsage where the state could not be put in place."""
     from trueline.record.keeping.command import command_of
-    from trueline.record.replay.reenactment import Reenactment
-    from trueline.record.replay.running import Replayed
-    from trueline.record.replay.telling import Told
+    from trueline.replay.reenactment import Reenactment
+    from trueline.replay.running import Replayed
+    from trueline.replay.telling import Told
 
     replay = Reenactment(source.states, _state(way), way.steps)
     replayed = Replayed(command_of(source.started, os.environ), replay, asked, wanted)
@@ -170,14 +170,14 @@ def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:
 
 def _state(way: Way) -> int:
     """The state to start from: the one before the first step, but for a bisection."""
-    from trueline.record.replay.bisect import STATE
+    from trueline.replay.bisect import STATE
 
     return int(os.environ.pop(STATE, way.start))
 
 
 def _bisect(source: Source, shown: str, limit: float | None, *, quiet: bool, json_file: str | None) -> int:
-    from trueline.record.replay.bisect import Bisection, loss_of_state
-    from trueline.record.replay.source import Way, check
+    from trueline.replay.bisect import Bisection, loss_of_state
+    from trueline.replay.source import Way, check
 
     whole, states = source.whole, source.states.steps
     if len(states) < 2 or not whole:

@@ -34,9 +34,9 @@ def command(
     environment = _environment()
     start_lightly()
     from trueline.record.again import Command, check_one_process
-    from trueline.record.repro import answer
-    from trueline.record.repro.search import reproduce
-    from trueline.record.repro.trials import Trials
+    from trueline.repro import answer
+    from trueline.repro.search import reproduce
+    from trueline.repro.trials import Trials
 
     check_one_process(script, as_module=as_module)
     (check_module if as_module else check_script)(script)

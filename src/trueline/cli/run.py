@@ -213,7 +213,7 @@ def _run(
     from trueline.record.perturb import Perturbation
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
-    from trueline.record.watching.coverage import Coverage
+    from trueline.watch.coverage import Coverage
 
     launcher = None if as_module else launchers.find_launcher(script)
     if launcher is not None:
@@ -286,12 +286,12 @@ def _keeping(keep: Keep, started: Command) -> Callable[[Recorder, Adapter], Obse
 def _repeated(perturbation: Perturbation) -> PerturbedAdapters:
     """What a run that was started by another one does to its frameworks."""
     from trueline.record.perturb import PerturbedAdapters
-    from trueline.record.repro.plan import Plan
+    from trueline.repro.plan import Plan
 
     plan = Plan.in_environment()
     if plan is None:
         return PerturbedAdapters(perturbation)
-    from trueline.record.repro.child import RepeatedAdapters
+    from trueline.repro.child import RepeatedAdapters
 
     adapters = RepeatedAdapters(plan, perturbation)
     adapters.begin()

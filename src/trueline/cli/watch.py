@@ -20,7 +20,7 @@ from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
-    from trueline.record.watching.running import Watched
+    from trueline.watch.running import Watched
 
 
 class Magnitude(click.FloatRange):
@@ -65,7 +65,7 @@ def command(
     from trueline.record.again import Command
     from trueline.record.launch import check_module, check_script
     from trueline.record.launchers import find_launcher
-    from trueline.record.watching.running import Watched
+    from trueline.watch.running import Watched
 
     if not as_module and find_launcher(script) is not None:
         raise BadUsage("watch.no_launcher")
@@ -73,7 +73,7 @@ def command(
     folder = _free_folder(output) if output is not None else None
     wanted = [*on, *(["recommended"] if recommended else [])]
     if on:
-        from trueline.record.points import parse
+        from trueline.watch.points import parse
 
         for one in on:
             parse(one)
@@ -131,8 +131,8 @@ def _free_folder(output: str) -> Path:
 
 
 def _result(watched: Watched) -> Result:
-    from trueline.record.watching.state import Watch
-    from trueline.record.watching.telling import conclusion, findings, without_framework
+    from trueline.watch.state import Watch
+    from trueline.watch.telling import conclusion, findings, without_framework
 
     coverage, seen = watched.coverage, watched.watch or Watch()
     untouched = watched.watch is None and coverage.off is None and not coverage.unseen
@@ -154,8 +154,8 @@ def _show(watched: Watched, result: Result) -> None:
         say(result.conclusion)
         return
     from trueline.record.stderr_line import stderr
-    from trueline.record.watching.telling import report
     from trueline.report.terminal import render_report
+    from trueline.watch.telling import report
 
     # The script has stdout to itself.
     render_report(report(watched.command.script, list(result.findings), watched.hit), stderr() or sys.stderr)
@@ -163,8 +163,8 @@ def _show(watched: Watched, result: Result) -> None:
 
 def _dump(folder: Path, json_file: str | None) -> int:
     from trueline.model.report import Report
-    from trueline.record.dump_watch import watch_dump
     from trueline.report.terminal import render_report
+    from trueline.watch.dump import watch_dump
 
     found = watch_dump(folder)
     first = found.first.to_json() if found.first is not None else None

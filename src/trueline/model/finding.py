@@ -17,12 +17,15 @@ class Conclusion(StrEnum):
     FOUND = "found"
     SUSPECT = "suspect"
     NONE = "none"
+    # Not decided: with what would decide it.
+    OPEN = "open"
+    # The item does not apply to this training.
     NA = "na"
 
     @property
     def word(self) -> Message:
-        """One of the guide's three conclusions; a suspect is N/A with its reason."""
-        return Message({"found": "conclusion.found", "none": "conclusion.none"}.get(self.value, "conclusion.na"))
+        """As a report says it: the guide's three conclusions, and two for what is left to a person."""
+        return Message(f"conclusion.{self.value}")
 
 
 class Evidence(StrEnum):
@@ -42,6 +45,8 @@ Way = frozenset[Evidence]
 READING: Final[Way] = frozenset({Evidence.SCRIPT})
 READING_BOTH: Final[Way] = frozenset({Evidence.SCRIPT, Evidence.BENCH_SCRIPT})
 PLACING: Final[Way] = frozenset({Evidence.SCRIPT, Evidence.RUN})
+# What has happened, or is there, and not what is written.
+MEASURING: Final[tuple[Way, ...]] = (frozenset({Evidence.RUN}), frozenset({Evidence.DATA}))
 MEASURING_BOTH: Final[Way] = frozenset({Evidence.RUN, Evidence.BENCH_RUN})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from trueline.adapters.protocol import Values
 # So many parameters are followed, the smallest, and so many of their numbers.
 _FOLLOWED: Final = 4
 _NUMBERS: Final = 256
+_Form = frozenset[tuple[int, ...]]
 
 
 @dataclass(slots=True, eq=False)
@@ -31,11 +33,18 @@ class _Followed:
     waits: bool
     # Whether it is a value that was handed to the function: what becomes of it says nothing, the next one may.
     handed: bool
+    # The pass that has reached it.
+    passed: int
 
     @property
     def moves_nothing(self) -> bool:
         """Whether an update with this gradient could not be seen: it is zero, or has no finite number."""
         return self.gradient is not None and not (np.isfinite(self.gradient) & (self.gradient != 0)).any()
+
+    @property
+    def is_spoilt(self) -> bool:
+        """Whether there are numbers in its gradient that are not finite."""
+        return self.gradient is not None and not np.isfinite(self.gradient).all()
 
 
 class HandUpdates:
@@ -43,7 +52,9 @@ class HandUpdates:
 
     An optimizer that updates every so many passes does so until there are more of them without it than ever before.
     An update has been made when their numbers have changed, they are gone, or their gradients were cleared. Values that
-    are handed to a function are updated where others with other numbers are handed to it in their place.
+    are handed to a function are updated where others with other numbers are handed to it in their place; another
+    training begins where what is handed now has a part neither in this iteration nor in the one before, which were
+    alike.
     """
 
     def __init__(self, values: Values) -> None:
@@ -54,7 +65,13 @@ class HandUpdates:
         self._followed: list[_Followed] = []
         self._parameters: list[Reference] = []
         self._handed: frozenset[int] = frozenset()
+        # What was handed to functions in this iteration and in the one before, by its shapes.
+        self._forms: set[_Form] = set()
+        self._forms_before: set[_Form] = set()
         self._cleared = False
+        # Whether others have taken the place of what was handed to a function, and came of its gradients.
+        self.used = False
+        self._spoilt = False
 
     def optimizer_seen(self, *, updates: bool = False) -> None:
         """There is an optimizer, and what it does is told."""
@@ -72,10 +89,18 @@ class HandUpdates:
     def forget(self) -> None:
         """A new iteration begins."""
         self._followed, self._parameters, self._cleared = [], [], False
+        self._forms_before, self._forms = self._forms, set()
+        self.used = self._spoilt = False
 
     def handed(self, given: Sequence[Any]) -> None:
         """A function is differentiated that is given these."""
         self._handed = frozenset(id(one) for one in given if not _is_declared(one))
+        if given and self.possible:
+            self._forms.add(self._form(given))
+
+    def of_handed(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """Those of values that were handed to a function: what becomes of them is not seen."""
+        return [(one, gradient) for one, gradient in pairs if gradient is not None and id(one) in self._handed]
 
     def cleared(self) -> None:
         """A network's gradients were cleared as a whole."""
@@ -89,6 +114,7 @@ class HandUpdates:
         kept = [one for one in self._followed if one.identity not in fresh]
         smallest = sorted(pairs, key=lambda pair: int(np.prod(self._values.shape(pair[0]))))[:_FOLLOWED]
         self._followed = [*kept[: 2 * _FOLLOWED], *(self._follow(one, gradient) for one, gradient in smallest)]
+        self._spoilt = self._spoilt or any(one.is_spoilt for one in self._followed)
         known = {id(one) for one in self.parameters}
         self._parameters += [reference(one) for one, _ in pairs if id(one) not in known]
         self._cleared = False
@@ -104,20 +130,39 @@ class HandUpdates:
             return False
         if self._cleared or any(map(self._has_changed, self._followed)):
             return True
-        return all(one.moves_nothing and not one.handed for one in self._followed) or self._are_replaced(using)
+        if all(one.moves_nothing and not one.handed for one in self._followed):
+            return True
+        passes = groupby(self._followed, key=lambda one: one.passed)
+        if any(self._are_replaced(list(each), using) for _, each in passes):
+            # Nothing finite comes of a gradient that is not: it was thrown away.
+            self.used = not (self._spoilt and all(map(self._is_finite, using)))
+            return True
+        self.used = self._is_another_training(using)
+        return self.used
 
-    def _are_replaced(self, using: Sequence[Any]) -> bool:
-        """Whether others of the same shapes have taken their place, as where parameters are handed around.
+    def _is_another_training(self, using: Sequence[Any]) -> bool:
+        """Whether the same was handed as in the iteration before, and something else is handed now."""
+        return bool(using) and self._forms == self._forms_before and self._form(using) not in self._forms
+
+    def _are_replaced(self, followed: Sequence[_Followed], using: Sequence[Any]) -> bool:
+        """Whether others of the same shapes have taken the place of a pass's, as where parameters are handed around.
 
         Parameters of a network take the place of none, and what has the same numbers was not updated.
         """
-        if any(one.parameter() is given for one in self._followed for given in using):
+        if any(one.parameter() is given for one in followed for given in using):
             return False
         others = [one for one in using if not _is_declared(one)]
         shapes = {self._values.shape(one) for one in others}
-        return all(one.shape in shapes for one in self._followed) and not all(
-            any(self._is_equal(one, given) for given in others) for one in self._followed
+        return all(one.shape in shapes for one in followed) and not all(
+            any(self._is_equal(one, given) for given in others) for one in followed
         )
+
+    def _form(self, given: Sequence[Any]) -> _Form:
+        return frozenset(map(self._values.shape, given))
+
+    def _is_finite(self, given: Any) -> bool:
+        numbers = self._numbers(given)
+        return numbers is not None and bool(np.isfinite(numbers).all())
 
     def _is_equal(self, one: _Followed, given: Any) -> bool:
         if one.numbers is None or one.shape != self._values.shape(given):
@@ -135,6 +180,7 @@ class HandUpdates:
             self._numbers(gradient) if gradient is not None else None,
             self._values.gradient(parameter) is not None,
             id(parameter) in self._handed,
+            self._passes,
         )
 
     def _has_changed(self, one: _Followed) -> bool:

@@ -26,6 +26,15 @@ class _Folder:
     installed: bool
 
 
+def shown_line(line: Line | None, root: Path) -> Line | None:
+    """Relative to the project where it is inside."""
+    if line is None:
+        return None
+    path = Path(line.file)
+    inside = path.is_absolute() and path.is_relative_to(root)
+    return Line(path.relative_to(root).as_posix() if inside else path.as_posix(), line.line)
+
+
 class Project:
     """The folder that a script belongs to."""
 

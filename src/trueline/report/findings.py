@@ -9,6 +9,8 @@ from trueline.model.message import Message, message
 from trueline.report.shown import say, shown
 
 Line = tuple[int, str, str]
+# What is neither found nor cleared, in the order of its weight.
+_UNSETTLED = {Conclusion.SUSPECT: "yellow", Conclusion.OPEN: "yellow", Conclusion.NA: "dim"}
 _CERTAINTY = {Certainty.LIKELY: message("report.likely"), Certainty.POSSIBLE: message("report.possible")}
 
 
@@ -27,9 +29,10 @@ def finding_lines(findings: Sequence[Finding], lang: str | None = None) -> Itera
     for one in findings:
         if one.conclusion is Conclusion.FOUND and one.because is not None and one.because not in shown_codes:
             yield from _finding(one, "red", lang)
-    for one in findings:
-        if one.conclusion in (Conclusion.SUSPECT, Conclusion.NA):
-            yield from _finding(one, "yellow", lang)
+    for conclusion, style in _UNSETTLED.items():
+        for one in findings:
+            if one.conclusion is conclusion:
+                yield from _finding(one, style, lang)
     passed = dict.fromkeys(one.code for one in findings if one.conclusion is Conclusion.NONE)
     if passed:
         word = say(Conclusion.NONE.word, lang)

@@ -9,11 +9,12 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from trueline.checks.engine.checklist import Checklist
-from trueline.checks.engine.listing import HEADINGS, page
 from trueline.locale import language
 from trueline.model.finding import Certainty, Conclusion, Finding, way_text
 from trueline.model.message import Message, message
 from trueline.model.numbers import dump_json, plain
+from trueline.report.codes import page
+from trueline.report.explaining import HEADINGS
 from trueline.version import __version__
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -40,8 +41,9 @@ def render_sarif(checklist: Checklist) -> str:
 def _rule(code: str) -> dict[str, Any]:
     told = page(code)
     sections = [" ".join(text.split()) for text in told.sections]
-    said = [f"{heading}: {text}" for heading, text in zip(HEADINGS, sections, strict=True) if text]
-    marked = [f"**{heading}.** {text}" for heading, text in zip(HEADINGS, sections, strict=True) if text]
+    headed = [(message(heading).text(), text) for heading, text in zip(HEADINGS, sections, strict=True) if text]
+    said = [f"{heading}: {text}" for heading, text in headed]
+    marked = [f"**{heading}.** {text}" for heading, text in headed]
     rule = {"id": code, "shortDescription": {"text": told.title}, "defaultConfiguration": {"level": "error"}}
     if said:
         rule["fullDescription"] = {"text": sections[0] or told.title}

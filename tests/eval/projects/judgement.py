@@ -9,10 +9,11 @@ from typing import Any
 from project import Evidence, Project, Run
 
 NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,:]\d+)*(?:[eE][-+]?\d+)?|\bnan\b|\binf\b)", re.IGNORECASE)
-# A long fraction looks like an address behind its point.
-ADDRESS = re.compile(r"0x[0-9a-fA-F]+|(?<!\.)\b[0-9a-f]{16,}\b")
-# A bar is drawn again when some time has passed: what is drawn over is chance.
-DRAWN_OVER = re.compile(r"[^\r\n]*\d%\|[^\r\n]*(?=\r)")
+# A long fraction looks like an address behind its point; a short one, as of a thread, has a letter in it.
+ADDRESS = re.compile(r"0x[0-9a-fA-F]+|(?<!\.)\b(?:[0-9a-f]{16,}|(?=[0-9]*[a-f])[0-9a-f]{8,})\b")
+STEERING = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# A bar is drawn again when some time has passed: what is drawn over, or what a line of the log comes behind, is chance.
+DRAWN_OVER = re.compile(r"[^\r\n]*\d%\|[^\r\n]*(?=\r)|[^\r\n]*?\d%\|[^\r\n\]]*\[[^\r\n\]]*\](?=[^\r\n])")
 # What a progress bar draws, and how long it says it took.
 BAR = re.compile(r"[#█▏▎▍▌▋▊▉━╸╺─ ]{2,}|[\d.?]+ ?(?:\w+/s|s/\w+|it)\b")
 DURATION = re.compile(
@@ -21,13 +22,13 @@ DURATION = re.compile(
     re.IGNORECASE,
 )
 OWN = "trueline:"
-# A module that anybody has hooked is called through these lines of torch's own: they show in its tracebacks.
-HOOKED = ("nn/modules/module.py", "return inner()", "result = forward_call(", "return forward_call(", "_call_impl(")
 
 
 def lines(printed: str) -> list[str]:
     """Lines as a terminal shows them, of a progress bar the last drawing."""
-    return [line.strip() for line in re.split(r"[\r\n]+", DRAWN_OVER.sub("", printed)) if line.strip()]
+    return [
+        line.strip() for line in re.split(r"[\r\n]+", DRAWN_OVER.sub("", STEERING.sub("", printed))) if line.strip()
+    ]
 
 
 def shape(line: str) -> str:
@@ -72,19 +73,14 @@ def added_lines(evidence: Evidence, under: Run, varies: bool = False) -> list[st
     """Lines that no plain run prints and that are not TrueLine's; of stderr only where the output varies."""
     known = {shape(line) for one in evidence.plain for line in (*lines(one.out), *lines(one.err))}
     printed = lines(under.err) if varies else [*lines(under.out), *lines(under.err)]
-    return [line for line in printed if shape(line) not in known and OWN not in line and not of_hooks(line)]
-
-
-def of_hooks(line: str) -> bool:
-    """Whether a line is of the frames that torch's hooks add to a traceback, or the marks below one."""
-    return any(one in line for one in HOOKED) or not line.strip(" ^~")
+    return [line for line in printed if shape(line) not in known and OWN not in line]
 
 
 def lost_lines(evidence: Evidence, under: Run) -> list[str]:
     """Lines of stderr that both plain runs print and the run under TrueLine does not."""
     first, second = ({shape(line) for line in lines(one.err)} for one in evidence.plain)
     lost = (first & second) - {shape(line) for line in lines(under.err)}
-    return sorted(line for line in lost if not of_hooks(line))
+    return sorted(lost)
 
 
 def changed_files(evidence: Evidence, under: Run) -> list[str]:

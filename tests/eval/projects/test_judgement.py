@@ -85,3 +85,15 @@ def test_what_a_bar_drew_over_and_how_many_digits_a_fraction_has_are_chance() ->
         UNDER, out="took: 0.1617\n", err="\r 0%|  | 0/2\r50%|█ | 1/2\r100%|██| 2/2, loss=1\n", files=plain.files
     )
     assert wrong(PROJECT, Evidence((plain, again), under, under, {"steps": 3})) == []
+
+
+def test_a_line_of_the_log_behind_a_bar_and_the_number_of_a_thread_are_no_change() -> None:
+    plain = dataclasses.replace(
+        PLAIN, err=" 50%|█ | 1/2 [00:00<00:00, 9it/s]INFO saved\n[W] (9,7f29787bdb80) no cache\n"
+    )
+    under = dataclasses.replace(
+        UNDER, err=" 25%|▌ | 1/4 [00:01<00:00, 3it/s]INFO saved\n[W] (8,7f8498c6db81) no cache\n", files=plain.files
+    )
+    assert wrong(PROJECT, Evidence((plain, plain), under, under, {"steps": 3})) == []
+    lost = dataclasses.replace(under, err="[W] (8,7f8498c6db81) no cache\n")
+    assert "lines lost: INFO saved" in wrong(PROJECT, Evidence((plain, plain), lost, under, {"steps": 3}))[0]

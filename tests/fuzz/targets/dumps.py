@@ -18,7 +18,7 @@ _FEW = 12
 
 def _read(folder: Path, whole: bool) -> None:
     """What watch and compare do with a dump."""
-    from trueline.record.dump_watch import watch_dump
+    from trueline.watch.dump import watch_dump
 
     path = folder / "dump"
     if whole:

@@ -58,8 +58,8 @@ def _read(folder: Path, whole: bool) -> None:
 
 
 def _states(run: Any) -> None:
-    from trueline.record.replay.source import source_of, way_to
-    from trueline.record.replay.trust import foreign
+    from trueline.replay.source import source_of, way_to
+    from trueline.replay.trust import foreign
 
     if not run.ranks or not (run.rank(run.ranks[0]).path / "state").exists():
         return

@@ -52,14 +52,14 @@ def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]
     observer = telling.observer
     roles: dict[type, int] = {}
 
-    def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(cell: Any, /, *args: Any, **kwargs: Any) -> Any:
         ROOM.enter(FRAMES)
         try:
             return told(cell, *args, **kwargs)
         finally:
             ROOM.leave(FRAMES)
 
-    def told(cell: Any, *args: Any, **kwargs: Any) -> Any:
+    def told(cell: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not telling.speaks() and not (isinstance(cell, OPTIMIZERS) and telling.trains()):
             return original(cell, *args, **kwargs)
         role = roles.get(type(cell))

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
 import torch
 from torch import nn
+from torch.compiler import is_compiling
 from torch.fx._lazy_graph_module import _LazyGraphModule
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.torch import differentiation
 from trueline.adapters.training_thread import TrainingThread
+from trueline.adapters.unseen import leave_out_of_trace, stand_in
 from trueline.model.recursion import ROOM
 
-_COMPILED_WARNING = r"Using `torch\.compile\(module\)` when there are global hooks"
-# Where there are hooks, torch calls a module through a function of its own.
+# What stands between a module's call and its forward.
 _FRAMES = 1
 _FUSED_IN_EVALUATION = (nn.TransformerEncoderLayer,)
 
@@ -29,12 +28,18 @@ class _Calls:
 
     def __init__(self, observer: Observer, switch: Switch, training: TrainingThread) -> None:
         self.observer = observer
+        # Whether hooks were taken away: where somebody has wrapped them since, they are still passed.
+        self.over = False
         self._training = training
         self._switch = switch
         self._thread = 0
         self._depth = 0
         self._count = 0
         self._fusing: list[tuple[nn.Module, int]] = []
+
+    def end(self) -> None:
+        """Hooks are taken away."""
+        self.over = True
 
     def quiet(self, module: nn.Module) -> bool:
         """Whether this call is none of the user's network running."""
@@ -43,6 +48,7 @@ class _Calls:
         if isinstance(module, _LazyGraphModule) or torch._C._get_tracing_state() is not None:
             return True
         if torch._C._functorch.peek_interpreter_stack() is not None:
+            differentiation.called_inside(module)
             self.observer.notice("torch.transformed", module=type(module).__name__)
             return True
         return False
@@ -62,7 +68,7 @@ class _Calls:
         return self._depth == 1 or self.observer.wants_calls
 
     def ends(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        if self._depth == 0 or self._thread != get_ident():
+        if not self._switch.on or self._depth == 0 or self._thread != get_ident():
             return
         self._depth -= 1
         if self._depth == 0 or self.observer.wants_calls:
@@ -76,33 +82,12 @@ class _Calls:
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
     """Tell every module's calls and returns."""
     calls = _Calls(observer, switch, thread)
-    guard = harmless(observer)
-
-    # torch.compile traces through these two: their first line makes them vanish from the compiled graph.
-    def before(module: nn.Module, args: Any) -> None:
-        if torch.compiler.is_compiling():
-            return
-        with guard:
-            ROOM.enter(_FRAMES)
-            if not calls.quiet(module):
-                called = _inside(module, observer)
-                if calls.begins(called):
-                    # torch hands no keyword arguments to global hooks, but the frame that calls this one has them.
-                    kwargs = sys._getframe(1).f_locals.get("kwargs") or {}
-                    observer.called(called, args, kwargs)
-
-    def after(module: nn.Module, args: Any, *rest: Any) -> None:
-        if torch.compiler.is_compiling():
-            return
-        with guard:
-            ROOM.leave(_FRAMES)
-            if not calls.quiet(module):
-                # After a forward that raised, torch leaves the keyword arguments out.
-                calls.ends(_inside(module, observer), args, rest[0] if len(rest) == 2 else {}, rest[-1])
-
-    patches.on_remove(register_module_forward_pre_hook(before).remove)
-    patches.on_remove(register_module_forward_hook(after, with_kwargs=True, always_call=True).remove)
-    warnings.filterwarnings("ignore", message=_COMPILED_WARNING)
+    # torch's own hooks would do, but where there is one, torch calls every ``forward`` from another line of its own and
+    # through one more function: warnings that count frames would show other lines. This has guards of its own.
+    around = Patches()
+    around.wrap(nn.Module, "_call_impl", lambda original: _around(calls, observer, original))
+    patches.on_remove(around.remove)
+    patches.on_remove(calls.end)
 
     def make_compile(original: Callable[..., Any]) -> Callable[..., Any]:
         def compile_in_place(module: nn.Module, *args: Any, **kwargs: Any) -> None:
@@ -114,6 +99,49 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
         return compile_in_place
 
     patches.wrap(nn.Module, "compile", make_compile)
+
+
+def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> Callable[..., Any]:
+    guard = harmless(observer)
+
+    # Where a compiled network is called, torch's compiler looks at this one by itself: it vanishes there too.
+    def before(module: nn.Module, args: Any, kwargs: Any) -> bool | None:
+        if is_compiling():
+            return None
+        with guard:
+            ROOM.enter(_FRAMES)
+            if not calls.quiet(module):
+                called = _inside(module, observer)
+                if calls.begins(called):
+                    observer.called(called, args, kwargs)
+                return True
+        return False
+
+    def after(module: nn.Module, told: bool, args: Any, kwargs: Any, output: Any) -> None:
+        with guard:
+            ROOM.leave(_FRAMES)
+            if told:
+                calls.ends(_inside(module, observer), args, kwargs, output)
+
+    def call(module: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
+        # torch.compile traces through this: its first line makes the rest vanish from the compiled graph.
+        if is_compiling() or calls.over:
+            return original(module, *args, **kwargs)
+        told = before(module, args, kwargs)
+        output = None
+        try:
+            output = original(module, *args, **kwargs)
+            return output
+        except BaseException as error:
+            leave_out_of_trace(error)
+            raise
+        finally:
+            if told is not None:
+                after(module, told, args, kwargs, output)
+
+    # The compiler passes over functions of torch's own files, and begins with what these call: each forward.
+    stand_in(call, torch.nn.modules.module.__file__)
+    return call
 
 
 def _inside(module: nn.Module, observer: Observer) -> nn.Module:
@@ -131,7 +159,7 @@ def _told(module: nn.Module, compiled: Callable[..., Any], calls: _Calls) -> Cal
     """A module compiled in place calls no hooks at all, not even its own."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if torch.compiler.is_compiling() or calls.quiet(module):
+        if is_compiling() or calls.quiet(module):
             return compiled(*args, **kwargs)
         with harmless(calls.observer):
             if calls.begins(module):

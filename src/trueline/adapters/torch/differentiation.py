@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence, ValuesView
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
-from trueline.adapters.observer import Observer
+from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import values
 from trueline.adapters.tree import leaves
@@ -20,15 +20,17 @@ _VMAP: Final = torch._C._functorch.TransformType.Vmap
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Tell of gradients at parameters as of a backward, while no optimizer is known that takes them."""
+    """Tell of gradients at parameters as of a backward; beside an optimizer only where they are no part of a loss."""
 
     def make_grad(original: Callable[..., Any]) -> Callable[..., Any]:
         def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             graph = kwargs.get("create_graph") or (len(args) > 2 and args[2])
             inside = torch._C._functorch.peek_interpreter_stack() is not None or torch._C._current_autograd_node()
-            wanted = speaks() and observer.wants_parameters and not graph and not inside
+            wanted = speaks() and not graph and not inside
             losses, parameters = _several(outputs), _several(inputs)
             if not wanted or not parameters or not all(map(_is_parameter, parameters)) or not _are_one_loss(losses):
+                return original(outputs, inputs, *args, **kwargs)
+            if not observer.wants_parameters and _is_on_the_way(losses[0], parameters):
                 return original(outputs, inputs, *args, **kwargs)
             observer.forward_began(parameters)
             observer.loss(losses[0], "value_and_grad")
@@ -43,33 +45,121 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
         return grad
 
+    def tell(parameters: Sequence[Any], value: Any, gradients: Sequence[Any]) -> None:
+        losses = _unbatched(value)
+        if losses:
+            with temporarily_clear_interpreter_stack():
+                observer.loss(losses[0].detach(), "value_and_grad")
+                observer.backward_began()
+                observer.backward_ended()
+                if observer.wants_parameters:
+                    observer.pulled(list(zip(parameters, gradients, strict=False)))
+
+    def begin(func: Any, given: Any) -> list[Any]:
+        # A network has weights of its own.
+        parameters = [] if isinstance(func, torch.nn.Module) else _unbatched(given)
+        with temporarily_clear_interpreter_stack():
+            observer.forward_began(parameters)
+        return parameters
+
     def make_function(original: Callable[..., Any]) -> Callable[..., Any]:
         def grad_and_value(func: Any, argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> Any:
             if not speaks() or not _is_outermost():
                 return original(func, argnums, has_aux, args, kwargs)
-            chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-            # A network has weights of its own.
-            places = () if isinstance(func, torch.nn.Module) else chosen
-            parameters = _unbatched([args[place] for place in places])
-            with temporarily_clear_interpreter_stack():
-                observer.forward_began(parameters)
+            parameters = begin(func, _chosen(args, argnums))
             gradient, value = original(func, argnums, has_aux, args, kwargs)
-            losses = _unbatched(value[0] if has_aux else value)
-            if losses and not (is_batched() and _is_on_the_way(losses[0], parameters)):
-                with temporarily_clear_interpreter_stack():
-                    observer.loss(losses[0].detach(), "value_and_grad")
-                    observer.backward_began()
-                    observer.backward_ended()
-                    if observer.wants_parameters:
-                        observer.pulled(list(zip(parameters, _unbatched(gradient), strict=False)))
+            loss = value[0] if has_aux else value
+            if not (is_batched() and _is_on_the_way(loss, parameters)):
+                tell(parameters, loss, _unbatched(gradient))
             return gradient, value
 
         return grad_and_value
+
+    def make_vjp(original: Callable[..., Any]) -> Callable[..., Any]:
+        def vjp(func: Any, *primals: Any, argnums: Any = None, has_aux: bool = False) -> Any:
+            if not speaks() or not _is_outermost():
+                return original(func, *primals, argnums=argnums, has_aux=has_aux)
+            parameters = begin(func, _chosen(primals, argnums))
+            with _OwnWeights() as own:
+                value, pull, *aux = original(func, *primals, argnums=argnums, has_aux=has_aux)
+            if own.called or _is_on_the_way(value, parameters):
+                return value, pull, *aux
+
+            def pull_and_tell(*args: Any, **kwargs: Any) -> Any:
+                gradient = pull(*args, **kwargs)
+                with harmless(observer):
+                    if speaks() and _is_outermost():
+                        tell(parameters, value, _unbatched(gradient))
+                return gradient
+
+            return value, pull_and_tell, *aux
+
+        return vjp
+
+    def make_jvp(original: Callable[..., Any]) -> Callable[..., Any]:
+        def jvp(func: Any, primals: Any, tangents: Any, argnums: Any, **kwargs: Any) -> Any:
+            if not speaks() or not _is_outermost():
+                return original(func, primals, tangents, argnums, **kwargs)
+            parameters = begin(func, _chosen(primals, argnums))
+            with _OwnWeights() as own:
+                result = original(func, primals, tangents, argnums, **kwargs)
+            if not own.called and not _is_on_the_way(result[0], parameters):
+                # What comes forward is a share of each parameter's gradient.
+                pushed = _unbatched(result[1])[:1]
+                tell(parameters, result[0], pushed * len(parameters))
+            return result
+
+        return jvp
 
     patches.wrap(torch.autograd, "grad", make_grad)
     transforms = sys.modules.get("torch._functorch.eager_transforms")
     if transforms is not None:
         patches.wrap(transforms, "grad_and_value_impl", make_function)
+        patches.wrap(transforms, "_vjp_with_argnums", make_vjp)
+        patches.wrap(transforms, "_jvp_with_argnums", make_jvp)
+
+
+class _OwnWeights:
+    """Whether a network is called in a block with weights that are its own to train, and not handed to it.
+
+    A derivative is then one by its input.
+    """
+
+    open: ClassVar[list[_OwnWeights]] = []
+
+    def __init__(self) -> None:
+        self.called = False
+
+    def __enter__(self) -> _OwnWeights:
+        self.open.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.open.remove(self)
+
+
+def called_inside(module: Any) -> None:
+    """A module is called inside a function transform."""
+    if _OwnWeights.open and any(map(_is_own, module._parameters.values())):
+        for one in _OwnWeights.open:
+            one.called = True
+
+
+def _is_own(weight: Any) -> bool:
+    return isinstance(weight, torch.nn.Parameter) and weight.requires_grad and not _is_wrapped(weight)
+
+
+def _is_wrapped(tensor: Any) -> bool:
+    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+
+
+def _chosen(args: Any, argnums: Any) -> Any:
+    """The arguments that a function is differentiated by: all, where none are named."""
+    if argnums is None or not isinstance(args, tuple):
+        return args
+    places = (argnums,) if isinstance(argnums, int) else argnums
+    # Places that are not there are torch's to complain about.
+    return [args[place] for place in places if isinstance(place, int) and -len(args) <= place < len(args)]
 
 
 def is_batched() -> bool:
@@ -90,7 +180,7 @@ def _unbatched(tree: Any) -> list[Any]:
     """The tensors in a tree of values; where they stand for one of many, all of them."""
     found = []
     for _, tensor in leaves(tree, values.is_tensor):
-        while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        while _is_wrapped(tensor):
             tensor = torch._C._functorch.get_unwrapped(tensor)
         found.append(tensor)
     return found
@@ -98,7 +188,7 @@ def _unbatched(tree: Any) -> list[Any]:
 
 def _is_on_the_way(value: Any, parameters: Sequence[Any]) -> bool:
     """Whether it depends on more than what it was differentiated by: the derivative is then a part of some loss."""
-    reached = reached_by([value], parameters)
+    reached = reached_by(_unbatched(value)[:1], parameters)
     return any(all(leaf is not one for one in parameters) for leaf in reached)
 
 
@@ -114,7 +204,7 @@ def _are_one_loss(losses: Sequence[Any]) -> bool:
 
 
 def _is_parameter(tensor: Any) -> bool:
-    return values.is_tensor(tensor) and tensor.is_leaf and tensor.requires_grad
+    return values.is_tensor(tensor) and tensor.is_leaf and tensor.requires_grad and not _is_wrapped(tensor)
 
 
 def reached_by(losses: Sequence[Any], ends: Sequence[Any] = ()) -> list[Any]:

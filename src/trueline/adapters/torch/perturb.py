@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from threading import local
 from typing import Any
@@ -14,6 +15,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
 
+_COMPILED_WARNING = r"Using `torch\.compile\(module\)` when there are global hooks"
 _MOVED = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
@@ -99,6 +101,7 @@ def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Per
     patches.on_remove(register_module_forward_hook(after, with_kwargs=True, always_call=True).remove)
     perturbing.hooks = hooks()
     patches.on_remove(register_module_forward_pre_hook(before).remove)
+    warnings.filterwarnings("ignore", message=_COMPILED_WARNING)
     if seed % 2:
         _use_other_kernels(perturbing)
     return perturbing

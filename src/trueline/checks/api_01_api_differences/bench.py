@@ -7,7 +7,7 @@ from typing import Any
 
 from trueline.checks.api_01_api_differences.differing import Difference
 from trueline.checks.api_01_api_differences.script import NOT_KNOWN, Call, plain, table_calls
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.script import Script
 
@@ -17,7 +17,10 @@ def from_scripts(script: Script, bench_script: Script) -> Iterator[Finding]:
     """The arguments that a port leaves out, against those of its benchmark."""
     own, other = table_calls(script), table_calls(bench_script)
     frameworks = {one.framework for one in own}, {one.framework for one in other}
-    if not own or not other or frameworks[0] & frameworks[1]:
+    if not own or not other:
+        yield undecided("api_01.nothing_to_compare")
+        return
+    if frameworks[0] & frameworks[1]:
         yield na("api_01.no_port")
         return
     told: set[tuple[str, int]] = set()
@@ -51,7 +54,7 @@ def from_scripts(script: Script, bench_script: Script) -> Iterator[Finding]:
     if same and not told:
         yield none("api_01.alike", evidence=sorted(set(same)))
     elif not told:
-        yield na("api_01.nothing_to_compare")
+        yield undecided("api_01.nothing_to_compare")
 
 
 def _beside(at: int, call: Call, here: Sequence[Call], there: Sequence[Call], difference: Difference) -> Call | None:

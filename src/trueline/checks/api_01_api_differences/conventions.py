@@ -8,7 +8,7 @@ from typing import Final
 from trueline.apitable.functions import classes_of, functions_of, unreduced
 from trueline.apitable.traits import Trait
 from trueline.checks.api_01_api_differences.batches import first_is_batch
-from trueline.checks.engine.check import check, found, na, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import is_uncalled, values_trained
 from trueline.script.place import Place
@@ -26,7 +26,7 @@ _NOT_REDUCED: Final = unreduced()
 _THROUGH: Final = functions_of(Trait.SAME, Trait.VIEW, Trait.SCALES_LOSS, Trait.MULTIPLIES, Trait.DIVIDES, Trait.ADDS)
 
 
-@check("api.01")
+@check("api.01", decides=False)
 def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float = 0.9) -> Iterator[Finding]:
     """Numbers that are at home in the other framework, and defaults that are taken without a word."""
     trace = script.trace
@@ -42,7 +42,7 @@ def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float =
             told.add(place)
             yield finding
     if not told:
-        yield na("api_01.script.no_sign")
+        yield undecided("api_01.script.no_sign")
 
 
 _Told = Iterator[tuple[Place, Finding]]

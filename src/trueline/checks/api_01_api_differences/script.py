@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.checks.api_01_api_differences.differing import BY_NAME, MINDSPORE, TORCH, Argument, Difference, Pair
-from trueline.checks.engine.check import check, na
+from trueline.checks.engine.check import check, undecided
 from trueline.model.finding import Finding
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event
@@ -40,15 +40,15 @@ class Call:
         return _given(self.event, argument) is not None
 
 
-@check("api.01", "an API means something else in the other framework")
+@check("api.01", "an API means something else in the other framework", decides=False)
 def from_script(script: Script) -> Iterator[Finding]:
     """Which calls would have to be looked at; whether they are wrong, only the benchmark tells."""
     calls = table_calls(script)
     left = [one for one in calls if any(not one.passes(each) for each in one.pair.differ)]
     if left:
-        yield na("api_01.no_benchmark", where=left[0].event.place.where(), count=len(left))
+        yield undecided("api_01.no_benchmark", where=left[0].event.place.where(), count=len(left))
     else:
-        yield na("api_01.nothing_differs")
+        yield undecided("api_01.nothing_differs")
 
 
 def table_calls(script: Script) -> list[Call]:

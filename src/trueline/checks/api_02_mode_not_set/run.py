@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import EVAL, TRAIN, few, looked, trained_rank
 from trueline.checks.evidence.modes import (
     called_where,
@@ -22,11 +22,12 @@ def from_run(run: Run) -> Iterator[Finding]:
     """Modes as they were when the network was called."""
     rank = trained_rank(run)
     if rank is None:
-        yield na("api_02.no_steps")
+        yield undecided("api_02.no_steps")
         return
     modes = looked(rank, EventName.MODES)
     if not modes:
-        yield na("api_02.no_layers")
+        # Without modules nobody has looked for such layers.
+        yield na("api_02.no_layers") if rank.modules else undecided("api_02.no_modules")
         return
     told = False
     for event in trained_in_evaluation_mode(rank)[:1]:

@@ -7,8 +7,9 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import acts_by_mode
 from trueline.script.analysis.forwards import (
     Uses,
     calls_of_networks,
@@ -52,7 +53,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if fitting:
         yield none("api_02.script.fits", evidence=sorted(set(fitting)))
     elif not told:
-        yield na("api_02.script.nothing_acts")
+        yield (na if acts_by_mode(trace) is False else undecided)("api_02.script.nothing_acts")
 
 
 _Told = Iterator[tuple[Place, Finding | None]]

@@ -26,7 +26,7 @@ def against_bench(script: Script, bench: Script, code: str) -> Iterator[Finding]
             evidence=[_evidence(one)],
         )
     if not own:
-        yield Finding(code, Conclusion.NA, message("bench_script.nothing"))
+        yield Finding(code, Conclusion.OPEN, message("bench_script.nothing"))
 
 
 def _evidence(one: Broken) -> dict[str, str | None]:

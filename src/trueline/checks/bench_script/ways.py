@@ -17,4 +17,4 @@ def beside_bench(code: str) -> None:
         """Differences that break the item, at the lines of the script."""
         yield from against_bench(script, bench_script, code)
 
-    check(code)(from_both_scripts)
+    check(code, decides=False)(from_both_scripts)

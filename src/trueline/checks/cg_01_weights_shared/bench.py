@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trueline.checks.cg_01_weights_shared.run import shared_groups
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.aligned import paired_params
 from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank
 from trueline.formats.run_folder.reader import Run
@@ -18,7 +18,7 @@ def from_pair(run: Run, bench_run: Run) -> Iterator[Finding]:
     rank, bench = trained_rank(run), trained_rank(bench_run)
     pairs = paired_params(run, bench_run)
     if rank is None or bench is None or not pairs:
-        yield na("cg_01.not_aligned")
+        yield undecided("cg_01.not_aligned")
         return
     here = {own.name: other.name for own, other in pairs}
     own = {frozenset(here[name] for name in group if name in here) for group in shared_groups(rank)}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, undecided
 from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 
 
-@check("cg.01", "weights are wrongly shared or not shared")
+@check("cg.01", "weights are wrongly shared or not shared", decides=False)
 def from_run(run: Run) -> Iterator[Finding]:
     """The same layer several times in one list."""
     rank = trained_rank(run)
     if rank is None or not rank.params:
-        yield na("cg_01.no_parameters")
+        yield undecided("cg_01.no_parameters")
         return
     groups = shared_groups(rank)
     modules = modules_of(rank)
@@ -41,7 +41,8 @@ def from_run(run: Run) -> Iterator[Finding]:
     if not told:
         said = "cg_01.tied" if groups else "cg_01.none_shared"
         looked = [{"parameters": len(rank.params), "shared": len(groups)}]
-        yield none(said, evidence=looked, count=len(groups), parameters=len(rank.params))
+        # Which weights are meant to be shared only the benchmark tells.
+        yield undecided(said, evidence=looked, count=len(groups), parameters=len(rank.params))
 
 
 def shared_groups(rank: RankFolder) -> list[list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.layers import has_weights
 from trueline.script.analysis.networks import networks_given, optimizers_of
@@ -21,7 +21,7 @@ from trueline.script.trace import REPEATED, Event, Trace
 from trueline.script.values import Attribute, Instance, Made, Value, ancestry, constant, options
 
 
-@check("cg.01")
+@check("cg.01", decides=False)
 def from_script(script: Script) -> Iterator[Finding]:
     """One layer that stands in several places of a network, and weights that one layer takes from another."""
     trace = script.trace
@@ -40,9 +40,9 @@ def from_script(script: Script) -> Iterator[Finding]:
     networks = sorted({str(one.place) for one in trace.events if one.method == "__new__" and is_network(one.receiver)})
     chains = sorted({str(one.place) for one in trace.events if layers_in(one.result) is not None})
     if (networks or chains) and not told:
-        yield none("cg_01.script.own_weights", evidence=[*networks, *chains][:20])
+        yield undecided("cg_01.script.own_weights", evidence=[*networks, *chains][:20])
     elif not told:
-        yield na("cg_01.script.no_networks")
+        yield undecided("cg_01.script.no_networks")
 
 
 # What a network gives itself back from.

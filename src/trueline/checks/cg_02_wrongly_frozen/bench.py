@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.aligned import paired_params
 from trueline.checks.evidence.looks import (
     built_where,
@@ -23,11 +23,11 @@ def from_pair(run: Run, bench_run: Run) -> Iterator[Finding]:
     """Parameters that learn in the benchmark and not here."""
     rank, bench = trained_rank(run), trained_rank(bench_run)
     if rank is None or bench is None:
-        yield na("cg_02.no_updates")
+        yield undecided("cg_02.no_updates")
         return
     pairs = paired_params(run, bench_run)
     if not pairs:
-        yield na("cg_02.not_aligned")
+        yield undecided("cg_02.not_aligned")
         return
     frozen = [(own, other) for own, other in pairs if not _learns(own) and _learns(other)]
     modules = modules_of(rank)

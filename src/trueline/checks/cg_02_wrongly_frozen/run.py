@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import (
     built_where,
     few,
@@ -30,14 +30,16 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
     rank = trained_rank(run)
     looks = gradient_looks(rank) if rank is not None else {}
     if rank is None or not any(len(own) >= min_looks for own in looks.values()):
-        yield na("cg_02.no_updates")
+        yield undecided("cg_02.no_updates")
         return
     told = [*_frozen(rank), *_not_held(run, rank, looks), *_cut(rank, run.info.framework, min_looks)]
     yield from told
     if not told:
         parameters = weights_of(rank)
         learning = sum(one.trainable for one in parameters)
-        yield none(
+        # Whether what is frozen is meant to be only the benchmark tells.
+        said = none if learning == len(parameters) else undecided
+        yield said(
             "cg_02.learning",
             evidence=[{"parameters": len(parameters), "learning": learning}],
             learning=learning,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.cg_02_wrongly_frozen.groups import forgotten
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.layers import has_weights, is_parameter, registered_in
@@ -45,7 +45,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if learning and not told:
         yield none("cg_02.script.all_reached", evidence=learning)
     elif not told:
-        yield na("cg_02.script.not_known")
+        yield undecided("cg_02.script.not_known")
 
 
 _Told = Iterator[tuple[Place, Finding]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.aligned import paired_params
 from trueline.checks.evidence.looks import TRAIN, built_where, few, module_of, modules_of, trained_rank
 from trueline.checks.evidence.reached import downstream
@@ -18,7 +18,7 @@ def from_pair(run: Run, bench_run: Run) -> Iterator[Finding]:
     rank, bench = trained_rank(run), trained_rank(bench_run)
     pairs = paired_params(run, bench_run)
     if rank is None or bench is None or not pairs:
-        yield na("cg_03.not_aligned")
+        yield undecided("cg_03.not_aligned")
         return
     there = {module_of(own.name): module_of(other.name) for own, other in pairs}
     own_edges, bench_edges = _edges(rank, there), _edges(bench, {other: other for other in there.values()})

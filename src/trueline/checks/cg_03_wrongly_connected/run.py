@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, built_where, gradient_looks, modules_of, trained_rank
 from trueline.checks.evidence.reached import Lost, unreached
 from trueline.formats.run_folder.reader import Run
@@ -17,11 +17,11 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
     rank = trained_rank(run)
     looks = gradient_looks(rank) if rank is not None else {}
     if rank is None or not any(len(own) >= min_looks for own in looks.values()):
-        yield na("cg_03.no_updates")
+        yield undecided("cg_03.no_updates")
         return
     calls = sum(one.phase == TRAIN for one in rank.calls)
     if not calls:
-        yield na("cg_03.no_calls")
+        yield undecided("cg_03.no_calls")
         return
     lost = [one for one in unreached(rank, run.info.framework, min_looks) if one.lost in (Lost.UNCALLED, Lost.UNUSED)]
     modules = modules_of(rank)

@@ -8,7 +8,7 @@ from typing import Final
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.cg_03_wrongly_connected.shortcuts import lacking
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
@@ -37,7 +37,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if networks and not told:
         yield none("cg_03.script.all_used", evidence=networks[:20])
     elif not told:
-        yield na("cg_03.script.no_networks")
+        yield undecided("cg_03.script.no_networks")
 
 
 _Told = Iterator[tuple[Place, Finding]]

@@ -8,7 +8,7 @@ from typing import Any, Final, overload
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -24,7 +24,7 @@ def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) 
     rank = trained_rank(run)
     criteria = [] if rank is None else [one for one in looked(rank, EventName.CRITERION, TRAIN) if "shapes" in one]
     if not criteria:
-        yield na("cg_04.no_loss" if rank is None else "cg_04.own_loss")
+        yield undecided("cg_04.no_loss" if rank is None else "cg_04.own_loss")
         return
     told: set[tuple[str, str]] = set()
     checked: dict[str, float] = {}
@@ -47,7 +47,8 @@ def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) 
         names = ", ".join(sorted(checked))
         yield none("cg_04.recomputed", evidence=evidence, measured=max(checked.values()), limit=max_apart, names=names)
     else:
-        yield none("cg_04.fits", evidence=evidence, names=criteria[0]["function"])
+        # Shapes and kinds fit many a loss: its value was not computed again.
+        yield undecided("cg_04.fits", evidence=evidence, names=criteria[0]["function"])
 
 
 def _shapes(event: Mapping[str, Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.cg_04_loss_wrong.scores import Kind, Score, scores_of
 from trueline.checks.cg_04_loss_wrong.shapes import shape_of
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.gradients import is_without_gradient
@@ -46,7 +46,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if fitting and not told:
         yield none("cg_04.script.fits", evidence=sorted(set(fitting)))
     elif not told:
-        yield na("cg_04.script.not_known")
+        yield undecided("cg_04.script.not_known")
 
 
 _Told = Iterator[tuple[Place, Finding | None]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.entered import (
     LOOKING_UP,
     NORMALISING,
@@ -32,7 +32,7 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
     """The input of the first layer with weights, and other inputs that reach a layer untouched."""
     calls = _calls(run)
     if not calls:
-        yield _from_loader(run, max_mean, max_std) or na("dp_01.not_seen")
+        yield _from_loader(run, max_mean, max_std) or undecided("dp_01.not_seen")
         return
     looked: list[Any] = []
     told = False

@@ -10,7 +10,7 @@ from trueline.apitable.functions import classes_of, functions_of, names_of, qual
 from trueline.apitable.traits import Trait
 from trueline.checks.dp_01_not_normalised.run import from_run
 from trueline.checks.dp_01_not_normalised.scaling import scale_place
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -58,7 +58,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     loops = training_loops(trace)
     if not loops:
-        yield na("dp_01.script.no_training_loop")
+        yield undecided("dp_01.script.no_training_loop")
         return
     told: set[str] = set()
     scaled: list[str] = []
@@ -80,10 +80,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     if scaled:
         yield none("dp_01.script.scaled", evidence=sorted(set(scaled)))
     else:
-        yield na("dp_01.script.not_told")
+        yield undecided("dp_01.script.not_told")
 
 
-@check("dp.01")
+@check("dp.01", decides=False)
 def from_script_and_run(
     script: Script, run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apart: float = 100.0
 ) -> Iterator[Finding]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, suspect, undecided
 from trueline.checks.evidence.entered import Entered, Field, into_network, place_of
 from trueline.checks.evidence.feeding import Fed, Stream, evaluation, training
+from trueline.checks.evidence.looks import is_recorded_whole, trained_rank
+from trueline.checks.evidence.modes import has_evaluation
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.sample import SampleField
@@ -33,17 +35,22 @@ class _Apart:
     evaluated: tuple[float, float]
 
 
-@check("dp.02", "data is preprocessed otherwise at inference")
+@check("dp.02", "data is preprocessed otherwise at inference", decides=False)
 def from_run(run: Run, *, max_changed: float = 0.1) -> Iterator[Finding]:
     """Training's inputs against evaluation's, and evaluation's against themselves."""
     trained, evaluated = into_network(run, "train"), into_network(run, "eval")
     if not trained or not evaluated:
-        yield na("dp_02.no_evaluation" if trained or training(run) else "dp_02.not_seen")
+        rank = trained_rank(run)
+        if rank is not None and not has_evaluation(rank) and (trained or training(run)):
+            yield (na if is_recorded_whole(run) else undecided)("dp_02.no_evaluation")
+        else:
+            yield undecided("dp_02.not_seen")
         return
     problems = [*_ranges(run, trained, evaluated), *_augmented(run, max_changed)]
     yield from problems
     if not problems:
-        yield none("dp_02.same", evidence=[_shown(trained[0]), _shown(evaluated[0])])
+        # Equal ranges do not show the same crop, size or order of channels.
+        yield undecided("dp_02.same", evidence=[_shown(trained[0]), _shown(evaluated[0])])
 
 
 def _shown(call: Entered) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from typing import Any, Final, TypeGuard
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.dp_02_inference_differs.run import from_run
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.script.analysis.pipeline import (
     dataset_place,
@@ -54,7 +55,8 @@ def from_script(script: Script) -> Iterator[Finding]:
     known = frozenset().union(*(keys_of(one) for one in trained)) if trained else frozenset()
     passes = [one for one in evaluation_passes(trace) if not shares(keys_of(one.data), known)]
     if not trained or not passes:
-        yield na("dp_02.script.nothing_to_compare")
+        absent = is_training_followed(trace) and not evaluation_passes(trace)
+        yield (na if absent else undecided)("dp_02.script.nothing_to_compare")
         return
     told: set[str] = set()
     for one in passes:
@@ -73,13 +75,13 @@ def from_script(script: Script) -> Iterator[Finding]:
     if told:
         return
     looked = [one for one in passes if transforms_of(one.data).steps or list(normalised(one.data))]
-    if looked:
+    if len(looked) == len(passes):
         yield none("dp_02.script.alike", evidence=[str(_built(one)) for one in looked])
     else:
-        yield na("dp_02.script.no_transforms")
+        yield undecided("dp_02.script.no_transforms")
 
 
-@check("dp.02")
+@check("dp.02", decides=False)
 def from_script_and_run(script: Script, run: Run, *, max_changed: float = 0.1) -> Iterator[Finding]:
     """What a run shows to differ, at the line of the pipeline that makes the difference."""
     passes = evaluation_passes(script.trace)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.feeding import Fed, Stream, training
 from trueline.checks.evidence.labels import label_name, labels_of
 from trueline.formats.run_folder.reader import Run
@@ -38,7 +38,7 @@ def from_run(run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
     if problems or reasons:
         yield from problems or reasons[:1]
     else:
-        yield na("dp_03.too_little")
+        yield undecided("dp_03.too_little")
 
 
 def _of_stream(stream: Stream, min_repeat: float) -> Finding | None:
@@ -84,7 +84,7 @@ def _of_one(stream: Stream, only: _Pass) -> Finding:
         return found("dp_03.by_class_once", where, measured=runs, evidence=evidence, run=runs)
     if only.indexes is not None and _is_sorted(only.indexes) and stream.facts.get("shuffle") is False:
         return found("dp_03.in_order_once", where, evidence=evidence)
-    return na("dp_03.one_pass", where=where)
+    return undecided("dp_03.one_pass", where=where)
 
 
 def _passes(stream: Stream) -> list[_Pass]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trueline.checks.dp_03_not_shuffled.loaders import Order, order_of
 from trueline.checks.dp_03_not_shuffled.run import from_run
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -23,10 +23,11 @@ def from_script(script: Script) -> Iterator[Finding]:
     """The loaders of training loops, and whether they shuffle."""
     loops = training_loops(script.trace)
     if not loops:
-        yield na("dp_03.script.no_training_loop")
+        yield undecided("dp_03.script.no_training_loop")
         return
     told: set[int] = set()
     shuffled: list[str] = []
+    unknown = False
     for loop in loops:
         order = order_of(loop.loader)
         if id(order.loader) in told:
@@ -44,12 +45,13 @@ def from_script(script: Script) -> Iterator[Finding]:
         elif order.kind is Order.UNSHUFFLABLE:
             yield found("dp_03.script.cannot_be_shuffled", place.where(), loader=order.name)
         else:
-            yield na("dp_03.script.order_unknown", where=place.where())
+            unknown = True
+            yield undecided("dp_03.script.order_unknown", where=place.where())
     if shuffled:
-        yield none("dp_03.script.shuffled", evidence=shuffled)
+        yield (undecided if unknown else none)("dp_03.script.shuffled", evidence=shuffled)
 
 
-@check("dp.03")
+@check("dp.03", decides=False)
 def from_script_and_run(script: Script, run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
     """An order that a run shows to be the same, at the line that gives it."""
     measured = from_run(run, min_repeat=min_repeat)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.dp_04_padding.fed import Padded, padded_fields
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.dp_04_padding.fed import Padded, ends_seen, padded_fields
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.data.described import Described, Padding
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
@@ -18,7 +18,7 @@ def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
     here, there = _told(data), _told(bench_data)
     common = [name for name in here if name in there]
     if not common:
-        yield na("dp_04.no_padding")
+        yield undecided("dp_04.no_common_padding") if here else na("dp_04.no_padding")
         return
     different = [name for name in common if _way(here[name]) != _way(there[name])]
     for name in different:
@@ -46,7 +46,7 @@ def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
     """The way of padding of the benchmark's first batches."""
     here, there = padded_fields(run), padded_fields(bench_run)
     if not here or not there:
-        yield na("dp_04.no_padding")
+        yield na("dp_04.no_padding") if not here and ends_seen(run) else undecided("dp_04.no_common_padding")
         return
     one, other = here[0], there[0]
     if _way(one) != _way(other):

@@ -10,7 +10,7 @@ from trueline.data.described import Described
 from trueline.model.finding import Finding
 
 
-@check("dp.04", "padding is wrong")
+@check("dp.04", "padding is wrong", decides=False)
 def from_data(data: Described) -> Iterator[Finding]:
     """As ``trueline data describe`` judges it."""
     told = answers(data, "dp.04")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from trueline.checks.dp_04_padding.fed import Padded, ends_seen, is_padding, padded_fields
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.criteria import Criterion, count_of, criteria
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -16,7 +16,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     """Sides, masks and losses of the first batches."""
     fields = padded_fields(run)
     if not fields:
-        yield na("dp_04.no_padding" if ends_seen(run) else "dp_04.no_sequences")
+        yield na("dp_04.no_padding") if ends_seen(run) else undecided("dp_04.no_sequences")
         return
     problems = [*_mixed(fields), *_masks(fields), *_counted(run, fields)]
     yield from problems

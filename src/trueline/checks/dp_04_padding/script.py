@@ -18,7 +18,7 @@ from trueline.checks.dp_04_padding.mask_faults import (
 )
 from trueline.checks.dp_04_padding.padding import Padding, column_name, paddings, pipeline_paddings
 from trueline.checks.dp_04_padding.target_values import never_compared_right
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.loops import training_loops
@@ -47,7 +47,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if covered:
         yield none("dp_04.script.ignored", evidence=covered)
     else:
-        yield na("dp_04.script.no_padding")
+        yield undecided("dp_04.script.no_padding")
 
 
 def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, dict[str, Any]]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding, Where
@@ -43,7 +43,7 @@ def from_run(run: Run, *, max_overlap: float = 0.5) -> Iterator[Finding]:
     if len(run.ranks) < 2:
         yield na("dp_05.one_process")
     elif len(parts) < 2:
-        yield na("dp_05.no_batches")
+        yield undecided("dp_05.no_batches")
     else:
         shown = [{"rank": one.rank, "samples": len(one.marks), "batches": one.batches} for one in parts]
         yield none("dp_05.divided", evidence=shown, ranks=len(parts))

@@ -8,8 +8,9 @@ from typing import Final
 from trueline.apitable.functions import functions_of, qualified_of
 from trueline.apitable.traits import Trait
 from trueline.checks.dp_05_sharding.shares import overlapping_parts, unshared_workers
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
 from trueline.script.analysis.reachable import all_values
@@ -44,13 +45,13 @@ def from_script(script: Script) -> Iterator[Finding]:
     if told:
         return
     if not is_distributed(trace):
-        yield na("dp_05.script.one_process")
+        yield (na if is_training_followed(trace) else undecided)("dp_05.script.one_process")
         return
     divided = [one for one in training_data(trace) if isinstance(one, Made) and _is_divided(one)]
     if divided:
         yield none("dp_05.script.divided", evidence=[str(one.event.place) for one in divided])
     else:
-        yield na("dp_05.script.not_told")
+        yield undecided("dp_05.script.not_told")
 
 
 def _undivided(trace: Trace) -> Iterator[tuple[str, Place]]:

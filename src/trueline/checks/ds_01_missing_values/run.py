@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.ds_01_missing_values.markers import marked
-from trueline.checks.engine.check import check, found, na, none, suspect
-from trueline.checks.evidence.feeding import Fed, Stream, streams
+from trueline.checks.engine.check import check, found, none, suspect, undecided
+from trueline.checks.evidence.feeding import Fed, Stream, is_whole_set, streams
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.numbers import decode
@@ -21,6 +21,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     """Samples with numbers that are not finite, in the batches of all ranks."""
     looked = 0
     told = False
+    whole = True
     for rank in run.ranks:
         broken = _first_broken(run, rank)
         for stream in streams(run, rank):
@@ -28,6 +29,7 @@ def from_run(run: Run) -> Iterator[Finding]:
                 # What a loss is called with after the training broke is what the network gave.
                 continue
             looked += sum(one.batch.size for one in stream.batches)
+            whole = whole and (stream.phase != "train" or is_whole_set(stream))
             finding = _of_stream(
                 stream, rank if len(run.ranks) > 1 else None, broken, seen=_are_gradients_seen(run, rank)
             )
@@ -38,9 +40,10 @@ def from_run(run: Run) -> Iterator[Finding]:
     if told:
         return
     if not looked:
-        yield na("ds_01.no_batches")
+        yield undecided("ds_01.no_batches")
     else:
-        yield none("ds_01.all_finite", evidence=[{"samples": looked}], samples=looked)
+        # Of samples that were not fed nothing is known.
+        yield (none if whole else undecided)("ds_01.all_finite", evidence=[{"samples": looked}], samples=looked)
 
 
 def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bool) -> Finding | None:

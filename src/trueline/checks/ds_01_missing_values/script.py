@@ -9,7 +9,7 @@ from typing import Final
 from trueline.apitable.functions import functions_of, lower_of, names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.ds_01_missing_values.markers import marked
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.feeding import training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
@@ -31,13 +31,13 @@ _FILLING: Final = names_of(Trait.HANDLES_MISSING) | {"fit_transform"}
 _PUTTING: Final = functions_of(Trait.FILLS_VALUE, Trait.FILLS_WITH, Trait.SELECTS) | {"__setitem__"}
 
 
-@check("ds.01")
+@check("ds.01", decides=False)
 def from_script(script: Script) -> Iterator[Finding]:
     """Numbers that are not finite which the script itself writes into what it trains on."""
     trace = script.trace
     loaders = training_data(trace)
     if not loaders:
-        yield na("ds_01.script.no_training_loop")
+        yield undecided("ds_01.script.no_training_loop")
         return
     filled = [event for event in trace.events if event.method in _FILLING]
     used = {id(one) for loader in loaders for one in reached(loader)}
@@ -51,17 +51,19 @@ def from_script(script: Script) -> Iterator[Finding]:
             continue
         told = True
         if filled:
-            yield none("ds_01.script.filled", evidence=[str(one.place) for one in filled], where=event.place.where())
+            # That they are looked for does not show that none is left.
+            places = [str(one.place) for one in filled]
+            yield undecided("ds_01.script.filled", evidence=places, where=event.place.where())
         else:
             yield found("ds_01.script.written", event.place.where())
     for place, value in _markers(trace, loaders):
         told = True
         yield suspect("ds_01.script.marker", place.where(), value=f"{value:g}")
     if not told:
-        yield na("ds_01.script.only_the_data")
+        yield undecided("ds_01.script.only_the_data")
 
 
-@check("ds.01")
+@check("ds.01", decides=False)
 def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     """Where the script writes the markers that a run has shown to enter the network."""
     seen = {one.value: one for stream in training(run) for one in marked(run, stream) if one.enters}
@@ -78,7 +80,7 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
             value=f"{value:g}",
         )
     if not written:
-        yield na("ds_01.script.only_the_data")
+        yield undecided("ds_01.script.only_the_data")
 
 
 def _markers(trace: Trace, loaders: Sequence[Value]) -> Iterator[tuple[Place, float]]:

@@ -22,3 +22,5 @@ When it is wrong
 Labels given by several people may differ on purpose for the same sample. A label that the loss leaves out (its
 ignore_index) is none. Wrong labels that look like right ones are found by looking at samples only.
 """
+
+DECIDED_BY = "trueline data sheet DATA"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.labels import Labelled, contents_of, first_of, label_name
 from trueline.checks.evidence.same_samples import pairs
@@ -47,7 +47,7 @@ def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
     if looked:
         yield none("ds_02.as_bench", evidence=[{"samples": looked}], samples=looked)
     else:
-        yield na("ds_02.no_common_samples")
+        yield undecided("ds_02.no_common_samples")
 
 
 def _by_content(stream: Stream, name: str) -> dict[tuple[int, ...], Labelled]:

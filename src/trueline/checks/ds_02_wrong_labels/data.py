@@ -10,7 +10,7 @@ from trueline.data.described import Described
 from trueline.model.finding import Finding
 
 
-@check("ds.02", "labels are wrong")
+@check("ds.02", "labels are wrong", decides=False)
 def from_data(data: Described) -> Iterator[Finding]:
     """As ``trueline data describe`` judges it."""
     yield from answers(data, "ds.02")

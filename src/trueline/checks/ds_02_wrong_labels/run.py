@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.criteria import judged_otherwise, judging
 from trueline.checks.evidence.feeding import Fed, Stream, training
 from trueline.checks.evidence.labels import Labelled, contents_of, first_of, is_number, label_name, labels_of
@@ -13,7 +13,7 @@ from trueline.model.finding import Finding
 from trueline.model.sample import SampleField
 
 
-@check("ds.02")
+@check("ds.02", decides=False)
 def from_run(run: Run) -> Iterator[Finding]:
     """Labels outside of the classes, of equal samples that differ, and rows that are almost one-hot."""
     looked: dict[str, int] = {}
@@ -30,10 +30,11 @@ def from_run(run: Run) -> Iterator[Finding]:
     if told:
         return
     if not looked:
-        yield na("ds_02.no_labels")
+        yield undecided("ds_02.no_labels")
     else:
         fields, samples = ", ".join(looked), sum(looked.values())
-        yield none("ds_02.fine", evidence=[{"labels": looked}], fields=fields, samples=samples)
+        # Labels of a possible value may still be those of another class.
+        yield undecided("ds_02.fine", evidence=[{"labels": looked}], fields=fields, samples=samples)
 
 
 def _outside(run: Run, stream: Stream, name: str) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.ds_02_wrong_labels.overwritten import labels_overwritten, samples_overwritten
-from trueline.checks.engine.check import check, found, na
+from trueline.checks.engine.check import check, found, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
 from trueline.script.loops import training_loops
@@ -22,7 +22,7 @@ _CLASSES: Final = names_of(Trait.CLASS_LOSS)
 _MIXING: Final = functions_of(Trait.PERMUTES)
 
 
-@check("ds.02")
+@check("ds.02", decides=False)
 def from_script(script: Script) -> Iterator[Finding]:
     """Labels that the network has no output for, and labels that are mixed without their samples."""
     trace = script.trace
@@ -34,7 +34,7 @@ def from_script(script: Script) -> Iterator[Finding]:
                     told.add(str(place))
                     yield found(f"ds_02.script.{said}", place.where(), **params)
     if not told:
-        yield na("ds_02.script.only_the_data")
+        yield undecided("ds_02.script.only_the_data")
 
 
 def _target(event: Event) -> Value | None:

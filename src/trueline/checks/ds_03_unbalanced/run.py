@@ -9,9 +9,9 @@ from typing import Any
 
 from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.criteria import Criterion, judged_otherwise, judging
-from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.feeding import Stream, is_whole_set, training
 from trueline.checks.evidence.labels import label_name, labels_of
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -29,7 +29,7 @@ def from_run(run: Run, *, max_ratio: float = 10.0) -> Iterator[Finding]:
             continue
         yield _judged(run, stream, name, counts, whole, max_ratio)
         return
-    yield na("ds_03.no_classes")
+    yield (na if judged_otherwise(run) else undecided)("ds_03.no_classes")
 
 
 def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: bool, max_ratio: float) -> Finding:
@@ -51,7 +51,8 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
         "evidence": [{"classes": len(counts), "counts": dict(counts)}],
     }
     if sure < max_ratio:
-        return none("ds_03.balanced", **seen, **params)
+        most_uneven = ratio if whole else (many + 3 * math.sqrt(many)) / max(few - 3 * math.sqrt(few), 1)
+        return (none if most_uneven < max_ratio else undecided)("ds_03.balanced", **seen, **params)
     loss = judging(run, stream, name)
     handled = _handled(loss, stream)
     if handled is not None:
@@ -73,6 +74,4 @@ def _counts(stream: Stream, name: str) -> tuple[Counter[float], bool]:
     iterations = stream.iterations()
     longest = max(iterations, key=len)
     values = [one.value for one in labels_of(longest, name) if one.value >= 0]
-    samples = stream.facts.get("samples")
-    whole = len(iterations) > 1 or (isinstance(samples, int) and len(values) >= 0.95 * samples)
-    return Counter(values), whole
+    return Counter(values), is_whole_set(stream)

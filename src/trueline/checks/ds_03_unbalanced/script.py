@@ -8,7 +8,7 @@ from typing import Final
 from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.ds_03_unbalanced.run import from_run
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, undecided
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.script.analysis.columns import batch_index, columns_of, plain
@@ -25,13 +25,14 @@ _LOSSES: Final = names_of(Trait.CLASS_WEIGHTS)
 _WEIGHTS: Final = ("weight", "pos_weight", "alpha", "class_weight")
 
 
-@check("ds.03")
+@check("ds.03", decides=False)
 def from_script(script: Script, *, max_ratio: float = 10.0) -> Iterator[Finding]:
     """How a script balances classes, and how uneven it draws them itself."""
     trace = script.trace
     handled = list(_handled(trace))
     if handled:
-        yield none("ds_03.script.handled", evidence=[str(one) for one in handled])
+        # How uneven the classes are, and whether this makes up for it, only the data can tell.
+        yield undecided("ds_03.script.handled", evidence=[str(one) for one in handled])
         return
     for loop in training_loops(trace):
         for event in loop.of(Role.LOSS):
@@ -51,17 +52,17 @@ def from_script(script: Script, *, max_ratio: float = 10.0) -> Iterator[Finding]
                         ratio=f"{ratio:.3g}",
                     )
                     return
-    yield na("ds_03.script.only_the_data")
+    yield undecided("ds_03.script.only_the_data")
 
 
-@check("ds.03")
+@check("ds.03", decides=False)
 def from_script_and_run(script: Script, run: Run, *, max_ratio: float = 10.0) -> Iterator[Finding]:
     """Classes that a run has counted, where only the script shows that its loss makes nothing up for them."""
     trace = script.trace
     counted = [one for one in from_run(run, max_ratio=max_ratio) if one.conclusion is Conclusion.SUSPECT]
     losses = [(loop, event) for loop in training_loops(trace) for event in loop.of(Role.LOSS) if _knows_classes(event)]
     if not counted or not losses or any(True for _ in _handled(trace)):
-        yield na("ds_03.script.only_the_data")
+        yield undecided("ds_03.script.only_the_data")
         return
     loop, _ = losses[0]
     place = loop.loader.event.place if isinstance(loop.loader, Made) else loop.scope.place

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.same_samples import Likeness, compared, pairs, size_of
 from trueline.data.described import Described
@@ -22,7 +22,7 @@ from trueline.model.trouble import BadUsage, Trouble
 def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
     """Opened files, and the samples of a pass over the training set."""
     told = [*_files(run, bench_run), *_samples(run, bench_run)]
-    yield from told or [na("ds_04.nothing_to_compare")]
+    yield from told or [undecided("ds_04.nothing_to_compare")]
 
 
 @check("ds.04")
@@ -43,7 +43,8 @@ def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
             bench=_said(there[name]),
         )
     if not different and not files:
-        yield none("ds_04.same_shape", evidence=[here], samples=data.samples, fields=len(data.fields))
+        # As many samples of the same classes may be other samples.
+        yield undecided("ds_04.same_shape", evidence=[here], samples=data.samples, fields=len(data.fields))
 
 
 def _files_of(data: Described, bench_data: Described) -> list[Finding]:

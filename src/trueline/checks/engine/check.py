@@ -25,6 +25,8 @@ class Check:
     evidence: tuple[Evidence, ...]
     limits: Mapping[str, Any]
     module: str
+    # Whether it can end in No problem; a way that does not decide only finds problems.
+    decides: bool = True
 
     @property
     def family(self) -> str:
@@ -40,13 +42,13 @@ class Check:
 _known: list[Check] = []
 
 
-def check(code: str, title: str = "") -> Callable[[_Asking], _Asking]:
-    """Register a way to decide an item; the item's title is told once, at the first way."""
+def check(code: str, title: str = "", *, decides: bool = True) -> Callable[[_Asking], _Asking]:
+    """Register a way to decide an item, or only to find problems; the title is told once, at the first way."""
 
     def register(ask: _Asking) -> _Asking:
         evidence, limits = _signature(ask)
         told = title or next((one.title for one in _known if one.code == code), "")
-        _known.append(Check(code, told, ask, evidence, limits, ask.__module__))
+        _known.append(Check(code, told, ask, evidence, limits, ask.__module__, decides))
         return ask
 
     return register
@@ -108,7 +110,7 @@ def suspect(
     evidence: Sequence[Any] = (),
     **params: Any,
 ) -> Finding:
-    """What may be a problem and cannot be told for sure: N/A, with the reason and the line."""
+    """What may be a problem and cannot be told for sure, with the reason and the line."""
     code, told, advised = _told(said, advice, params)
     return Finding(
         code,
@@ -132,7 +134,7 @@ def none(
     limit: Any = None,
     **params: Any,
 ) -> Finding:
-    """No problem; ``evidence`` is what was looked at, without which nothing of the kind may be said."""
+    """No problem: ``evidence`` is what was looked at, and it decides the item, not one aspect of it."""
     if not evidence:
         raise ValueError(f"{said}: no problem, and nothing was looked at")
     code, told, _ = _told(said, None, params)
@@ -141,8 +143,24 @@ def none(
     )
 
 
+def undecided(
+    said: str,
+    *,
+    where: Where | None = None,
+    measured: Any = None,
+    limit: Any = None,
+    evidence: Sequence[Any] = (),
+    **params: Any,
+) -> Finding:
+    """Not decided, for this reason: too little was seen, or only an aspect. The engine adds what would decide it."""
+    code, told, _ = _told(said, None, params)
+    return Finding(
+        code, Conclusion.OPEN, told, where=where or Where(), measured=measured, limit=limit, evidence=evidence
+    )
+
+
 def na(said: str, *, where: Where | None = None, **params: Any) -> Finding:
-    """Nothing to decide it by, for this reason."""
+    """The evidence shows that the item does not apply to this training."""
     code, told, _ = _told(said, None, params)
     return Finding(code, Conclusion.NA, told, where=where or Where())
 

@@ -1,18 +1,21 @@
-"""The checklist, filled in: a row for every item with one of the guide's three conclusions and what it stands on."""
+"""The checklist, filled in: a row for every item with one of five conclusions and what it stands on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from trueline.checks.engine.check import Check
+from trueline.checks.engine.deciding import decided_by
 from trueline.checks.engine.listing import all_checks, codes
 from trueline.checks.engine.merging import once
-from trueline.checks.engine.programs import new_in, not_read, of_each_program, undecided
+from trueline.checks.engine.programs import as_far_as_read, new_in, not_read, of_each_program
 from trueline.checks.engine.roots import with_roots
-from trueline.checks.engine.running import Evidence, Limits, Progress, ask_all
+from trueline.checks.engine.running import Evidence as EvidenceByKind
+from trueline.checks.engine.running import Limits, Progress, ask_all
 from trueline.checks.engine.sources import Sources
-from trueline.model.finding import READING, Conclusion, Finding, roots, way_text
+from trueline.model.finding import MEASURING, READING, Conclusion, Evidence, Finding, roots, way_text
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
@@ -68,7 +71,7 @@ def chosen(select: Sequence[str], ignore: Sequence[str]) -> list[Check]:
 
 def fill_in(
     checks: Sequence[Check],
-    evidence: Evidence,
+    evidence: EvidenceByKind,
     limits: Limits | None = None,
     *,
     looked_at: Mapping[str, str] | None = None,
@@ -77,46 +80,96 @@ def fill_in(
 ) -> Checklist:
     """Ask all checks, name roots, and draw the conclusion of every item."""
     sources = Sources(evidence.get("script"), evidence.get("run"))
+    programs: list[list[Finding]] = []
     told: list[Finding] = []
     more = list(notes)
+    at_hand = [name for name, given in evidence.items() if given is not None]
+    deciding = {
+        code: decided_by([way for way in checks if way.code == code], at_hand, looked_at or {})
+        for code in dict.fromkeys(way.code for way in checks)
+    }
     for number, part in enumerate(of_each_program(evidence)):
         # What does not ask the script is asked once.
         some = [one for one in checks if number == 0 or "script" in one.evidence]
         unread = list(not_read(part))
-        asked = [undecided(sources.placed(one), unread) for one in ask_all(some, part, limits, progress)]
-        told += new_in(once(with_roots(asked)), told)
+        asked = [as_far_as_read(sources.placed(one), unread) for one in ask_all(some, part, limits, progress)]
+        programs.append([_with_command(one, deciding[one.code]) for one in once(with_roots(asked))])
+        told += new_in(programs[-1], told)
         more += [one for one in unread if one not in more]
     # What follows from a fault that is left out still follows from it: roots are named before.
     ignored = [one for one in told if one.conclusion in _SPEAKING and sources.leaves_out(one)]
     kept = [one for one in told if one not in ignored]
+    beside = [one for one in programs[0] if not any(Evidence.SCRIPT in way for way in one.seen_by)]
+    trainings = [program if number == 0 else [*program, *beside] for number, program in enumerate(programs)]
     titles = {one.code: one.title for one in checks if one.title}
-    rows = [_row(code, titles.get(code, ""), kept, ignored) for code in dict.fromkeys(one.code for one in checks)]
+    rows = [
+        _row(
+            code,
+            titles.get(code, ""),
+            [[one for one in training if one.code == code and one not in ignored] for training in trainings],
+            ignored,
+        )
+        for code in deciding
+    ]
     return Checklist(rows, kept, ignored, dict(looked_at or {}), [*more, *sources.notes()])
 
 
 _SPEAKING = (Conclusion.FOUND, Conclusion.SUSPECT)
 
 
-def _row(code: str, title: str, kept: Sequence[Finding], ignored: Sequence[Finding]) -> Row:
-    own = [one for one in kept if one.code == code]
-    if not own:
+def _with_command(finding: Finding, deciding: Message) -> Finding:
+    """What is open says what would decide it."""
+    if finding.conclusion is not Conclusion.OPEN or finding.advice is not None:
+        return finding
+    return replace(finding, advice=deciding)
+
+
+def _row(code: str, title: str, trainings: Sequence[Sequence[Finding]], ignored: Sequence[Finding]) -> Row:
+    """The row of an item, from its findings in each training."""
+    asked = [own for own in trainings if own]
+    if not asked:
         # All that was found here is what a comment asks to leave out.
         said = next(one for one in ignored if one.code == code)
         where = f"{said.where.file}:{said.where.line}"
-        own = [Finding(code, Conclusion.NA, message("check.row_ignored", place=where), where=said.where)]
+        asked = [[Finding(code, Conclusion.NA, message("check.row_ignored", place=where), where=said.where)]]
     by: dict[str, Conclusion] = {}
-    for one in own:
-        for kind in map(way_text, one.seen_by):
-            by[kind] = min(by.get(kind, one.conclusion), one.conclusion, key=_ORDER.index)
-    speaks = min(own, key=_rank)
-    conclusion = speaks.conclusion
-    return Row(code, title, Conclusion.NA if conclusion is Conclusion.SUSPECT else conclusion, speaks, by)
+    for finding in (finding for own in asked for finding in own):
+        for kind in map(way_text, finding.seen_by):
+            by[kind] = min(by.get(kind, finding.conclusion), finding.conclusion, key=_BY_WEIGHT.index)
+    speaks = min(map(speaking, asked), key=lambda finding: _BY_GRAVITY.index(finding.conclusion))
+    return Row(code, title, speaks.conclusion, speaks, by)
 
 
-def _rank(one: Finding) -> tuple[int, bool, bool]:
-    """Who speaks first: the graver one, a root; of those who cannot tell, who has looked at more than the source."""
-    unknown = one.conclusion is Conclusion.NA and one.seen_by == (READING,)
-    return _ORDER.index(one.conclusion), one.because is not None, unknown
+# Of several trainings the gravest speaks: one that is not decided is not cleared by another.
+_BY_GRAVITY: Final = (Conclusion.FOUND, Conclusion.SUSPECT, Conclusion.OPEN, Conclusion.NONE, Conclusion.NA)
+# Of several ways to look at one training: who has decided it, and of those the graver one.
+_BY_WEIGHT: Final = (Conclusion.FOUND, Conclusion.SUSPECT, Conclusion.NONE, Conclusion.OPEN, Conclusion.NA)
 
 
-_ORDER = (Conclusion.FOUND, Conclusion.SUSPECT, Conclusion.NONE, Conclusion.NA)
+def speaking(findings: Sequence[Finding]) -> Finding:
+    """The finding that speaks for an item in one training.
+
+    A problem before a suspicion, a suspicion before a cleared item, and all of them before what clears nothing.
+    Between N/A and not decided the better informed way speaks: one that has seen the training run, or its data, knows
+    more than reading; where both know as much, N/A has been decided and the other has not. Ways that crashed, had
+    nothing to look at, or only place or compare what others find say nothing of whether an item applies.
+    """
+    return min(findings, key=_order_of_speaking)
+
+
+def _order_of_speaking(finding: Finding) -> tuple[int, bool, int, bool]:
+    undecided = finding.conclusion is Conclusion.OPEN
+    if finding.conclusion in (Conclusion.OPEN, Conclusion.NA):
+        return len(_BY_WEIGHT), False, -_informed(finding), undecided
+    return _BY_WEIGHT.index(finding.conclusion), finding.because is not None, 0, False
+
+
+def _informed(finding: Finding) -> int:
+    """How well a finding knows whether the item applies."""
+    if finding.error is not None or not finding.seen_by:
+        return 0
+    if finding.seen_by == (READING,):
+        return 1
+    if finding.conclusion is Conclusion.NA or finding.seen_by[0] in MEASURING:
+        return 2
+    return 0

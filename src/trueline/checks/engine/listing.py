@@ -74,6 +74,12 @@ def all_rules() -> Mapping[str, Sequence[Rule]]:
     return found
 
 
+def experiment_of(code: str) -> str | None:
+    """The command whose answer decides an item that no evidence at rest does: its folder's ``DECIDED_BY``."""
+    found = getattr(_package(code), "DECIDED_BY", None)
+    return found if isinstance(found, str) else None
+
+
 def codes() -> list[str]:
     """The codes of all items."""
     return list(dict.fromkeys(one.code for one in all_checks()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from trueline.checks.engine.check import na
+from trueline.checks.engine.check import undecided
 from trueline.model.finding import Conclusion, Finding
 from trueline.script.place import Place
 
@@ -23,4 +23,4 @@ def placed(
                 where = at.where()
                 yield replace(one, where=replace(one.where, file=where.file, line=where.line))
     if not told:
-        yield na(said)
+        yield undecided(said)

@@ -66,13 +66,13 @@ def not_read(evidence: Evidence) -> Iterator[Message]:
             yield message("check.cut_short", file=script.entries[0].shown)
 
 
-def undecided(finding: Finding, unread: Sequence[Message]) -> Finding:
-    """What was not read is not cleared: an item without a fault in the rest of a script is not decided."""
+def as_far_as_read(finding: Finding, unread: Sequence[Message]) -> Finding:
+    """What was not read is not cleared: no fault in the rest of a script, or nothing to ask about, decides nothing."""
     by_script = any(READING_BOTH & way for way in finding.seen_by)
-    if not unread or finding.conclusion is not Conclusion.NONE or not by_script:
+    if not unread or finding.conclusion not in (Conclusion.NONE, Conclusion.NA) or not by_script:
         return finding
     said = message("check.not_decided_unread", reason=unread[0].text())
-    return replace(finding, conclusion=Conclusion.NA, message=said)
+    return replace(finding, conclusion=Conclusion.OPEN, message=said)
 
 
 def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -19,15 +20,16 @@ from trueline.model.result import Exit, Result
 def conclusion_of(checklist: Checklist) -> Message:
     """One sentence."""
     problems = checklist.problems
-    counts = {
-        "found": len(problems),
-        "items": len(checklist.rows),
-        "fine": sum(row.conclusion is Conclusion.NONE for row in checklist.rows),
-        "open": sum(row.conclusion is Conclusion.NA for row in checklist.rows),
-    }
+    rows = Counter(row.conclusion for row in checklist.rows)
+    counts = message(
+        "check.counts",
+        items=len(checklist.rows),
+        **{conclusion.value: rows[conclusion] for conclusion in Conclusion},
+    )
     if not problems:
-        return message("check.nothing_found", **counts)
-    return message("check.something_found", codes=", ".join(dict.fromkeys(one.code for one in problems)), **counts)
+        return message("check.nothing_found", counts=counts)
+    codes = ", ".join(dict.fromkeys(one.code for one in problems))
+    return message("check.something_found", found=len(problems), codes=codes, counts=counts)
 
 
 def result_of(checklist: Checklist, verb: str = "check") -> Result:
@@ -93,6 +95,8 @@ def _stands_on(row: Row) -> Message:
     place = f"{speaks.where.file}:{speaks.where.line}  " if speaks.where.file and speaks.where.line else ""
     if speaks.error is not None:
         return message("check.row_crashed", said=speaks.message, error=speaks.error)
+    if speaks.conclusion is Conclusion.OPEN and speaks.advice is not None:
+        return message("check.row_open", place=place, said=speaks.message, deciding=speaks.advice)
     if speaks.because is not None:
         return message("check.row_follows", place=place, said=speaks.message, root=speaks.because)
     return message("check.row", place=place, said=speaks.message)
@@ -105,6 +109,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "conclusion": row.conclusion.value,
         "word": row.conclusion.word.text(),
         "said": row.speaks.message.text(),
+        "decided_by": row.speaks.advice.text() if row.conclusion is Conclusion.OPEN and row.speaks.advice else None,
         "by": {kind: one.value for kind, one in row.by.items()},
         "agree": row.agree,
     }

@@ -21,16 +21,16 @@ Progress = Callable[[Check], None]
 def ask_all(
     checks: Iterable[Check], evidence: Evidence, limits: Limits | None = None, progress: Progress | None = None
 ) -> list[Finding]:
-    """The answers of all checks whose evidence is there; an item for which nothing is there is N/A and says so."""
+    """The answers of all checks whose evidence is there; an item for which nothing is there is open and says so."""
     findings: list[Finding] = []
     waiting: dict[str, list[Check]] = {}
     for one in checks:
         waiting.setdefault(one.code, []).append(one)
     for code, ways in waiting.items():
-        open_ways = [one for one in ways if all(evidence.get(name) is not None for name in one.evidence)]
-        if not open_ways:
+        possible = [one for one in ways if all(evidence.get(name) is not None for name in one.evidence)]
+        if not possible:
             findings.append(_without_evidence(code, ways))
-        for one in open_ways:
+        for one in possible:
             if progress is not None:
                 progress(one)
             findings.extend(ask(one, evidence, (limits or {}).get(code, {})))
@@ -58,9 +58,9 @@ def ask(one: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Iterator[F
 
 def _crashed(one: Check, error: str) -> Finding:
     said = message("check.crashed", check=f"{one.code} ({one.name})")
-    return Finding(one.code, Conclusion.NA, said, where=Where(), error=error)
+    return Finding(one.code, Conclusion.OPEN, said, where=Where(), error=error)
 
 
 def _without_evidence(code: str, ways: Sequence[Check]) -> Finding:
     needed = ways_in_words(one.evidence for one in ways)
-    return Finding(code, Conclusion.NA, message("check.no_evidence", needed=needed))
+    return Finding(code, Conclusion.OPEN, message("check.no_evidence", needed=needed))

@@ -15,6 +15,8 @@ from trueline.model.sample import Batch
 
 # What the first so many batches do not show the rest will not, and reading all of a long run takes minutes.
 _MOST_BATCHES: Final = 20_000
+# A last batch that is dropped leaves so many.
+WHOLE: Final = 0.95
 Told = TypeVar("Told")
 
 
@@ -50,6 +52,13 @@ class Stream:
         at = self.facts.get("at")
         line = at if isinstance(at, Mapping) else {}
         return Where(file=line.get("file"), line=line.get("line"), rank=rank, step=step, sample=sample)
+
+
+def is_whole_set(stream: Stream) -> bool:
+    """Whether a loader went through its set at least once: it began again, or gave as many samples as it has."""
+    samples, iterations = stream.facts.get("samples"), stream.iterations()
+    longest = sum(fed.batch.size for fed in max(iterations, key=len)) if iterations else 0
+    return len(iterations) > 1 or (isinstance(samples, int) and longest >= WHOLE * samples)
 
 
 def streams(run: Run, rank: int | None = None) -> list[Stream]:

@@ -33,6 +33,12 @@ def trained_rank(run: Run) -> RankFolder | None:
     return next((rank for one in run.ranks if (rank := run.rank(one)).finished), None)
 
 
+def is_recorded_whole(run: Run) -> bool:
+    """Whether training was recorded from its beginning to its end, so that what was not seen did not happen."""
+    ended = run.info.ended is not None and run.info.exit_code in (None, 0)
+    return ended and not isinstance(run.info.recorded.get("off"), dict) and not run.unseen()
+
+
 def where(event: Mapping[str, Any] | None, *, module: str | None = None, rank: int | None = None) -> Where:
     """The place of an event: its step and, where it is known, the user's line."""
     if event is None:

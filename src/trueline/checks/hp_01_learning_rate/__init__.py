@@ -22,3 +22,5 @@ When it is wrong
 A loss may rise for other reasons: data that is not normalised, gradients that were not cleared, a loss that is not
 what it should be. Trainings against each other (GANs) have losses that go up. A warm-up begins low on purpose.
 """
+
+DECIDED_BY = "trueline tune lr SCRIPT"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 from typing import Any, Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.looks import optimizer_where
 from trueline.checks.evidence.rates import Optimized, in_turn
@@ -27,12 +27,12 @@ _FLAT: Final = 0.01
 _MANY: Final = 10
 
 
-@check("hp.01", "the learning rate is too high or too low")
+@check("hp.01", "the learning rate is too high or too low", decides=False)
 def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> Iterator[Finding]:
     """The course of the loss, and how far updates go."""
     turns = in_turn(run)
     if not turns:
-        yield na("hp_01.no_updates")
+        yield undecided("hp_01.no_updates")
         return
     losses = run.rank(run.ranks[0]).curve("loss")
     curve = list(zip(losses.steps, losses.values, strict=True))
@@ -49,12 +49,13 @@ def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> I
         low = _too_low(run, steps, at, values, min_moved) if high is None else None
         problem = high or low
         if problem is None:
-            fine = fine or none("hp_01.fine", **_seen(steps, values))
+            # A loss that falls at this rate may fall faster, or further, at another.
+            fine = fine or undecided("hp_01.fine", **_seen(steps, values))
         elif (problem.where.file, problem.where.line) not in told:
             told.add((problem.where.file, problem.where.line))
             yield problem
     if not told:
-        yield fine or na("hp_01.too_short", count=len(curve))
+        yield fine or undecided("hp_01.too_short", count=len(curve))
 
 
 def _seen(steps: Optimized, values: Sequence[float]) -> dict[str, Any]:

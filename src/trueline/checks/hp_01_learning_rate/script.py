@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trueline.apitable.functions import names_of, peaks
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.place import Place
 from trueline.script.roles import Role
@@ -41,17 +41,17 @@ class _Rate:
     part: bool = False
 
 
-@check("hp.01")
+@check("hp.01", decides=False)
 def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
     """Learning rates that are written down as numbers."""
     trace = script.trace
     built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if not any(at.kind == UNCALLED for at in one.scopes)]
     if not built:
-        yield na("hp_01.script.no_optimizer")
+        yield undecided("hp_01.script.no_optimizer")
         return
     rates = [rate for event in built for rate in _rates(event, trace)]
     if not rates:
-        yield na("hp_01.script.not_written")
+        yield undecided("hp_01.script.not_written")
         return
     clipped = any(True for _ in trace.of_role(Role.CLIP))
     told: set[str] = set()
@@ -85,7 +85,8 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
             told.add(key)
             yield suspect("hp_01.script.high", rate.place.where(), measured=rate.value, limit=limit, **params)
     if not told:
-        yield none("hp_01.script.usual", evidence=[{"rate": one.value, "at": str(one.place)} for one in rates])
+        # A usual number is no experiment.
+        yield undecided("hp_01.script.usual", evidence=[{"rate": one.value, "at": str(one.place)} for one in rates])
 
 
 def _limit(rate: _Rate, *, clipped: bool) -> float | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from trueline.checks.engine.check import check, na
+from trueline.checks.engine.check import check, undecided
 from trueline.checks.evidence.rates import in_turn
 from trueline.formats.run_folder.evaluations import evaluation_curves, evaluations_seen
 from trueline.formats.run_folder.reader import Run
@@ -21,16 +21,16 @@ from trueline.tune.epochs.curves import Evaluated
 def from_run(run: Run) -> Iterator[Finding]:
     """As ``trueline tune epochs`` judges it."""
     if not run.ranks:
-        yield na("hp_02.no_evaluation")
+        yield undecided("hp_02.no_evaluation")
         return
     folder = run.rank(run.ranks[0])
     curves = evaluation_curves(folder)
     if not curves:
-        yield na("hp_02.no_losses" if evaluations_seen(folder) else "hp_02.no_evaluation")
+        yield undecided("hp_02.no_losses" if evaluations_seen(folder) else "hp_02.no_evaluation")
         return
     answers = [finding(_judged(run, part)) for part in _in_turns(run, curves)]
     problems = [one for one in answers if one.conclusion is Conclusion.FOUND]
-    decided = [one for one in answers if one.conclusion is not Conclusion.NA]
+    decided = [one for one in answers if one.conclusion is not Conclusion.OPEN]
     yield from problems or (decided or answers)[:1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trueline.checks.engine.check import check, na, suspect
+from trueline.checks.engine.check import check, suspect, undecided
 from trueline.checks.hp_02_epochs.run import from_run
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding
@@ -16,7 +16,7 @@ from trueline.script.trace import LOOP, UNCALLED, Event, Scope
 from trueline.script.values import Const, Made, Value, written_range
 
 
-@check("hp.02")
+@check("hp.02", decides=False)
 def from_script(script: Script, *, most: int = 10_000) -> Iterator[Finding]:
     """Numbers of epochs that cannot be meant; whether a usual one is enough, only a run can tell."""
     told = False
@@ -30,17 +30,17 @@ def from_script(script: Script, *, most: int = 10_000) -> Iterator[Finding]:
         told = True
         yield suspect("hp_02.script.zero", scope.place.where(), measured=0)
     if not told:
-        yield na("hp_02.script.only_a_run")
+        yield undecided("hp_02.script.only_a_run")
 
 
-@check("hp.02")
+@check("hp.02", decides=False)
 def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     """Where the script gives the number of epochs that a run has shown to be too many or too few."""
     seen = [one for one in from_run(run) if one.conclusion is Conclusion.FOUND]
     loops = [one for one in training_loops(script.trace) if one.is_certain and one.around]
     written = dict.fromkeys(_written(one.around[-1]) for one in loops)
     if len(seen) != 1 or len(written) != 1 or None in written:
-        yield na("hp_02.script.only_a_run")
+        yield undecided("hp_02.script.only_a_run")
         return
     place = next(one for one in written if one is not None)
     where = replace(place.where(), step=seen[0].where.step)

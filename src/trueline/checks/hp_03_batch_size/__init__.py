@@ -22,3 +22,5 @@ When it is wrong
 Trainings that need the whole set at once (graphs, second-order methods) have one batch on purpose. Adaptive
 optimizers may be scaled with the root of the batch.
 """
+
+DECIDED_BY = "trueline tune batch SCRIPT"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.rates import optimized
 from trueline.checks.hp_03_batch_size.run import batch_of_update
 from trueline.formats.run_folder.reader import Run
@@ -18,7 +18,7 @@ def from_runs(run: Run, bench_run: Run, *, max_factor: float = 1.5) -> Iterator[
     here, there = batch_of_update(run), batch_of_update(bench_run)
     own, other = optimized(run), optimized(bench_run)
     if here is None or there is None or own is None or other is None:
-        yield na("hp_03.no_pair")
+        yield undecided("hp_03.no_pair")
         return
     rate, rate_there = max(own.rates), max(other.rates)
     params: dict[str, Any] = {"size": here.whole, "bench": there.whole, "lr": rate, "bench_lr": rate_there}

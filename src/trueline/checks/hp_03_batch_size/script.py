@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.hp_03_batch_size.run import from_run
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding
@@ -19,7 +19,7 @@ from trueline.script.trace import Trace
 from trueline.script.values import Const, Made, Value, constant
 
 
-@check("hp.03")
+@check("hp.03", decides=False)
 def from_script(
     script: Script, *, max_batch: int = 256, min_updates: int = 10, max_whole: int = 64
 ) -> Iterator[Finding]:
@@ -58,12 +58,12 @@ def from_script(
     if told:
         return
     if small and not _is_several(trace):
-        yield none("hp_03.script.small", evidence=small)
+        yield undecided("hp_03.script.small", evidence=small)
     else:
-        yield na("hp_03.script.not_written")
+        yield undecided("hp_03.script.not_written")
 
 
-@check("hp.03")
+@check("hp.03", decides=False)
 def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     """Where the script gives the size of batches that a run has seen to be too large."""
     seen = [one for one in from_run(run) if one.conclusion is Conclusion.FOUND]
@@ -74,7 +74,7 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     ]
     places = dict.fromkeys(place for size, place in written if _may_be(size, seen[0].measured)) if seen else {}
     if len(places) != 1:
-        yield na("hp_03.script.not_written")
+        yield undecided("hp_03.script.not_written")
         return
     one = seen[0]
     yield found(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
@@ -21,7 +21,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     """The first number that is not finite."""
     rank = trained_rank(run)
     if rank is None:
-        yield na("mp_01.no_steps")
+        yield undecided("mp_01.no_steps")
         return
     watched = watched_operator(rank)
     if watched is not None:

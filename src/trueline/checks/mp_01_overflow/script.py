@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, suspect
+from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.looks import trained_rank
 from trueline.checks.mp_01_overflow.run import first_broken, watched_operator
 from trueline.checks.mp_01_overflow.unguarded import Danger, Unguarded, unguarded, way_to_losses
@@ -23,12 +23,12 @@ _EASY: Final = 2
 _LOOKED_AT: Final = LOGS | ROOTS | DIVISIONS | EXPONENTS
 
 
-@check("mp.01")
+@check("mp.01", decides=False)
 def from_script(script: Script) -> Iterator[Finding]:
     """Logarithms, roots, divisions and exponents on the way to the loss, and what keeps them finite."""
     trace = script.trace
     if not training_loops(trace):
-        yield na("mp_01.script.no_training_loop")
+        yield undecided("mp_01.script.no_training_loop")
         return
     risky = [one for one in unguarded(trace) if one.grade >= _EASY]
     for one in risky:
@@ -39,27 +39,27 @@ def from_script(script: Script) -> Iterator[Finding]:
     count = _operators(trace)
     if not risky and count:
         # That numbers stay finite only a run can show.
-        yield na("mp_01.script.guarded", count=count)
+        yield undecided("mp_01.script.guarded", count=count)
     elif not risky:
-        yield na("mp_01.script.none_of_them")
+        yield undecided("mp_01.script.none_of_them")
 
 
 def _operators(trace: Trace) -> int:
     return sum(operator_name(one) in _LOOKED_AT for one in way_to_losses(trace))
 
 
-@check("mp.01")
+@check("mp.01", decides=False)
 def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     """The operator on the way to the loss that most likely made what was not finite."""
     rank = trained_rank(run)
     first = first_broken(rank) if rank is not None else None
     if rank is None or first is None or watched_operator(rank) is not None:
-        yield na("mp_01.script.nothing_broke")
+        yield undecided("mp_01.script.nothing_broke")
         return
     backward = first["event"] != EventName.LOSS
     one = _likeliest(unguarded(script.trace), backward=backward)
     if one is None:
-        yield na("mp_01.script.none_of_them")
+        yield undecided("mp_01.script.none_of_them")
         return
     step = first["step"]
     yield found(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, first_line, gradient_looks, module_of, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
@@ -23,7 +23,7 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
     """Scales, skipped steps and zeros."""
     rank = trained_rank(run)
     if rank is None:
-        yield na("mp_02.no_steps")
+        yield undecided("mp_02.no_steps")
         return
     scales = [decode(one["value"]) for one in rank.events(EventName.SCALE, phase=TRAIN)]
     half = in_half(run, rank)

@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.apitable.functions import qualified_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.mp_02_loss_scale.loss_scales import LOWEST, SCALING, absurd, is_used, too_low
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.gradients import is_divided, scaled_by, touches_gradients
@@ -27,7 +27,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Half precision in training, and whether anything scales the loss."""
     trace = script.trace
     if not training_loops(trace):
-        yield na("mp_02.script.no_training_loop")
+        yield undecided("mp_02.script.no_training_loop")
         return
     odd = absurd(trace)
     if odd is not None:
@@ -62,7 +62,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     elif scaled is not _BY_HAND:
         yield none("mp_02.script.scaled", evidence=[str(scaled)])
     else:
-        yield na("mp_02.script.by_hand")
+        yield undecided("mp_02.script.by_hand")
 
 
 _BY_HAND: Final = Place("", 0)

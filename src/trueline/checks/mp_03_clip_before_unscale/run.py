@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
@@ -18,7 +18,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     """The order of scale, unscale, clip and step."""
     rank = trained_rank(run)
     if rank is None:
-        yield na("mp_03.no_steps")
+        yield undecided("mp_03.no_steps")
         return
     clipped, wrong, unsure = _steps(rank)
     if not clipped:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import is_divided, scaled_by
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
@@ -35,7 +36,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if ordered:
         yield none("mp_03.script.unscaled_first", evidence=ordered)
     elif not looked:
-        yield na("mp_03.script.nothing_scaled")
+        yield (na if is_training_followed(script.trace) else undecided)("mp_03.script.nothing_scaled")
 
 
 def _clips(loop: TrainingLoop) -> Iterator[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.looks import looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -17,7 +17,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     rank = trained_rank(run)
     penalties = looked(rank, EventName.PENALTY) if rank is not None else []
     if not penalties:
-        yield na("mp_04.no_penalty")
+        yield undecided("mp_04.no_steps") if rank is None else na("mp_04.no_penalty")
         return
     wrong = [one for one in penalties if one["scaled"] and not one["divided"]]
     evidence = [{"step": one["step"], "scaled": one["scaled"], "divided": one["divided"]} for one in penalties[:6]]

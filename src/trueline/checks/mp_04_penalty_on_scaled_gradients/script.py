@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import gives_gradient, scaled_by
 from trueline.script.place import Place
 from trueline.script.roles import Role, is_scaler
@@ -40,7 +41,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if divided or plain:
         yield none("mp_04.script.unscaled", evidence=[*divided, *plain])
     elif not told:
-        yield na("mp_04.script.no_penalty")
+        yield (na if is_training_followed(script.trace) else undecided)("mp_04.script.no_penalty")
 
 
 def _within_gradients(trace: Trace) -> Iterator[Event]:

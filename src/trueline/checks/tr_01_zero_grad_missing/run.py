@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.looks import TRAIN, gradient_looks, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
@@ -17,7 +17,7 @@ def from_run(run: Run, *, min_share: float = 0.5) -> Iterator[Finding]:
     """Two updates and the backward between them are enough."""
     rank = trained_rank(run)
     if rank is None:
-        yield na("tr_01.no_steps")
+        yield undecided("tr_01.no_steps")
         return
     if run.info.framework == "mindspore":
         yield na("tr_01.handed_out")
@@ -28,7 +28,7 @@ def from_run(run: Run, *, min_share: float = 0.5) -> Iterator[Finding]:
         return
     looked = [one for one in rank.events(EventName.STEP, phase=TRAIN) if "uncleared" in one]
     if not looked:
-        yield na("tr_01.one_update")
+        yield undecided("tr_01.one_update")
         return
     for optimizer in sorted({one["optimizer"] for one in looked}):
         own = [one for one in looked if one["optimizer"] == optimizer]

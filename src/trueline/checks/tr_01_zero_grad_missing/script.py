@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.tr_01_zero_grad_missing.gradient_sums import never_ending_sums
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import cleared_at
 from trueline.script.analysis.networks import networks_given, parts_of
 from trueline.script.loops import TrainingLoop, training_loops
@@ -26,7 +27,10 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield found(said, place.where())
     if not loops:
         if not sums:
-            yield na("tr_01.script.nothing_accumulates")
+            handed_out = is_training_followed(script.trace) and all(
+                backward.implied for loop in every for backward in loop.of(Role.BACKWARD)
+            )
+            yield (na if handed_out else undecided)("tr_01.script.nothing_accumulates")
         return
     cleared: list[str] = []
     told: set[tuple[str, int]] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, first_line, gradient_looks, trained_rank, where, without_gradient
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -17,7 +17,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
     rank = trained_rank(run)
     looks = gradient_looks(rank) if rank is not None else {}
     if rank is None or not any(len(one) >= min_looks for one in looks.values()):
-        yield na("tr_02.no_updates")
+        yield undecided("tr_02.no_updates")
         return
     loss = first_line(rank, EventName.LOSS)
     for optimizer, own in looks.items():
@@ -34,4 +34,4 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
             place = where(loss) if loss is not None else where(own[0])
             yield found("tr_02.cut_off", place, evidence=evidence, updates=len(own), parameters=known)
     if all(min(one["held"] - one["strangers"] for one in own) <= 0 for own in looks.values()):
-        yield na("tr_02.strangers")
+        yield undecided("tr_02.strangers")

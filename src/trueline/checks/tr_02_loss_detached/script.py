@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.gradients import is_cut, is_without_gradient
 from trueline.script.roles import Role, is_network
@@ -37,7 +37,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if whole:
         yield none("tr_02.script.whole", evidence=whole)
     elif not told:
-        yield na("tr_02.script.no_loss")
+        yield undecided("tr_02.script.no_loss")
 
 
 def _terms(loss: Value | None) -> list[Value]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
@@ -38,7 +38,11 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
     updates = _updates(rank) if rank is not None else []
     several = [one for one in updates if one.backwards > 1 and one.batches >= one.backwards]
     if len(several) < min_updates or len(several) * 2 < len(updates) or _optimizers(rank) > 1:
-        yield na("tr_03.not_accumulated" if updates else "tr_03.no_updates")
+        if not updates:
+            yield undecided("tr_03.no_updates")
+        else:
+            # Where several optimizers take turns, several backwards may be of one batch.
+            yield (undecided if several else na)("tr_03.not_accumulated")
         return
     count = Counter(one.backwards for one in several).most_common(1)[0][0]
     own = [one for one in several if one.backwards == count]
@@ -46,7 +50,7 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
     evidence = [{"step": one.step["step"], "backwards": one.backwards, "ratios": one.ratios} for one in own[:6]]
     place = where(own[0].loss or own[0].step)
     if not ratios:
-        yield na("tr_03.own_loss", count=count)
+        yield undecided("tr_03.own_loss", count=count)
     elif all(abs(ratio * count - 1) < _EQUAL for ratio in ratios):
         yield none("tr_03.divided", evidence=evidence, measured=ratios[0], limit=1 / count, count=count)
     elif all(abs(ratio - 1) < _EQUAL for ratio in ratios):

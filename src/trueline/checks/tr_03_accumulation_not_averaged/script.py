@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from trueline.apitable.functions import names_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import is_averaged, is_divided, touches_gradients
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.place import Place
@@ -33,7 +34,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if looked:
         yield none("tr_03.script.averaged", evidence=looked)
     elif not any(_adds_up(one, loop) for loop in training_loops(script.trace) for one in loop.of(Role.BACKWARD)):
-        yield na("tr_03.script.no_accumulation")
+        yield (na if is_training_followed(script.trace) else undecided)("tr_03.script.no_accumulation")
 
 
 def _adds_up(backward: Event, loop: TrainingLoop) -> bool:

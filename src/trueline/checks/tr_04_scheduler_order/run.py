@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
@@ -17,7 +17,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     """The order of updates and steps of schedules."""
     rank = trained_rank(run)
     if rank is None:
-        yield na("tr_04.no_steps")
+        yield undecided("tr_04.no_steps")
         return
     built = looked(rank, EventName.SCHEDULE)
     stepped = list(rank.events(EventName.SCHEDULER))

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.tr_04_scheduler_order.rounds import out_of_rounds
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
 from trueline.script.roles import Role
@@ -42,7 +43,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     built = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if not any(at.kind == UNCALLED for at in one.scopes)]
     if not built:
         if not lists:
-            yield na("tr_04.script.no_schedule")
+            yield (na if is_training_followed(trace) else undecided)("tr_04.script.no_schedule")
         return
     stepped: list[str] = []
     told: set[str] = set()
@@ -66,7 +67,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if stepped:
         yield none("tr_04.script.stepped", evidence=stepped)
     elif not told:
-        yield na("tr_04.script.given_away")
+        yield undecided("tr_04.script.given_away")
 
 
 def _of_values(trace: Trace) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import few, module_of, modules_of, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
@@ -20,7 +20,7 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
     rank = trained_rank(run)
     optimizers = run.info.hyper.get("optimizers") or []
     if rank is None or not optimizers:
-        yield na("tr_05.no_optimizer")
+        yield undecided("tr_05.no_optimizer")
         return
     told = 0
     modules = modules_of(rank)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.tr_05_decay_on_norm_and_bias.parameters import dimension_tests, sorts_for_decay
 from trueline.model.finding import Finding
 from trueline.model.numbers import as_float
@@ -16,6 +16,7 @@ from trueline.script.analysis.networks import has_norm, networks_given
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
+from trueline.script.trace import Event
 from trueline.script.values import Const, Seq, Table, Value, constant
 
 _SPARED: Final = re.compile(r"(^|_)(no|non|without|skip)_?(weight_?)?(decay|decayed|wd)($|_)")
@@ -55,7 +56,16 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
     if kept_out and not told:
         yield none("tr_05.script.kept_out", evidence=kept_out)
     elif not told:
-        yield na("tr_05.script.little_or_none")
+        little = bool(built) and all(_is_little(one, min_decay) for one in built)
+        yield (na if little else undecided)("tr_05.script.little_or_none")
+
+
+def _is_little(built: Event, min_decay: float) -> bool:
+    """Whether an optimizer is given no weight decay, or so little that it is hardly felt."""
+    decay = built.arg(None, "weight_decay")
+    written = decay.value if isinstance(decay, Const) else None
+    known = decay is None or (isinstance(written, int | float) and written < min_decay)
+    return known and _groups(built.arg(0, "params")) is None
 
 
 def _useless_tests(script: Script) -> list[Place]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import gradient_looks, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -17,7 +17,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     rank = trained_rank(run)
     looks = gradient_looks(rank) if rank is not None else {}
     if rank is None or not looks:
-        yield na("tr_06.no_updates")
+        yield undecided("tr_06.no_updates")
         return
     unheld = Counter(one.shape for one in weights_of(rank) if one.trainable and one.optimizer is None)
     for optimizer, own in looks.items():

@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
@@ -59,7 +59,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if holding:
         yield none("tr_06.script.holds", evidence=holding)
     elif not told:
-        yield na("tr_06.script.unknown")
+        yield undecided("tr_06.script.unknown")
 
 
 def _called(loop: TrainingLoop) -> list[Value]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
-from trueline.checks.evidence.looks import TRAIN, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.evidence.looks import TRAIN, is_recorded_whole, trained_rank, where
+from trueline.checks.evidence.modes import has_evaluation
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName
@@ -23,10 +24,11 @@ def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> It
     rank = trained_rank(run)
     trained, evaluated = _samples(rank) if rank is not None else ({}, {})
     if rank is None or not trained or not evaluated:
-        yield na("tr_07.no_evaluation")
+        absent = rank is not None and trained and not has_evaluation(rank) and is_recorded_whole(run)
+        yield (na if absent else undecided)("tr_07.no_evaluation")
         return
     if max(map(len, trained.values())) < _FEWEST or all(len(marks) < _FEWEST for marks in evaluated.values()):
-        yield na("tr_07.few")
+        yield undecided("tr_07.few")
         return
     shares = {loader: _share(marks, trained) for loader, marks in evaluated.items()}
     evidence = [

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.tr_07_evaluated_on_training_data.handed import handed_at, handed_through, said_at
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, with_indexes
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.script.loops import training_loops
 from trueline.script.place import Place
@@ -33,7 +34,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     known = frozenset().union(*(keys_of(one) for one in trained)) if trained else frozenset()
     passes = [_of_loader(one) for one in evaluation_passes(trace)]
     if not known or not passes:
-        yield na("tr_07.script.no_evaluation" if known else "tr_07.script.no_training_loop")
+        if known:
+            yield (na if is_training_followed(trace) else undecided)("tr_07.script.no_evaluation")
+        else:
+            yield undecided("tr_07.script.no_training_loop")
         return
     same = [one for one in passes if shares(keys_of(one.data), known)]
     apart = [one for one in passes if not shares(keys_of(one.data), known)]

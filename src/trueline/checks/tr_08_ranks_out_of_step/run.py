@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.looks import few
 from trueline.checks.evidence.ranks import apart_at_start, apart_later, compared_steps
 from trueline.formats.run_folder.reader import Run
@@ -19,7 +19,7 @@ def from_run(run: Run) -> Iterator[Finding]:
         return
     steps = compared_steps(run)
     if not steps:
-        yield na("tr_08.not_comparable")
+        yield undecided("tr_08.not_comparable")
         return
     root = "wi.01" if apart_at_start(run) is not None else None
     told = 0

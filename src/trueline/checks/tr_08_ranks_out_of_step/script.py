@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.apitable.functions import names_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.randomness import SEEDS
@@ -41,10 +41,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     loops = [one for one in training_loops(trace) if one.is_certain]
     grouped = begins_group(trace) is not None
     if not loops or not (grouped or is_wrapped(trace) or knows_rank(trace) or _divides(trace)):
-        yield na("tr_08.script.one_process")
+        yield (na if loops else undecided)("tr_08.script.one_process")
         return
     if is_looked_after(trace):
-        yield na("tr_08.script.looked_after")
+        yield undecided("tr_08.script.looked_after")
         return
     told: set[str] = set()
     apart = (*_seeds(trace, loops), *_rates(trace), *_alone(trace, loops))

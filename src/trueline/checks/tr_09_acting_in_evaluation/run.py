@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
-from trueline.checks.evidence.looks import EVAL, built_where, few, looked, trained_rank, where
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.evidence.looks import EVAL, built_where, few, is_recorded_whole, looked, trained_rank, where
 from trueline.checks.evidence.modes import called_where, evaluated_in_training_mode, evaluation_modes, has_evaluation
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
@@ -20,7 +20,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     """What acts although the network's mode is right, and what moves."""
     rank = trained_rank(run)
     if rank is None or not has_evaluation(rank):
-        yield na("tr_09.no_evaluation")
+        yield (na if rank is not None and is_recorded_whole(run) else undecided)("tr_09.no_evaluation")
         return
     told = list(_told(rank))
     yield from told

@@ -7,8 +7,9 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of, stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import acts_by_mode
 from trueline.script.analysis.forwards import (
     calls_of_networks,
     forward_around,
@@ -68,7 +69,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not problems and (fitting or layers):
         yield none("tr_09.script.follows", evidence=sorted(fitting | layers)[:20])
     elif not problems:
-        yield na("tr_09.script.nothing_acts")
+        yield (na if acts_by_mode(trace) is False else undecided)("tr_09.script.nothing_acts")
 
 
 def _always_on(event: Event) -> str | None:

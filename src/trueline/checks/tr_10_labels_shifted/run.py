@@ -7,7 +7,8 @@ from typing import Any
 
 from trueline.apitable.functions import functions_of, stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.evidence.criteria import judged_otherwise
 from trueline.checks.evidence.looks import EVAL, TRAIN, looked, trained_rank, where
 from trueline.checks.tr_10_labels_shifted.label_values import label_values
 from trueline.formats.run_folder.reader import RankFolder, Run
@@ -24,7 +25,9 @@ def from_run(run: Run, *, min_per_class: int = 10) -> Iterator[Finding]:
     rank = trained_rank(run)
     criteria = [] if rank is None else list(_criteria(rank))
     if rank is None or not criteria:
-        yield na("tr_10.no_classes")
+        # Losses were seen, and none of them knows classes.
+        otherwise = rank is not None and judged_otherwise(run)
+        yield (na if otherwise else undecided)("tr_10.no_classes")
         return
     copied = _copied(rank, criteria)
     if copied is not None:
@@ -43,7 +46,8 @@ def from_run(run: Run, *, min_per_class: int = 10) -> Iterator[Finding]:
         return
     values = _labels(rank, low, high)
     if values is None or len(first["shapes"]["prediction"]) != 2:
-        yield none("tr_10.in_range", evidence=evidence, **params)
+        # Of tokens, or labels that were not kept one by one, their range says little.
+        yield undecided("tr_10.in_range", evidence=evidence, **params)
         return
     seen = set(values)
     unused = set(range(classes)) - seen
@@ -59,7 +63,9 @@ def from_run(run: Run, *, min_per_class: int = 10) -> Iterator[Finding]:
         by = min(other) - min(seen)
         yield found("tr_10.unlike_training", where(first), measured=by, evidence=[sorted(seen), sorted(other)], by=by)
         return
-    yield none("tr_10.in_range", evidence=evidence, **params)
+    # Labels that reach from the first output to the last cannot be shifted.
+    reaching = low == 0 and high == classes - 1
+    yield (none if reaching else undecided)("tr_10.in_range", evidence=evidence, **params)
 
 
 def _criteria(rank: RankFolder) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.tr_10_labels_shifted.rows import rows_apart, same_twice
 from trueline.model.finding import Finding
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of
@@ -49,13 +49,13 @@ def from_script(script: Script) -> Iterator[Finding]:
     if told:
         return
     if not losses:
-        yield na("tr_10.script.no_classes")
+        yield undecided("tr_10.script.no_classes")
         return
     seen = [one for event in losses if (one := _moved(_target(event))) is not None and batch_index(one.base)]
     if seen and any(True for _ in _compared(trace)):
         yield none("tr_10.script.in_place", evidence=[str(one.place) for one in losses])
     else:
-        yield na("tr_10.script.not_told")
+        yield undecided("tr_10.script.not_told")
 
 
 def _class_losses(trace: Trace) -> list[Event]:

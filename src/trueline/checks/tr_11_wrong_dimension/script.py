@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of, names_of, stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.tr_11_wrong_dimension.dimensions import (
     SOFTMAX,
     contradicted,
@@ -18,6 +18,7 @@ from trueline.checks.tr_11_wrong_dimension.dimensions import (
     source_of,
 )
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_uncalled, results_of
 from trueline.script.place import Place
 from trueline.script.roles import Role
@@ -47,6 +48,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     answers, lasts = _answers(trace), _lasts(trace)
     fitting: set[str] = set()
     told: set[Place] = set()
+    reduces = False
     for said, event in _contradicted(trace):
         place = _place(event)
         if place not in told:
@@ -54,6 +56,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             yield found(f"tr_11.{said}", place.where(), what=name_of(event))
     for event in trace.events:
         kind, source = _kind(event), source_of(event)
+        reduces = reduces or kind is not None
         if kind is None or source is None:
             continue
         call = _answer_of(source, answers) if forward_around(event) is None else _last_in_forward(event, lasts)
@@ -76,7 +79,8 @@ def from_script(script: Script) -> Iterator[Finding]:
     if fitting and not told:
         yield none("tr_11.other_dimension", evidence=sorted(fitting))
     elif not told:
-        yield na("tr_11.no_reduction")
+        absent = not reduces and is_training_followed(trace)
+        yield (na if absent else undecided)("tr_11.no_reduction")
 
 
 def _contradicted(trace: Trace) -> Iterator[tuple[str, Event]]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.passes import evaluation_passes
 from trueline.script.analysis.reachable import all_values
@@ -61,7 +61,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     evaluated = [one for one in evaluation_passes(script.trace) if one.scope is not None]
     trained = [(one.scope, one.loader) for one in training_loops(script.trace)]
     if not evaluated and not trained:
-        yield na("tr_12.no_evaluation")
+        yield undecided("tr_12.no_evaluation")
         return
     passes = [(one.scope, one.data) for one in evaluated]
     told: set[str] = set()

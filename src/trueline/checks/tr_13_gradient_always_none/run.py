@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trueline.apitable.layers import tensor_names
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, built_where, few, gradient_looks, modules_of, trained_rank
 from trueline.checks.evidence.reached import Lost, Unreached, unreached
 from trueline.formats.run_folder.reader import RankFolder, Run
@@ -23,7 +23,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
     looks = gradient_looks(rank) if rank is not None else {}
     enough = [own for own in looks.values() if len(own) >= min_looks]
     if rank is None or not enough:
-        yield na("tr_13.no_updates")
+        yield undecided("tr_13.no_updates")
         return
     told = 0
     for stray in _strays(looks, run.info.framework):

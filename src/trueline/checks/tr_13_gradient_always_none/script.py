@@ -7,7 +7,7 @@ from typing import Final, TypeGuard
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.forwards import forward_around, is_forward
 from trueline.script.analysis.gradients import is_without_gradient
@@ -53,7 +53,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if networks and not told:
         yield none("tr_13.script.all_known", evidence=networks[:20])
     elif not told:
-        yield na("tr_13.script.no_networks")
+        yield undecided("tr_13.script.no_networks")
 
 
 def _in_plain_lists(trace: Trace) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.evidence.feeding import training
 from trueline.checks.evidence.looks import looked, trained_rank
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
@@ -22,7 +23,9 @@ def from_run(run: Run) -> Iterator[Finding]:
         rounds.setdefault(event["round"], {})[event["worker"]] = event["streams"]
     several = {number: workers for number, workers in rounds.items() if len(workers) > 1}
     if rank is None or not several:
-        yield na("tr_14.no_workers")
+        counts = [stream.facts.get("workers") for stream in training(run)]
+        alone = bool(counts) and all(isinstance(count, int) and count < 2 for count in counts)
+        yield (na if alone else undecided)("tr_14.no_workers")
         return
     alike = sorted({name for workers in several.values() for name in _alike(workers)})
     workers = max(len(one) for one in several.values())

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.randomness import (
     SEEDS,
@@ -34,7 +35,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     loaders = [one for one in training_data(trace) if isinstance(one, Made)]
     if not loaders:
-        yield na("tr_14.script.no_training_loop")
+        yield undecided("tr_14.script.no_training_loop")
         return
     told: set[str] = set()
     for said, place in _faults(loaders, trace):
@@ -47,7 +48,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if several:
         yield none("tr_14.script.apart", evidence=[str(one.event.place) for one in several])
     else:
-        yield na("tr_14.script.one_process")
+        yield (na if is_training_followed(trace) else undecided)("tr_14.script.one_process")
 
 
 def _faults(loaders: list[Made], trace: Trace) -> Iterator[tuple[str, Place]]:

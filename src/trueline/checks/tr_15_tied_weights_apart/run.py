@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none
+from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.looks import built_where, module_of, modules_of, trained_rank, weights_of
 from trueline.checks.evidence.weights import weight_looks
 from trueline.formats.run_folder.reader import RankFolder, Run
@@ -23,7 +23,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     rank = trained_rank(run)
     looks = weight_looks(rank) if rank is not None else []
     if rank is None or not looks:
-        yield na("tr_15.no_updates")
+        yield undecided("tr_15.no_updates")
         return
     modules = modules_of(rank)
     told = 0

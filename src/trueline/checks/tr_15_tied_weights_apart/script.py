@@ -8,8 +8,9 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.script.analysis.followed import known_networks
 from trueline.script.analysis.layers import is_parameter
 from trueline.script.analysis.reachable import all_values
 from trueline.script.roles import is_network
@@ -55,7 +56,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if ties and not told:
         yield none("tr_15.script.still_tied", evidence=[str(one.event.place) for one in ties])
     elif not told:
-        yield na("tr_15.script.nothing_tied")
+        yield (undecided if known_networks(trace) is None else na)("tr_15.script.nothing_tied")
 
 
 def _is_tied_again(tie: Tie, apart: Event, ties: Sequence[Tie]) -> bool:

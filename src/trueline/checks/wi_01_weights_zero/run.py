@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trueline.apitable.functions import stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank, weights_of
 from trueline.checks.evidence.ranks import apart_at_start
 from trueline.checks.evidence.weights import still
@@ -24,7 +24,7 @@ def from_run(run: Run, *, max_share: float = 0.5) -> Iterator[Finding]:
     rank = trained_rank(run)
     weights = _weights(rank) if rank is not None else []
     if rank is None or not weights:
-        yield na("wi_01.no_weights")
+        yield undecided("wi_01.no_weights")
         return
     told = [*_alike(rank, weights, max_share), *_ranks(run)]
     yield from told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
 from trueline.script.analysis.networks import NORMS
@@ -44,7 +44,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if calls and not told:
         yield none("wi_01.script.different", evidence=sorted({str(one.place) for one in calls.values()})[:20])
     elif not told:
-        yield na("wi_01.script.no_layers")
+        yield undecided("wi_01.script.no_layers")
 
 
 def _counts(layer: Value) -> bool:

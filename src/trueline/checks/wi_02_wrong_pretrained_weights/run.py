@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, suspect, undecided
 from trueline.checks.evidence.looks import few, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -15,13 +15,13 @@ from trueline.model.run import EventName
 _SEVERAL = 2
 
 
-@check("wi.02", "wrong pretrained weights")
+@check("wi.02", "wrong pretrained weights", decides=False)
 def from_run(run: Run, *, max_missing: float = 0.5) -> Iterator[Finding]:
     """Weights as they were loaded."""
     rank = trained_rank(run)
     loaded = looked(rank, EventName.LOADED) if rank is not None else []
     if not loaded:
-        yield na("wi_02.nothing_loaded")
+        yield undecided("wi_02.no_steps") if rank is None else na("wi_02.nothing_loaded")
         return
     told = 0
     for event in loaded:
@@ -31,7 +31,8 @@ def from_run(run: Run, *, max_missing: float = 0.5) -> Iterator[Finding]:
     if not told:
         evidence = [{"given": one["given"], "missing": one["missing"], "changed": one["changed"]} for one in loaded]
         fitting = min(one["wanted"] - len(one["missing"]) for one in loaded)
-        yield none("wi_02.fit", evidence=evidence, times=len(loaded), fitting=fitting)
+        # Names that fit do not show that the values are the right ones.
+        yield undecided("wi_02.fit", evidence=evidence, times=len(loaded), fitting=fitting)
 
 
 def _judged(event: dict[str, Any], max_missing: float) -> Iterator[Finding]:

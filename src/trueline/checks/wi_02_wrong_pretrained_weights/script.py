@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, na, suspect, undecided
 from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import (
     Loading,
     chosen_words,
@@ -23,6 +23,7 @@ from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import (
 )
 from trueline.checks.wi_02_wrong_pretrained_weights.saving import saved_untrained
 from trueline.model.finding import Certainty, Finding
+from trueline.script.analysis.followed import known_networks
 from trueline.script.analysis.forwards import is_uncalled
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
 from trueline.script.analysis.networks import networks_given
@@ -50,7 +51,7 @@ _LOOKING: Final = functions_of(
 _MOST_GIVEN: Final = 100
 
 
-@check("wi.02")
+@check("wi.02", decides=False)
 def from_script(script: Script) -> Iterator[Finding]:
     """What is read from files of weights, what it is put into, and what becomes of that."""
     trace = script.trace
@@ -63,9 +64,10 @@ def from_script(script: Script) -> Iterator[Finding]:
             told.add(place)
             yield finding
     if loaded and not told:
-        yield none("wi_02.script.put_in", evidence=sorted(set(loaded)))
+        # That they come in does not show that they are the right ones.
+        yield undecided("wi_02.script.put_in", evidence=sorted(set(loaded)))
     elif not told:
-        yield na("wi_02.script.nothing_loaded")
+        yield (undecided if known_networks(trace) is None else na)("wi_02.script.nothing_loaded")
 
 
 _Told = Iterator[tuple[Place, Finding | None]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect
+from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import few, trained_rank
 from trueline.formats.run_folder.reader import Run
 from trueline.formats.weights import Weights
@@ -18,7 +18,7 @@ def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
     """The network's first values against those of a file."""
     rank = trained_rank(run)
     if rank is None:
-        yield na("wi_02.nothing_loaded")
+        yield undecided("wi_02.no_steps")
         return
     own = {one.name: one for one in rank.params}
     file = weights.model

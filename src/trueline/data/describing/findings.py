@@ -21,6 +21,8 @@ _TYPED: Final = 0.8
 _MORE_THAN_CHANCE: Final = 10.0
 # So many sizes or modes are named.
 _NAMED: Final = 4
+# Why a dataset has no classes that could be uneven.
+_WITHOUT_CLASSES: Final = ("describe.label_quantity", "describe.label_empty", "describe.one_class")
 
 
 def findings_of(found: Described) -> list[Finding]:
@@ -131,13 +133,16 @@ def _labels(found: Described) -> list[Finding]:
         findings += _repeated(found, found.duplicates)
     if found.classes is None:
         reason = message(found.no_classes or "describe.no_label")
-        return [*findings, Finding("ds.02", Conclusion.NA, message("describe.labels_na", reason=reason))]
+        # Only where no sample has a label there is none to be wrong.
+        conclusion = Conclusion.NA if found.no_classes == "describe.label_empty" else Conclusion.OPEN
+        return [*findings, Finding("ds.02", conclusion, message("describe.labels_na", reason=reason))]
     findings = [*_strays(found.classes), *_not_one_hot(found.classes), *findings]
     if findings:
         return findings
     evidence = {"classes": len(found.classes.counts), "samples": found.samples}
     said = message("describe.labels_fine", field=found.classes.field, **evidence)
-    return [Finding("ds.02", Conclusion.NONE, said, evidence=[evidence])]
+    # Labels of known classes may still be those of other samples: somebody has to look at them.
+    return [Finding("ds.02", Conclusion.OPEN, said, advice=message("describe.advice_sheet"), evidence=[evidence])]
 
 
 def _strays(classes: Classes) -> Iterator[Finding]:
@@ -217,8 +222,9 @@ def _repeated(found: Described, repeated: Duplicates) -> Iterator[Finding]:
 def _balance(found: Described) -> list[Finding]:
     classes = found.classes
     if classes is None or len(classes.counts) < 2:
-        reason = message(found.no_classes or "describe.no_label") if classes is None else message("describe.one_class")
-        return [Finding("ds.03", Conclusion.NA, message("describe.balance_na", reason=reason))]
+        why = "describe.one_class" if classes is not None else found.no_classes or "describe.no_label"
+        conclusion = Conclusion.NA if why in _WITHOUT_CLASSES else Conclusion.OPEN
+        return [Finding("ds.03", conclusion, message("describe.balance_na", reason=message(why)))]
     (most, many), (least, few) = classes.counts[0], classes.counts[-1]
     params = {"most": most, "many": many, "least": least, "few": few, "ratio": f"{classes.ratio:.3g}"}
     bad = classes.ratio >= UNBALANCED
@@ -245,7 +251,8 @@ def _padding(found: Described) -> list[Finding]:
         evidence = {"side": one.side, "value": one.value, "share": one.share, "samples": one.samples}
         if not one.other_side:
             said = message("describe.padding_fine", field=field.name, side=message(f"describe.side_{one.side}"))
-            findings.append(Finding("dp.04", Conclusion.NONE, said, evidence=[evidence], extra={"field": field.name}))
+            # Masks and losses, which have to leave padding out, are not in the data.
+            findings.append(Finding("dp.04", Conclusion.OPEN, said, evidence=[evidence], extra={"field": field.name}))
             continue
         first = list(one.other_side)
         findings.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -203,7 +204,7 @@ def table_blames(bench: Side, port: Side, aligned: Aligned) -> list[Blame]:
     for one, mine, theirs in zip(kept, here, there, strict=True):
         if not np.allclose(one.laid(mine), theirs, rtol=1e-5, atol=1e-6, equal_nan=True):
             text = message("pair_stage.other_table", name=one.port.name)
-            found.append(_of_pair(aligned, one, Cause.ATTRIBUTE, text, None, None))
+            found.append(replace(_of_pair(aligned, one, Cause.ATTRIBUTE, text, None, None), stage=Stage.WEIGHTS))
     return found
 
 

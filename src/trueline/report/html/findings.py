@@ -11,7 +11,14 @@ from trueline.report.html.context import Context
 from trueline.report.html.markup import Markup, element, joined
 from trueline.report.shown import shown
 
-_OPEN = (Conclusion.SUSPECT, Conclusion.NA)
+# What is neither found nor cleared, in the order of its weight.
+_UNSETTLED = (Conclusion.SUSPECT, Conclusion.OPEN, Conclusion.NA)
+_KINDS = {
+    Conclusion.FOUND: "found",
+    Conclusion.SUSPECT: "suspect",
+    Conclusion.OPEN: "open",
+    Conclusion.NA: "na",
+}
 _CERTAINTY = {Certainty.LIKELY: message("report.likely"), Certainty.POSSIBLE: message("report.possible")}
 
 
@@ -39,7 +46,7 @@ def _families(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[Findi
     told: set[int] = set()
     # A cause that is not among the findings, or causes in a circle, leave findings over: those stand alone.
     alone = [one for one in shown if one.because is None] + [one for one in shown if one.because is not None]
-    alone.sort(key=lambda one: (one.conclusion in _OPEN, one.because is not None))
+    alone.sort(key=lambda one: (_weight(one.conclusion), one.because is not None))
     for one in alone:
         if id(one) in told:
             continue
@@ -53,6 +60,11 @@ def _families(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[Findi
                 following.append(next_one)
                 waiting.extend(by_cause.get(next_one.code, ()))
         yield one, following
+
+
+def _weight(conclusion: Conclusion) -> int:
+    """What is found stands before what is not."""
+    return _UNSETTLED.index(conclusion) + 1 if conclusion in _UNSETTLED else 0
 
 
 def _card(one: Finding, following: Sequence[Finding], context: Context) -> Markup:
@@ -70,7 +82,7 @@ def _card(one: Finding, following: Sequence[Finding], context: Context) -> Marku
         line = context.say(message("report.following", count=len(following), codes=codes))
         cards = (_card(each, (), context.below()) for each in following)
         parts.append(element("details", element("summary", line), *cards))
-    kind = "found" if one.conclusion is Conclusion.FOUND else "open"
+    kind = _KINDS[one.conclusion]
     return element("article", *parts, class_=f"finding {kind}")
 
 

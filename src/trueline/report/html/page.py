@@ -73,9 +73,9 @@ def _standing(report: Report) -> str:
     conclusions = {one.conclusion for one in report.findings}
     if Conclusion.FOUND in conclusions:
         return "found"
-    if conclusions & {Conclusion.SUSPECT, Conclusion.NA}:
+    if conclusions & {Conclusion.SUSPECT, Conclusion.OPEN}:
         return "open"
-    return "fine" if conclusions else "plain"
+    return "fine" if Conclusion.NONE in conclusions else "plain"
 
 
 @cache

@@ -10,7 +10,7 @@ from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.record.repro.free import shown_line
+from trueline.record.project import shown_line
 from trueline.tune.batch.judging import Judged, Verdict, judge
 from trueline.tune.batch.ladder import Climbed, Rung
 from trueline.tune.batch.probe import place_of
@@ -19,7 +19,7 @@ _CONCLUSIONS: Final = {
     Verdict.LARGE: Conclusion.FOUND,
     Verdict.FINE: Conclusion.NONE,
     Verdict.SMALLEST: Conclusion.NONE,
-    Verdict.UNKNOWN: Conclusion.NA,
+    Verdict.UNKNOWN: Conclusion.OPEN,
 }
 _DISTRIBUTED: Final = "DistributedSampler"
 

@@ -59,7 +59,7 @@ def finding(judged: Judged) -> Finding:
     """hp.02."""
     course = judged.course
     if course is None or course.way is Way.TOO_FEW:
-        return Finding(CODE, Conclusion.NA, _why_not(judged))
+        return Finding(CODE, Conclusion.OPEN, _why_not(judged))
     found = course.way in (Way.PAST, Way.FALLING)
     return Finding(
         CODE,

@@ -38,12 +38,12 @@ def _furthest(tested: Tested) -> float:
 
 
 def finding(tested: Tested) -> Finding:
-    """The finding; N/A with its reason where the test cannot say."""
+    """The finding; not decided, with the reason, where the test cannot say."""
     reason = why_not(tested)
     if reason is not None:
-        return _finding(tested, Conclusion.NA, reason)
+        return _finding(tested, Conclusion.OPEN, reason)
     if tested.own is None:
-        return _finding(tested, Conclusion.NA, message("tune_lr.no_own"))
+        return _finding(tested, Conclusion.OPEN, message("tune_lr.no_own"))
     return _finding(tested, *_placed(tested, tested.own))
 
 
@@ -51,7 +51,7 @@ def _placed(tested: Tested, own: float) -> tuple[Conclusion, Message]:
     """Where the script's own rate lies."""
     lower, upper = tested.bounds.lower, tested.bounds.upper
     if (upper is None and own > _furthest(tested)) or (lower is None and own < tested.low):
-        return Conclusion.NA, message("tune_lr.own_not_tried", own=own)
+        return Conclusion.OPEN, message("tune_lr.own_not_tried", own=own)
     if upper is not None and own > upper:
         if own <= ABOVE * upper:
             return Conclusion.SUSPECT, message("tune_lr.near_upper", own=own, bound=short(upper))

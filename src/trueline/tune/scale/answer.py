@@ -11,15 +11,27 @@ from trueline.model.finding import Conclusion, Finding, Where
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.record.repro.free import shown_line
+from trueline.record.project import shown_line
 from trueline.tune.scale.judging import MOST_LOST, MOST_VANISHED, Judged, Verdict, judge
 from trueline.tune.scale.search import Searched
 from trueline.tune.scale.seen import Seen
 from trueline.tune.scale.shares import Row, nearest_power, table
 from trueline.tune.scale.suggesting import Suggestion
 
-_FOUND: Final = (Verdict.HIGH, Verdict.LOW, Verdict.MISSING)
-_NONE: Final = (Verdict.FINE, Verdict.NOT_NEEDED)
+_CONCLUSIONS: Final = {
+    Verdict.HIGH: Conclusion.FOUND,
+    Verdict.LOW: Conclusion.FOUND,
+    Verdict.MISSING: Conclusion.FOUND,
+    Verdict.FINE: Conclusion.NONE,
+    Verdict.NOT_NEEDED: Conclusion.NONE,
+    # Without half precision no loss scale is needed.
+    Verdict.ASSUMED: Conclusion.NA,
+    Verdict.NO_HALF: Conclusion.NA,
+    Verdict.BRAIN: Conclusion.NA,
+    Verdict.UNSEEN: Conclusion.OPEN,
+    Verdict.HOPELESS: Conclusion.OPEN,
+    Verdict.ZERO: Conclusion.OPEN,
+}
 _MOST_ROWS: Final = 16
 # What a class calls the scale it begins with, its factor and its window.
 _ARGUMENTS: Final = {
@@ -54,7 +66,7 @@ def result(found: Searched, root: Path) -> Result:
         ],
         "interrupted": found.interrupted,
     }
-    code = Exit.PROBLEM if judged.verdict in _FOUND else Exit.FINE
+    code = Exit.PROBLEM if _CONCLUSIONS[judged.verdict] is Conclusion.FOUND else Exit.FINE
     return Result("tune scale", finding.message, code, [finding], fields)
 
 
@@ -91,13 +103,10 @@ def _finding(found: Searched, judged: Judged, root: Path) -> Finding:
     }
     if found.suggestion is not None:
         params["best"] = scale_text(found.suggestion.scale)
-    conclusion = (
-        Conclusion.FOUND if judged.verdict in _FOUND else Conclusion.NONE if judged.verdict in _NONE else Conclusion.NA
-    )
     line = shown_line(own.scaler.line, root) if own.scaler is not None else None
     return Finding(
         "mp.02",
-        conclusion,
+        _CONCLUSIONS[judged.verdict],
         message(f"tune_scale.is_{judged.verdict.value}", **params),
         advice=_advice(found, judged.verdict),
         where=Where(file=line.file, line=line.line) if line is not None else Where(),

@@ -1,1 +1,0 @@
-"""Watching a training for the first number that is not one: cheaply, and op by op where it went wrong."""

@@ -1,0 +1,265 @@
+"""Is a script the same each time, is it when its randomness is fixed, and which source is free."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from trueline.model.finding import Certainty
+from trueline.model.message import message
+from trueline.model.trouble import BadScript
+from trueline.repro import naming
+from trueline.repro.consumers import Consumer, consumers
+from trueline.repro.differences import Difference, first_difference
+from trueline.repro.free import Free
+from trueline.repro.plan import ONE, OTHER, Plan
+from trueline.repro.problem import Problem, find_problem
+from trueline.repro.told import Told, Word
+from trueline.repro.trials import Trial, Trials
+
+AS_IT_IS: Final = "as_it_is"
+WHEN_FIXED: Final = "when_fixed"
+NO: Final = "no"
+_MOST_FRESH: Final = 4
+_CLOCK: Final = 1_700_000_000
+_HASHES: Final = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """The answer: the verdict, where the runs part, what is free, and how a problem shows."""
+
+    reproducible: str
+    steps: int
+    runs: int
+    parts_at: Difference | None = None
+    free: Sequence[Free] = field(default_factory=tuple)
+    problem: Problem | None = None
+    first: Trial | None = None
+    fixed_problem: Problem | None = None
+    fixed_parts_at: Difference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """The run in which all is fixed, and where a second such run parts from it (None: nowhere)."""
+
+    plan: Plan
+    trial: Trial
+    parts_at: Difference | None
+    again: Trial | None = None
+
+
+def reproduce(trials: Trials, runs: int) -> Reproduced:
+    """Run the script ``runs`` times as it is, and where it differs as often as it takes to find out why."""
+    hashes = _hashes(trials.command.environment, runs)
+    free = [
+        trials.run(f"run-{number + 1}", Plan(hash=seed), message("repro.run", number=number + 1, count=runs))
+        for number, seed in enumerate(hashes)
+    ]
+    if not any(one.steps for one in free):
+        line = free[0].ended.last_line[:300]
+        raise BadScript(f"repro.never_trains{'' if line else '_silent'}", code=free[0].ended.code, line=line)
+    parted = [found for one in free[1:] if (found := first_difference(free[0], one)) is not None]
+    answer = Reproduced(AS_IT_IS, min(one.steps for one in free), runs, problem=find_problem(free), first=free[0])
+    if not parted:
+        return answer
+    return _Search(trials, free, hashes).finished(replace(answer, parts_at=min(parted, key=lambda one: one.place)))
+
+
+def _hashes(environment: Mapping[str, str], runs: int) -> list[int | None]:
+    """Hash seeds as random as Python's own, but known; the user's where there is one."""
+    if environment.get("PYTHONHASHSEED", "random") != "random":
+        return [None] * runs
+    return [1 + int.from_bytes(os.urandom(4), "little") % _HASHES for _ in range(runs)]
+
+
+class _Search:
+    """From runs that differ to what is free."""
+
+    def __init__(self, trials: Trials, free: Sequence[Trial], hashes: Sequence[int | None]) -> None:
+        self._trials = trials
+        self._free = free
+        self._hashes = hashes
+        self._found: list[Free] = []
+
+    def finished(self, answer: Reproduced) -> Reproduced:
+        """The whole answer."""
+        base = self._base()
+        for name, plan, naming_of in self._experiments(base):
+            self._found.extend(naming_of(self._freed(name, plan, base)))
+        if not self._found and base.parts_at is None:
+            self._found.extend(self._operators(base))
+        if not self._found:
+            self._found.append(_unknown(answer.parts_at, base))
+        return replace(
+            answer,
+            reproducible=WHEN_FIXED if base.parts_at is None else NO,
+            free=sorted(self._found, key=lambda one: one.place),
+            fixed_problem=find_problem([base.trial]),
+            fixed_parts_at=base.parts_at,
+        )
+
+    # ---- all fixed
+
+    def _base(self) -> _Base:
+        plan = Plan(fixed=True, hash=self._hashes[0], pins=_varying(self._free))
+        trial = self._trials.run("fixed-1", plan, message("repro.fixed"))
+        other_hash = self._other_hash()
+        hashed = None
+        if other_hash is not None:
+            hashed = self._trials.run("free-hash", replace(plan, hash=other_hash), _freeing("hash"))
+            if first_difference(trial, hashed) is None:
+                return _Base(plan, trial, None)
+        again = self._trials.run("fixed-2", plan, message("repro.fixed"))
+        base = _Base(plan, trial, first_difference(trial, again), again)
+        if base.parts_at is not None:
+            base = self._widened(base)
+            if hashed is not None and base.plan != plan:
+                # Beside what is fixed only now, another hash seed may have meant nothing.
+                hashed = self._trials.run("free-hash-again", replace(base.plan, hash=other_hash), _freeing("hash"))
+        if hashed is not None and (found := _significant(base, hashed)):
+            self._found.append(naming.of_hash(base.trial, found[0]))
+        return base
+
+    def _other_hash(self) -> int | None:
+        """That of the first run that differs."""
+        for one, seed in zip(self._free[1:], self._hashes[1:], strict=True):
+            if first_difference(self._free[0], one) is not None:
+                return seed
+        return None
+
+    def _widened(self, base: _Base) -> _Base:
+        """Fixing the clock and the threads too."""
+        if base.trial.told.first("clock") is not None:
+            wider = self._wider(base, "clock", replace(base.plan, clock=_CLOCK))
+            if wider is not None:
+                self._found.append(naming.of_clock(base.trial, self._parting(base)))
+                return wider
+        if base.plan.threads is None and self._threads() != 1:
+            wider = self._wider(base, "threads", replace(base.plan, threads=1))
+            if wider is not None:
+                self._found.append(naming.of_threads(self._parting(base)))
+                return wider
+        return base
+
+    def _wider(self, base: _Base, name: str, plan: Plan) -> _Base | None:
+        """A base that lasts longer, or None."""
+        say = message("repro.fixing", what=message(f"repro.generator_{name}"))
+        one, two = (self._trials.run(f"fixed-{name}-{number}", plan, say) for number in (1, 2))
+        parts_at = first_difference(one, two)
+        if parts_at is None or (base.parts_at is not None and parts_at.place > base.parts_at.place):
+            return _Base(plan, one, parts_at, two)
+        return None
+
+    def _parting(self, base: _Base) -> Consumer:
+        assert base.again is not None
+        return consumers(base.trial, base.again)[0]
+
+    def _threads(self) -> int:
+        given = self._trials.command.environment.get("OMP_NUM_THREADS", "")
+        return int(given) if given.isdigit() else os.cpu_count() or 1
+
+    # ---- one freed
+
+    def _experiments(self, base: _Base) -> Iterator[tuple[str, Plan, Any]]:
+        told = base.trial.told
+        for number, word in enumerate(_seed_words(told, base.plan.pins)):
+            pins = {**base.plan.pins, word["site"]: [_another(one) for one in base.plan.pins[word["site"]]]}
+            values = [value for one in self._free for value in one.told.seeds().get(word["site"], ())[:1]]
+            yield f"seed-{number + 1}", replace(base.plan, pins=pins), _seeds(word, values)
+        for number, word in enumerate(_fresh_words(told)):
+            yield f"generator-{number + 1}", replace(base.plan, vary=word["site"]), _fresh(word)
+        for stream in _streams(base.trial):
+            yield stream, replace(base.plan, seeds={stream: OTHER}), _stream(stream, base.trial)
+
+    def _freed(self, name: str, plan: Plan, base: _Base) -> list[Consumer]:
+        what = name.rstrip("-0123456789").replace(".", "_")
+        return _significant(base, self._trials.run(f"free-{name}", plan, _freeing(what)))
+
+    def _operators(self, base: _Base) -> Iterator[Free]:
+        """Nothing random is free: is it what deterministic algorithms have fixed?"""
+        plan = replace(base.plan, deterministic=False)
+        say = message("repro.fixing", what=message("repro.generator_operators"))
+        trial = self._trials.run("free-operators", plan, say)
+        found = _significant(base, trial)
+        if found:
+            yield naming.of_operator(base.trial, found[0])
+
+
+def _significant(base: _Base, trial: Trial) -> list[Consumer]:
+    """What differs from the base, and not only as a second base does."""
+    floor = base.parts_at
+    if floor is None:
+        return consumers(base.trial, trial)
+    if floor.rounding:
+        return consumers(base.trial, trial, beyond_rounding=True)
+    found = consumers(base.trial, trial)
+    return found if found and found[0].difference.place < floor.place else []
+
+
+def _freeing(what: str) -> Any:
+    return message("repro.freeing", what=message(f"repro.generator_{what}"))
+
+
+def _varying(free: Sequence[Trial]) -> dict[str, Sequence[Any]]:
+    """The seeds that a line of the script chooses anew in every run, as the first run chose them."""
+    first = free[0].told.seeds()
+    others = [one.told.seeds() for one in free[1:]]
+    return {
+        site: values
+        for site, values in first.items()
+        if None not in values and any(other.get(site, values) != values for other in others)
+    }
+
+
+def _another(value: Any) -> Any:
+    return value + ONE if isinstance(value, int | float) else f"{value}{ONE}"
+
+
+def _seed_words(told: Told, pins: Mapping[str, Sequence[Any]]) -> list[Word]:
+    """One for each line."""
+    found: dict[str, Word] = {}
+    for word in told.of("seed"):
+        if word["site"] in pins:
+            found.setdefault(word["site"], word)
+    return list(found.values())
+
+
+def _fresh_words(told: Told) -> list[Word]:
+    found: dict[str, Word] = {}
+    for word in told.of("fresh"):
+        found.setdefault(word["site"], word)
+    return list(found.values())[:_MOST_FRESH]
+
+
+def _streams(base: Trial) -> list[str]:
+    """The generators that may have been used without having been seeded."""
+    told = base.told
+    present = list(dict.fromkeys(str(one["stream"]) for one in told.of("stream")))
+    return [one for one in present if one not in ("python", "numpy") or told.first("moved", stream=one) is not None]
+
+
+def _seeds(word: Word, values: Sequence[Any]) -> Any:
+    return lambda found: [naming.of_seed(word, values, found[0])] if found else []
+
+
+def _fresh(word: Word) -> Any:
+    return lambda found: [naming.of_fresh(word, found[0])] if found else []
+
+
+def _stream(stream: str, base: Trial) -> Any:
+    return lambda found: list(naming.of_stream(stream, base, found)) if found else []
+
+
+def _unknown(parts_at: Difference | None, base: _Base) -> Free:
+    first = base.parts_at or parts_at
+    assert first is not None
+    consumer = Consumer("unknown", first)
+    if base.parts_at is not None and base.parts_at.rounding:
+        said = message("repro.free_rounding", key=first.key, step=first.step)
+    else:
+        said = message("repro.free_unknown", key=first.key, step=first.step)
+    return Free("unknown", "", "unknown", None, said, message("repro.advice_unknown"), consumer, Certainty.POSSIBLE)

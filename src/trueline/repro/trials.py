@@ -1,0 +1,89 @@
+"""Running the first steps of a script again and again, each time with its randomness as planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from trueline.formats.run_folder.reader import RankFolder, Run, open_run
+from trueline.model.message import Message
+from trueline.model.run import EventName, RunInfo
+from trueline.model.steps import Steps
+from trueline.model.trouble import BadScript, Trouble
+from trueline.record.again import Command, Ended
+from trueline.record.perturb import Perturbation
+from trueline.record.wanted import Wanted
+from trueline.repro.plan import Plan
+from trueline.repro.told import Told, read_told
+
+_TOLD: Final = ".randomness.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run: what it was to fix, how it ended, what it told, and what was recorded of it (None: nothing)."""
+
+    plan: Plan
+    ended: Ended
+    told: Told
+    rank: RankFolder | None
+    info: RunInfo | None
+
+    @property
+    def steps(self) -> int:
+        """How many training steps it has finished."""
+        return self.rank.finished if self.rank is not None else 0
+
+    @property
+    def crashed(self) -> bool:
+        """Whether it ended with an error."""
+        return self.ended.code != 0
+
+    @property
+    def whole(self) -> int:
+        """How many of them are whole: the last one is not where an error came before its optimizer's step."""
+        if not self.crashed or self.rank is None:
+            return self.steps
+        stepped = {event["step"] for event in self.rank.events(EventName.STEP, phase="train")}
+        return self.steps - 1 if self.steps and stepped != set(range(self.steps)) else self.steps
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """Where the runs of a command go, and how many steps each takes."""
+
+    command: Command
+    room: Path
+    steps: int
+    say: Callable[[Message], None]
+
+    def run(self, name: str, plan: Plan, saying: Message) -> Trial:
+        """Run it once."""
+        self.say(saying)
+        folder = self.room / name
+        told = self.room / (name + _TOLD)
+        plan = replace(plan, told=str(told))
+        wanted = Wanted(
+            folder, stats=True, inputs=True, grads=True, weights=True, steps=Steps(((0, self.steps, 1),)), source=False
+        )
+        command = replace(self.command, environment={**self.command.environment, **plan.environment()})
+        ended = command.run(wanted, Perturbation(None, self.steps))
+        run = _opened(folder)
+        rank, info = (run.rank(run.ranks[0]) if run.ranks else None, run.info) if run is not None else (None, None)
+        off = info.recorded.get("off") if info is not None else None
+        if isinstance(off, dict):
+            # Two runs of which only the beginning was seen are not known to be the same.
+            reason = Message(str(off.get("message_id")), off.get("params") or {})
+            raise BadScript("repro.cut_off", steps=rank.finished if rank is not None else 0, reason=reason)
+        for said in run.unseen() if run is not None else ():
+            raise BadScript("repro.in_part", what=said)
+        return Trial(plan, ended, read_told(told), rank, info)
+
+
+def _opened(folder: Path) -> Run | None:
+    try:
+        return open_run(folder)
+    except Trouble:
+        return None

@@ -1,0 +1,501 @@
+"""Looks at every step's loss, gradients and weights; a step that went wrong is done again operator by operator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+from trueline.adapters.identity import Reference, reference
+from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import Handed
+from trueline.adapters.protocol import Adapter
+from trueline.adapters.tree import leaves
+from trueline.model.key import Phase
+from trueline.model.run import Line
+from trueline.record.guard import guarded
+from trueline.record.ranks import rank_of
+from trueline.record.recorder import Recorder
+from trueline.watch.afresh import FROM_THE_START
+from trueline.watch.found import hit_of
+from trueline.watch.hit import Hit
+from trueline.watch.looking import Looking
+from trueline.watch.points_feed import PointsFeed
+from trueline.watch.seen import Part, Seen, Updating
+from trueline.watch.snapshot import Fetched, Snapshot
+from trueline.watch.state import Signs, Watch, WatchEnded
+from trueline.watch.tracker import Tracker, odd_rows
+
+# A smaller scale mends gradients that are too large, no loss that is not finite.
+_LOST_FOR_GOOD: Final = 3
+# A loop that fetches more than this between two updates does something else with its data than training.
+_MOST_BATCHES: Final = 64
+
+
+class WatchFeed(PointsFeed):
+    """A recording's feed that looks at numbers too."""
+
+    def __init__(self, recorder: Recorder, adapter: Adapter, watch: Watch) -> None:
+        super().__init__(recorder, adapter, watch)
+        self._snapshot: Snapshot | None = None
+        self._again = False
+        self._tracker: Tracker | None = None
+        self._tracking: AbstractContextManager[None] | None = None
+        self._updating = Updating.NOT
+        self._loss: Any = None
+        # Those before it in the same step, which count where no update shows what has become of them.
+        self._losses: list[Any] = []
+        self._gradients: Sequence[tuple[Any, Any]] = ()
+        self._starts: list[Seen] = []
+        self._outputs: list[str] = []
+        self._batch: dict[int, tuple[str, Any]] = {}
+        self._checked = False
+        self._skipped = False
+        # Whether anything but its loss has shown the step that is going on.
+        self._announced = False
+        # The steps in a row that were skipped because of the loss itself.
+        self._lost_steps: list[int] = []
+        self._step_line: Line | None = None
+        self._optimizer = ""
+        # Batches since the last update and of the update before, those still to be handed out again, and how many the
+        # last update has.
+        self._unused: list[Fetched] = []
+        self._tail: list[Fetched] = []
+        self._due: list[Fetched] = []
+        self._last_step = 0
+        self._first_again = False
+        self._between_updates = True
+        # The step in which the gradients of the next update begin: several backward passes may make one update.
+        self._window = 0
+        # Schedules and loss scalers, which have numbers of their own.
+        self._counting: list[Reference] = []
+        recorder.subscribe(self._finished)
+        if watch.at == FROM_THE_START:
+            self._begin_tracking()
+
+    @property
+    def wants_calls(self) -> bool:
+        """Every module's calls where each operator's module is wanted, or what modules give."""
+        return self._tracker is not None or self._watch.limit is not None or super().wants_calls
+
+    def turn_off(self, error: Exception) -> None:
+        """Stop watching; a step that is being done again cannot be trained on."""
+        super().turn_off(error)
+        if self._tracker is not None:
+            self._tracker.ended = True
+        if (self._watch.doing_again or self._watch.at is not None) and not self._watch.script_over:
+            raise WatchEnded
+
+    # ---- data
+
+    def fetch_began(self, loader: Any) -> None:
+        super().fetch_began(loader)
+        # What a loader computes is no part of a step.
+        if self._tracker is not None:
+            self._tracker.paused = True
+
+    def loader_ended(self, loader: Any) -> None:
+        super().loader_ended(loader)
+        self._resume()
+
+    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+        super().fetched(loader, batch, indexes)
+        self._taken(loader, batch, indexes)
+        self._resume()
+
+    def _resume(self) -> None:
+        if self._tracker is not None:
+            self._tracker.paused = False
+
+    @guarded
+    def _taken(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+        self._announced = True
+        self._name_batch(batch)
+        self._begin_where_wanted()
+        watch = self._watch
+        if watch.replay and watch.at is None and not self._again and not watch.over:
+            snapshot = self._snapshot = self._snapshot or Snapshot(self._adapter)
+            if self._between_updates and snapshot.is_due:
+                networks, optimizers = list(self._networks()), list(self._recorder.optimizers_alive())
+                counting = [found for one in self._counting if (found := one()) is not None]
+                snapshot.take(networks, optimizers, counting)
+                watch.kept_bytes = max(watch.kept_bytes, snapshot.bytes)
+                self._unused = []
+            self._between_updates = False
+            if snapshot.whole:
+                self._unused.append(Fetched.of(loader, batch, indexes, self._values))
+            if len(self._unused) > _MOST_BATCHES:
+                snapshot.forget()
+                self._unused = []
+
+    def _name_batch(self, batch: Any) -> None:
+        found = self._tensors(batch)
+        self._batch |= found
+        if self._tracker is not None:
+            self._tracker.handed_out(found)
+
+    def _tensors(self, batch: Any) -> dict[int, tuple[str, Any]]:
+        found = leaves(batch, self._values.is_tensor)
+        return {self._values.identity(one): (index, one) for index, one in found}
+
+    def _rows(self, name: str) -> Sequence[int]:
+        """The samples in a field of the batch that are not like the others."""
+        fields = (self._read(one, name) for index, one in self._batch.values() if index == name)
+        return next((rows for one in fields if one is not None and (rows := odd_rows(one))), ())
+
+    def _bad_field(self) -> str | None:
+        """A field of the batch with NaN in it; infinite numbers may be meant, as in masks."""
+        summaries = ((name, self._summary(tensor)) for name, tensor in self._batch.values())
+        return next((name for name, summary in summaries if summary is not None and summary.nan), None)
+
+    def instead(self, loader: Any) -> Handed | None:
+        """The batches since the state was kept, once more; the last are those of the step that went wrong."""
+        if not self._again or self._snapshot is None or not self._due or self._due[0].loader is not loader:
+            return None
+        handed = self._due.pop(0)
+        self._hand_again(self._snapshot, handed)
+        self._resume()
+        return Handed(handed.batch) if self._recorder.on else None
+
+    @guarded
+    def _hand_again(self, snapshot: Snapshot, handed: Fetched) -> None:
+        if self._first_again:
+            self._first_again = False
+            self._watch.doing_again = True
+            snapshot.restore()
+        super().fetched(handed.loader, handed.batch, handed.indexes)
+        self._name_batch(handed.batch)
+        if self._tracker is None and len(self._due) < self._last_step:
+            self._begin_tracking()
+
+    # ---- op level
+
+    def _begin_where_wanted(self) -> None:
+        """In a run made for one step: from the end of the step before, or from the first sign of the first one."""
+        if self._watch.at is not None and self._tracker is None and self._step >= self._watch.at:
+            self._begin_tracking()
+
+    def _begin_tracking(self) -> None:
+        limit = self._watch.limit if self._watch.limit is not None else math.inf
+        self._tracker = Tracker(
+            self._adapter, self._named, self._module, lambda: self._updating, limit, failed=self.turn_off
+        )
+        self._starts = []
+        self._tracking = self._adapter.ops.watch(self._tracker)
+        self._tracking.__enter__()
+
+    def _end_tracking(self) -> None:
+        if self._tracking is not None:
+            self._tracking.__exit__(None, None, None)
+        self._tracking = None
+
+    def _module(self) -> str:
+        return next((place.path for _, place, _, _ in reversed(self._stack) if place is not None), "")
+
+    def _named(self, tensor: Any) -> tuple[str, Part] | None:
+        found = self._recorder.parameters.find(tensor)
+        if found is not None:
+            return ".".join(one for one in (found.place.path, found.leaf) if one), Part.WEIGHTS
+        known = self._batch.get(self._values.identity(tensor))
+        return (known[0], Part.DATA) if known is not None else None
+
+    # ---- what happens in a step
+
+    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if not self._stack:
+            self._updating = Updating.NOT
+            self._first_call(args, kwargs)
+        super().called(module, args, kwargs)
+
+    @guarded
+    def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self._announced = True
+        if not self._batch:
+            self._batch = self._tensors((list(args), dict(kwargs)))
+        self._begin_where_wanted()
+
+    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+        if self._watch.limit is not None and self._stack and not self._recorder.in_backward:
+            self._gave(module, output)
+        super().returned(module, args, kwargs, output)
+
+    @guarded
+    def _gave(self, module: Any, output: Any) -> None:
+        place, watch = self._stack[-1][1], self._watch
+        if place is None or self._stack[-1][0] is not module or watch.limit is None:
+            return
+        for _, tensor in leaves(output, self._values.is_tensor):
+            if "float" not in self._values.dtype(tensor):
+                continue
+            summary = self._summary(tensor)
+            if summary is None:
+                self._unwatched(place.path or type(module).__name__)
+                continue
+            if max(-summary.minimum, summary.maximum) > watch.limit:
+                self._outputs.append(place.path)
+                made = self._tracker.maker(tensor) if self._tracker is not None else None
+                self._starts += [made] if made is not None else []
+
+    def loss(self, value: Any, source: str) -> None:
+        super().loss(value, source)
+        if source != "output":
+            self._lost(value)
+
+    @guarded
+    def _lost(self, value: Any) -> None:
+        if self._loss is not None and not self._checked:
+            self._losses = (
+                [self._worst(), self._loss] if len(self._losses) >= _MOST_BATCHES else [*self._losses, self._loss]
+            )
+        self._loss = self._values.keep(value)
+        made = self._tracker.maker(value) if self._tracker is not None else None
+        if made is not None:
+            self._starts.append(made)
+
+    def forward_began(self, parameters: Sequence[Any]) -> None:
+        super().forward_began(parameters)
+        self._updating = Updating.NOT
+        self._begin_forward()
+
+    @guarded
+    def _begin_forward(self) -> None:
+        self._announced = True
+        self._begin_where_wanted()
+
+    def zero_grad(self, owner: Any) -> None:
+        super().zero_grad(owner)
+        # Whatever was pulled back before is thrown away.
+        self._window, self._starts = self._step, []
+
+    def backward_began(self) -> None:
+        self._updating = Updating.PULLING
+        super().backward_began()
+        if self._tracker is not None:
+            self._tracker.backward_began()
+
+    def backward_ended(self) -> None:
+        super().backward_ended()
+        # What is computed from now on is done to gradients, until the next forward pass.
+        self._updating = Updating.BY_HAND
+
+    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        super().pulled(pairs)
+        self._pulled_alone(pairs)
+
+    @guarded
+    def _pulled_alone(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Gradients of values that nobody will see updated are looked at by themselves."""
+        handed = self._by_hand.of_handed(pairs)
+        # Of several passes in a step the first that is not finite counts.
+        if handed and (self._norm is None or math.isfinite(self._values.read(self._norm))):
+            self._gradients, self._norm = handed, self._values.norm([gradient for _, gradient in handed])
+            self._note_makers(handed)
+
+    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        super().step_began(optimizer, gradients)
+        self._optimizer = type(optimizer).__name__
+        self._updates(gradients)
+
+    @guarded
+    def _updates(self, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+        self._gradients = gradients or ()
+        self._note_makers(self._gradients)
+        self._updating = Updating.BY_OPTIMIZER
+        self._step_line = user_line(self._adapter.build.package())
+
+    def _note_makers(self, gradients: Sequence[tuple[Any, Any]]) -> None:
+        if self._tracker is not None:
+            makers = [self._tracker.maker(gradient) for _, gradient in gradients]
+            self._starts += [made for made in makers if made is not None]
+
+    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+        self._updating = Updating.AFTER if self._recorder.open.fetched else Updating.AHEAD
+        super().step_ended(optimizer, skipped)
+        self._stepped(optimizer, skipped)
+
+    def scheduled(self, scheduler: Any) -> None:
+        super().scheduled(scheduler)
+        self._counts(scheduler)
+
+    def scaled_by(self, scaler: Any) -> None:
+        super().scaled_by(scaler)
+        self._counts(scaler)
+
+    @guarded
+    def _counts(self, helper: Any) -> None:
+        if not any(one() is helper for one in self._counting):
+            self._counting.append(reference(helper))
+
+    # ---- the end of a step
+
+    def _finished(self, phase: Phase, number: int, _events: Sequence[Mapping[str, Any]]) -> None:
+        """A step is over; one without an optimizer that is known is looked at now."""
+        self._batch = {}
+        if phase is Phase.EVAL:
+            self._evaluated()
+            return
+        by_hand = self._by_hand.used or self._by_hand.made()
+        # After an optimizer's update there is a loss only where more was pulled back without it.
+        if self._loss is not None and self._recorder.on:
+            held = [one.value for network in self._networks() for one in self._values.tensors(network) if one.trainable]
+            known = {id(one) for one in held}
+            held += [one for one in self._by_hand.parameters if id(one) not in known]
+            self._loss = self._worst()
+            self._look(held, step=number, by_hand=by_hand)
+        self._announced = False
+        if self._checked or by_hand:
+            self._window, self._starts = number + 1, []
+        if not self._again:
+            self._watch.finished(number)
+            self._watch.skipped += self._skipped
+        self._checked = self._skipped = False
+        at = self._watch.at
+        if self._tracker is not None and number >= (at or 0):
+            self._tracker.step_ended()
+            if at is None and not self._due and not self._watch.over:
+                # Done again, the step went well: something else than what was restored decides about it.
+                self._end()
+
+    def _evaluated(self) -> None:
+        """What evaluation has fetched is not trained on, and random numbers were drawn since the state was kept."""
+        if self._snapshot is not None and not self._again:
+            self._unused = []
+            self._between_updates = True
+            self._snapshot.expire()
+
+    @guarded
+    def _stepped(self, optimizer: Any, skipped: bool) -> None:
+        self._checked = True
+        self._skipped = self._skipped or skipped
+        held = [one for group in self._values.groups(optimizer) for one in group.parameters]
+        self._look([] if skipped else held, step=self._step, by_optimizer=True, skipped=skipped)
+
+    def _look(
+        self,
+        held: Sequence[Any],
+        *,
+        step: int,
+        by_optimizer: bool = False,
+        by_hand: bool = False,
+        skipped: bool = False,
+    ) -> None:
+        watch = self._watch
+        updated = by_optimizer or by_hand
+        doing_again = self._again and self._tracker is None
+        lost = skipped and self._is_lost(step)
+        if (lost or not skipped) and not watch.over and not doing_again:
+            signs = self._signs_in(held)
+            # A loss that is thrown away by hand, with the weights as they were, is no trouble.
+            if signs and (updated or signs.weights or signs.outputs or watch.thrown_away_counts):
+                self._wrong(signs, self._lost_steps[0] if lost else step)
+            watch.thrown_away += bool(signs) and not updated
+            watch.ended_by_loss = step if signs and not updated else None
+        if not skipped:
+            self._lost_steps = []
+        self._loss = self._norm = None
+        self._losses = []
+        self._gradients = ()
+        self._outputs = []
+        if by_optimizer:
+            self._updated_once()
+        if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
+            self._begin_tracking()
+
+    def _signs_in(self, held: Sequence[Any]) -> Signs:
+        watch = self._watch
+        looking = Looking(self._values, self._recorder.parameters, self._summary, self._named, watch.limit)
+        norm = self._values.read(self._norm) if self._norm is not None else 0.0
+        watch.remember(norm, looking.size(held))
+        return looking.signs(self._loss, norm, self._gradients, held, self._outputs)
+
+    def _worst(self) -> Any:
+        """The first loss of the step that is not finite, else the last."""
+        found = (one for one in self._losses if not math.isfinite(self._values.read(one)))
+        return next(found, self._loss)
+
+    def _is_lost(self, step: int) -> bool:
+        """Whether a step was skipped that no scale can save."""
+        if self._loss is None or math.isfinite(self._values.read(self._loss)):
+            self._lost_steps = []
+            return False
+        self._lost_steps.append(step)
+        return len(self._lost_steps) >= _LOST_FOR_GOOD or self._tracker is not None
+
+    def _updated_once(self) -> None:
+        """The batches since the last update belong to this one."""
+        self._between_updates = True
+        if self._snapshot is not None and not self._again:
+            self._snapshot.fetched += self._unused
+            self._snapshot.stepped()
+            self._tail, self._unused = self._unused or self._tail, []
+
+    def _wrong(self, signs: Signs, step: int) -> None:
+        watch = self._watch
+        if self._tracker is None:
+            if watch.wrong_at is None:
+                watch.wrong_at, watch.wrong_from, watch.signs = step, min(self._window, step), signs
+                watch.announced = self._announced
+            if watch.at is None and self._can_do_again():
+                self._again = self._first_again = True
+            elif not watch.go_on:
+                self._end()
+            return
+        self._end_tracking()
+        if watch.at is None and not signs.alike(watch.signs):
+            self._end()
+            return
+        step = watch.wrong_at if watch.wrong_at is not None else step
+        began = max(watch.at, 0) if watch.at is not None else watch.wrong_from
+        way = "in_place" if watch.at is None else "afresh"
+        rank, _ = rank_of([self._adapter])
+        update = Hit(
+            step,
+            Part.UPDATE,
+            self._optimizer.lower(),
+            "nan",
+            self._optimizer,
+            line=self._step_line,
+            way=way,
+            rank=rank,
+        )
+        norms = watch.norms, watch.weights
+        hit = hit_of(
+            self._tracker,
+            self._starts,
+            signs,
+            update,
+            norms,
+            self._rows,
+            began,
+            self._bad_field(),
+            gradients_seen=self._norm is not None,
+        )
+        if watch.at is None and hit.cause == "bad_input":
+            # What the script carries from step to step was made before this one.
+            watch.doubtful = hit
+            self._end()
+            return
+        watch.hit, watch.doing_again = hit, False
+        if not watch.go_on:
+            self._end()
+        self._tracker, self._again, self._snapshot = None, False, None
+
+    def _can_do_again(self) -> bool:
+        """Whether state and batches are there as they were; if so, the batches are due once more."""
+        if self._snapshot is None or not self._snapshot.whole:
+            return False
+        self._due = [*self._snapshot.fetched, *self._unused]
+        self._last_step = len(self._unused or self._tail)
+        return bool(self._due) and all(one.is_intact(self._values) for one in self._due)
+
+    def _end(self) -> None:
+        self._end_tracking()
+        self._tracker, self._again, self._snapshot = None, False, None
+        self._watch.doing_again = False
+        if self._watch.go_on and self._watch.at is None:
+            # Another run is to find it; this one goes on unwatched.
+            self._watch.replay = False
+            return
+        if not self._watch.script_over:
+            raise WatchEnded
