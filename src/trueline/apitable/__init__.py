@@ -1,4 +1,4 @@
-"""Which layer, argument and attribute of one framework is which of the other, and the data that says so."""
+"""What a layer, argument or function is called in both frameworks, what it does, and the data that says so."""
 
 from trueline.apitable.layers import Layer, keeps_torch_names, layer_of_class, layers
 

@@ -86,6 +86,14 @@ def layers() -> Mapping[str, Layer]:
     return MappingProxyType({kind: _layer(kind, row) for kind, row in tomllib.loads(text).items()})
 
 
+@cache
+def tensor_names(*kinds: str) -> frozenset[str]:
+    """What either framework calls the tensors of some kinds of layers."""
+    rows = [layers()[kind] for kind in kinds]
+    paired = {name for row in rows for pair in row.leaves.items() for name in pair}
+    return frozenset(paired.union(*((*row.only_torch, *row.only_mindspore) for row in rows)))
+
+
 def layer_of_class(name: str) -> Layer | None:
     """The layer of a class by its qualified name (``torch.nn.modules.conv.Conv1d``, ``mindspore.nn.Conv1d``).
 

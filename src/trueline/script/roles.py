@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from trueline.apitable.functions import classes_of, names_of, qualified_of
+from trueline.apitable.traits import Trait
 from trueline.script.factories import is_factory
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Instance, Made, Unknown, Value, options
@@ -30,41 +32,7 @@ class Role(StrEnum):
     LOSS = "loss"
 
 
-OPTIMIZERS: Final = frozenset(
-    (
-        "SGD",
-        "Adam",
-        "AdamW",
-        "Adamax",
-        "NAdam",
-        "RAdam",
-        "Adagrad",
-        "Adadelta",
-        "RMSprop",
-        "RMSProp",
-        "Rprop",
-        "LBFGS",
-        "SparseAdam",
-        "ASGD",
-        "Adafactor",
-        "Muon",
-        "Momentum",
-        "Lamb",
-        "LAMB",
-        "LARS",
-        "LazyAdam",
-        "FTRL",
-        "ProximalAdagrad",
-        "AdamWeightDecay",
-        "AdaMax",
-        "AdaFactor",
-        "Lion",
-        "AdamOffload",
-        "AdaSumByDeltaWeightWrapCell",
-        "AdaSumByGradWrapCell",
-        "Thor",
-    )
-)
+OPTIMIZERS: Final = classes_of(Trait.OPTIMIZER)
 _OPTIMIZER_ROOMS: Final = (
     "torch.optim.",
     "mindspore.nn.",
@@ -75,75 +43,8 @@ _OPTIMIZER_ROOMS: Final = (
     "timm.optim.",
     "transformers.",
 )
-LOSSES: Final = frozenset(
-    (
-        "CrossEntropyLoss",
-        "NLLLoss",
-        "BCELoss",
-        "BCEWithLogitsLoss",
-        "MSELoss",
-        "L1Loss",
-        "SmoothL1Loss",
-        "HuberLoss",
-        "KLDivLoss",
-        "CTCLoss",
-        "PoissonNLLLoss",
-        "GaussianNLLLoss",
-        "HingeEmbeddingLoss",
-        "MarginRankingLoss",
-        "TripletMarginLoss",
-        "CosineEmbeddingLoss",
-        "MultiLabelSoftMarginLoss",
-        "MultiLabelMarginLoss",
-        "SoftMarginLoss",
-        "MultiMarginLoss",
-        "SoftmaxCrossEntropyWithLogits",
-        "SampledSoftmaxLoss",
-        "FocalLoss",
-        "DiceLoss",
-        "RMSELoss",
-        "MAELoss",
-        "cross_entropy",
-        "nll_loss",
-        "binary_cross_entropy",
-        "binary_cross_entropy_with_logits",
-        "mse_loss",
-        "l1_loss",
-        "smooth_l1_loss",
-        "huber_loss",
-        "kl_div",
-        "ctc_loss",
-        "poisson_nll_loss",
-        "gaussian_nll_loss",
-        "hinge_embedding_loss",
-        "margin_ranking_loss",
-        "triplet_margin_loss",
-        "cosine_embedding_loss",
-        "multilabel_soft_margin_loss",
-        "multi_margin_loss",
-        "soft_margin_loss",
-        "SigmoidCrossEntropyWithLogits",
-        "SparseSoftmaxCrossEntropyWithLogits",
-        "BinaryCrossEntropy",
-    )
-)
-LOADERS: Final = frozenset(
-    (
-        "torch.utils.data.DataLoader",
-        "mindspore.dataset.GeneratorDataset",
-        "mindspore.dataset.NumpySlicesDataset",
-        "mindspore.dataset.MindDataset",
-        "mindspore.dataset.ImageFolderDataset",
-        "mindspore.dataset.TFRecordDataset",
-        "mindspore.dataset.CSVDataset",
-        "mindspore.dataset.TextFileDataset",
-        "mindspore.dataset.MnistDataset",
-        "mindspore.dataset.FashionMnistDataset",
-        "mindspore.dataset.Cifar10Dataset",
-        "mindspore.dataset.Cifar100Dataset",
-        "mindspore.dataset.PaddedDataset",
-    )
-)
+LOSSES: Final = names_of(Trait.LOSS)
+LOADERS: Final = qualified_of(Trait.LOADER)
 NETWORKS: Final = (
     "torch.nn.Module",
     "lightning.LightningModule",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.roles import Role
 from trueline.script.trace import iterated
 from trueline.script.values import Const, Derived, Item, Made, Seq, Value, constant, options
 from trueline.script.walking import walk
 
 # What leaves the first dimension where it is.
-_KEEPING: Final = frozenset(
-    ("to", "cuda", "cpu", "float", "half", "double", "long", "type", "clone", "contiguous", "detach", "relu", "tanh",
-     "sigmoid", "gelu", "log", "log1p", "exp", "sqrt", "clamp", "dropout", "embedding", "linear", "one_hot")
-)  # fmt: skip
-_LAYERS: Final = ("Embedding", "Linear", "LazyLinear", "Dropout", "LayerNorm", "ReLU", "GELU", "Tanh", "SiLU")
+_KEEPING: Final = functions_of(Trait.SAME, Trait.ELEMENTWISE, Trait.DROPOUT, Trait.EMBEDDING, Trait.LINEAR) | {
+    "one_hot"
+}
+_LAYERS: Final = classes_of(Trait.EMBEDDING, Trait.LINEAR, Trait.DROPOUT, Trait.LAYER_NORM, Trait.ELEMENTWISE)
 
 
 def first_is_batch(value: Value | None) -> bool:
@@ -37,7 +38,7 @@ def _is_of_loader(value: Value) -> bool:
         event = value.event
         if event.role is Role.FORWARD:
             kind = event.name.removesuffix(".__call__").rpartition(".")[2]
-            return kind.startswith(_LAYERS) and bool(event.args) and _any(event.args[0])
+            return kind in _LAYERS and bool(event.args) and _any(event.args[0])
         if event.method == "unsqueeze":
             at = constant(event.arg(0 if event.receiver is not None else 1, "dim"))
             inner = event.receiver if event.receiver is not None else event.arg(0)

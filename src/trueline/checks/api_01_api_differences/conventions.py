@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of, unreduced
+from trueline.apitable.traits import Trait
 from trueline.checks.api_01_api_differences.batches import first_is_batch
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
@@ -15,17 +17,13 @@ from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Derived, Made, Value, ancestry, constant, options
 
-_NORMS: Final = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
-_DROPOUTS: Final = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+_NORMS: Final = classes_of(Trait.BATCH_NORM)
+_DROPOUTS: Final = classes_of(Trait.DROPOUT)
 _DIVERGENCES: Final = ("torch.nn.functional.kl_div", "torch.nn.KLDivLoss")
-_RECURRENT: Final = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
+_RECURRENT: Final = tuple(f"torch.nn.{name}" for name in classes_of(Trait.RECURRENT))
 # MindSpore's losses that give a loss for each sample where they are told nothing.
-_NOT_REDUCED: Final = {
-    "mindspore.nn.SoftmaxCrossEntropyWithLogits": 1,
-    "mindspore.nn.SmoothL1Loss": 1,
-    "mindspore.ops.smooth_l1_loss": 3,
-}
-_THROUGH: Final = ("astype", "cast", "squeeze", "float", "scale", "unscale", "to", "mul", "div", "add", "multiply")
+_NOT_REDUCED: Final = unreduced()
+_THROUGH: Final = functions_of(Trait.SAME, Trait.VIEW, Trait.SCALES_LOSS, Trait.MULTIPLIES, Trait.DIVIDES, Trait.ADDS)
 
 
 @check("api.01", decides=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.followed import acts_by_mode
@@ -32,7 +34,7 @@ from trueline.script.trace import BRANCH, CALL, Event, Trace
 from trueline.script.values import Derived, Made, Unknown, Value, ancestry
 
 # What is done with a network's answer where it is looked at, and not with samples that a network draws.
-_READING: Final = frozenset(("argmax", "eq", "update", "sigmoid", "softmax", "topk"))
+_READING: Final = functions_of(Trait.PLACES, Trait.EQUALS, Trait.SIGMOID, Trait.SOFTMAX) | {"update", "topk"}
 
 
 @check("api.02")

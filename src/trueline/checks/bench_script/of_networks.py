@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trueline.apitable.functions import words_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.diff.difference import Difference, Kind, Thing
 from trueline.script.diff.naming import is_half, word_of
@@ -18,10 +20,14 @@ _MASKS: Final = re.compile(r"mask|pad(ding)?_?(value|idx)|lengths?|ignore_index|
 _WEIGHTS: Final = ("weight", "pos_weight", "class_weight", "weights")
 _STARTS: Final = ("weight_init", "bias_init", "gamma_init", "beta_init", "embedding_table")
 _STATISTICS: Final = ("track_running_stats", "use_batch_statistics", "training")
-_CUTS: Final = ("detach", "stopgradient", "item", "asnumpy", "numpy")
-_SCORES: Final = ("softmax", "sigmoid", "logsoftmax", "logsigmoid")
-_RISKY: Final = ("log", "exp", "sqrt", "rsqrt", "half", "std", "log2", "log10", "reciprocal")
-_SHAPES: Final = ("squeeze", "unsqueeze", "reshape", "flatten", "transpose", "expand", "T")
+_CUTS: Final = words_of(Trait.CUTS_GRADIENT)
+_SCORES: Final = words_of(Trait.SOFTMAX, Trait.LOG_SOFTMAX, Trait.SIGMOID, Trait.LOG_SIGMOID)
+_RISKY: Final = words_of(Trait.LOG, Trait.EXPONENT, Trait.ROOT, Trait.RECIPROCAL, Trait.TO_FLOAT16) | {"std"}
+_SHAPES: Final = words_of(Trait.VIEW) | {"expand", "T"}
+_COVERS: Final = words_of(Trait.MASKS, Trait.PACKS_SEQUENCES)
+_OVER_AN_AXIS: Final = words_of(Trait.SOFTMAX, Trait.LOG_SOFTMAX) | {"normalize"}
+_PARAMETERS: Final = words_of(Trait.LISTS_PARAMETERS)
+_MEANS: Final = words_of(Trait.MEAN, Trait.SUM, Trait.SIZE) | {"Mult", "Div", "cat"}
 _SILENT: Final = ("device", "dtype", "inplace", "data_format", "name", "generator", "verbose", "auto_prefix")
 
 
@@ -46,17 +52,17 @@ def in_network(one: Difference, around: Surroundings) -> str | None:
     if len(words) == 1 and around.has_activation(*words):
         return None
     risky = one.kind is Kind.EXTRA and "Div" in words and _has_risky(one, around)
-    if _is_half(one) or risky or (one.kind is not Kind.MISSING and words & set(_RISKY)):
+    if _is_half(one) or risky or (one.kind is not Kind.MISSING and words & _RISKY):
         return "mp.01"
-    if words & set(_CUTS):
+    if words & _CUTS:
         return ("tr.02" if _is_loss(one) else "cg.02") if one.kind is Kind.EXTRA else None
     if "dropout" in words and one.kind is not Kind.MISSING:
         return "tr.09" if _is_function(one.mine, "dropout") else "cg.03"
     if _softmax_over_batch(one):
         return "tr.11"
-    if words & set(_SCORES) and _is_last(one):
+    if words & _SCORES and _is_last(one):
         return "cg.04"
-    if words <= set(_SHAPES):
+    if words <= _SHAPES:
         return "cg.04" if _is_last(one) or _is_given_back(one, around) else None
     if _is_tied_start(one):
         return "tr.15"
@@ -117,13 +123,13 @@ def in_loss(one: Difference, around: Surroundings) -> str | None:
         return "ds.03"
     if _MASKS.search(one.argument) or _is_mask(one):
         return "dp.04"
-    if words & set(_CUTS):
+    if words & _CUTS:
         return "tr.02" if one.kind is Kind.EXTRA else None
     if _is_penalty(one) or (owner is not None and owner.name == "mindspore.grad"):
         return "mp.04" if one.kind is not Kind.MISSING else None
     if "scale" in words:
         return "mp.02" if one.kind is Kind.MISSING else None
-    if _is_half(one) or (one.kind is not Kind.MISSING and (words & set(_RISKY) or _has_risky(one, around))):
+    if _is_half(one) or (one.kind is not Kind.MISSING and (words & _RISKY or _has_risky(one, around))):
         return "mp.01"
     divided = owner is not None and (owner.role is Role.BACKWARD or one.argument == "return")
     if one.kind is Kind.MISSING and words == {"Div"} and divided:
@@ -132,7 +138,7 @@ def in_loss(one: Difference, around: Surroundings) -> str | None:
         return "tr.11"
     if "index" in one.path or "index" in words:
         return "tr.10" if one.argument in ("1", "target", "labels", "label") else None
-    if (words <= set(_SHAPES) and not is_loss) or one.argument in ("event", "said"):
+    if (words <= _SHAPES and not is_loss) or one.argument in ("event", "said"):
         return None
     return "cg.04"
 
@@ -199,7 +205,7 @@ def means(one: Difference, around: Surroundings) -> str | None:
     if one.argument not in ("return", "said") or one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
         return None
     words = {thing.name for thing in _changed(one)} | set(one.path)
-    if not words & {"Mult", "Div", "mean", "len", "cat", "sum"}:
+    if not words & _MEANS:
         return None
     return "tr.12" if _is_measured(one, around) else None
 
@@ -231,7 +237,7 @@ def sharing(one: Difference, around: Surroundings) -> str | None:
         return None
     if around.loads_copy():
         return "wi.02"
-    if word_of(owner.name) in ("parameters", "trainableparams", "namedparameters", "getparameters"):
+    if word_of(owner.name) in _PARAMETERS:
         return "cg.02" if around.is_given_to_optimizer(owner) else None
     if mine is not None and around.mine.is_of_forward(mine):
         return "tr.13"
@@ -265,15 +271,19 @@ def _is_last(one: Difference) -> bool:
     if one.owner is None:
         return False
     owner = one.owner[0]
-    return is_loss_name(owner.name) or owner.role is Role.LOSS or word_of(owner.name) in ("argmax", "topk", "backward")
+    return (
+        is_loss_name(owner.name)
+        or owner.role is Role.LOSS
+        or word_of(owner.name) in (words_of(Trait.PLACES) | {"topk", "backward"})
+    )
 
 
 def _is_mask(one: Difference) -> bool:
     words = {thing.name for thing in _changed(one)}
-    if words & {"maskedfill", "where", "packpaddedsequence", "fulllike"} and one.kind is not Kind.SETTING:
+    if words & (_COVERS | {"where", "fulllike"}) and one.kind is not Kind.SETTING:
         return "where" not in words
     owner = one.owner[0] if one.owner is not None else None
-    return owner is not None and word_of(owner.name) in ("packpaddedsequence", "padsequence", "maskedfill")
+    return owner is not None and word_of(owner.name) in (_COVERS | words_of(Trait.PADS_SEQUENCES))
 
 
 def _is_half(one: Difference) -> bool:
@@ -308,7 +318,7 @@ def _softmax_over_batch(one: Difference) -> bool:
     if one.mine is None:
         return False
     for value in ancestry(one.mine.value, most=12):
-        if isinstance(value, Made) and word_of(value.name) in ("softmax", "logsoftmax", "normalize"):
+        if isinstance(value, Made) and word_of(value.name) in _OVER_AN_AXIS:
             axis = value.event.arg(1, "dim", "axis")
             return isinstance(axis, Const) and axis.value == 0
     return False

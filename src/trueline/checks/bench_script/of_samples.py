@@ -6,6 +6,8 @@ import math
 import re
 from typing import Final
 
+from trueline.apitable.functions import words_of
+from trueline.apitable.traits import Trait
 from trueline.script.diff.contexts import Contexts, data_function
 from trueline.script.diff.difference import Difference, Kind, Thing
 from trueline.script.diff.naming import input_of, word_of
@@ -15,23 +17,19 @@ from trueline.script.roles import Role
 from trueline.script.trace import Event
 from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Unknown, Value, ancestry
 
-_SEEDS: Final = ("manualseed", "defaultrng", "randomstate", "seed", "random")
-_DRAWN: Final = ("normal", "randn", "rand", "randint", "integers", "uniform", "standardnormal", "choice", "arange",
-                 "linspace", "range", "zeros", "ones", "empty", "random", "permutation", "randperm", "full",
-                 "cumsum")  # fmt: skip
-_SCALES: Final = (
-    "Sub",
-    "Div",
-    "Mult",
-    "normalize",
-    "rescale",
-    "totensor",
-    "standardize",
-    "minmaxscaler",
-    "std",
-    "mean",
+_SEEDS: Final = words_of(Trait.SEEDS, Trait.GENERATES)
+_MIXED: Final = words_of(Trait.PERMUTES) | {"choice"}
+_DRAWN: Final = _MIXED | words_of(
+    *(Trait.DRAWS_NORMAL, Trait.DRAWS_UNIFORM, Trait.DRAWS_WHOLE, Trait.COUNTS_UP, Trait.EVENLY),
+    *(Trait.FILLS, Trait.UNFILLED, Trait.CUMULATES),
 )
-_FILLED: Final = ("full", "zeros", "fulllike", "zeroslike", "padsequence", "pad", "constantpad1d", "ones")
+_SCALING_STEPS: Final = words_of(Trait.STANDARDISES, Trait.SCALES_PIXELS)
+_SCALES: Final = _SCALING_STEPS | words_of(Trait.SCALER, Trait.MEAN, Trait.DEVIATION) | {"Sub", "Div", "Mult"}
+_FILLED: Final = words_of(Trait.FILLS, Trait.FILLS_LIKE, Trait.PADS)
+_PADDED: Final = words_of(Trait.PADS, Trait.FILLS_VALUE)
+_REPEATED: Final = words_of(Trait.REPEATS) | {"cat"}
+_HOLDING: Final = words_of(Trait.HOLDS_SAMPLES, Trait.SAVES_ARRAYS) | {"map"}
+_OF_A_RANK: Final = words_of(Trait.OWN_RANK, Trait.OWN_WORKER, Trait.WORLD_SIZE)
 _MISSING_MARKS: Final = (999.0, 9999.0, 99999.0, 99.0)
 _RANDOM: Final = re.compile(r"^random|jitter|mixup|cutout|autoaugment")
 
@@ -52,7 +50,7 @@ def samples(one: Difference, around: Surroundings) -> str | None:
         return "tr.07"
     word = _word(one)
     owner = word_of(one.owner[0].name) if one.owner is not None else ""
-    if owner in ("padsequence", "full", "fulllike", "pad") and one.kind is Kind.SETTING and one.argument in (
+    if owner in _PADDED and one.kind is Kind.SETTING and one.argument in (
         "padding_value", "padding_side", "batch_first", "1", "fill_value", "value", "constant_values"):  # fmt: skip
         return "dp.04" if one.argument != "batch_first" else None
     if one.kind is Kind.SETTING and _is_filling(one):
@@ -70,20 +68,20 @@ def samples(one: Difference, around: Surroundings) -> str | None:
     if (
         one.kind is Kind.SETTING
         and (owner in _DRAWN or _numbers(one))
-        and owner not in ("normalize", "rescale", "resize")
+        and owner not in _SCALING_STEPS | words_of(Trait.RESIZES)
     ):
         return _another(one, around) if owner in _DRAWN else None
     if _is_label(one, around):
         return _label(one)
     if word in ("roll",):
         return "tr.10"
-    if word in ("cat", "repeat", "tile", "repeatinterleave") and one.kind in (Kind.EXTRA, Kind.REPLACED):
+    if word in _REPEATED and one.kind in (Kind.EXTRA, Kind.REPLACED):
         return "ds.03"
     if _RANDOM.search(word) and one.kind is Kind.EXTRA:
         return "dp.02" if _only_evaluated(one, around) else None
-    if word in _SCALES or owner in ("normalize", "rescale") or set(one.path) & {"Sub", "Div"}:
+    if word in _SCALES or owner in _SCALING_STEPS or set(one.path) & {"Sub", "Div"}:
         return _scaled(one, around)
-    if one.kind is Kind.EXTRA and word in ("round", "floor", "ceil", "clip"):
+    if one.kind is Kind.EXTRA and word in words_of(Trait.ROUNDS, Trait.CLAMPS):
         return "ds.04"
     return None
 
@@ -159,7 +157,7 @@ def _is_mark(value: Value | None) -> bool:
     if isinstance(value, Const):
         number = value.value
         if isinstance(number, str):
-            return number.lower().lstrip("+-") in ("nan", "inf", "infinity")
+            return number.lower().lstrip("+-") in words_of(Trait.NOT_FINITE)
         if isinstance(number, int | float) and not isinstance(number, bool):
             return not math.isfinite(number) or abs(float(number)) in _MISSING_MARKS
         return False
@@ -169,7 +167,7 @@ def _is_mark(value: Value | None) -> bool:
         return isinstance(divisor, Const) and divisor.value == 0
     from trueline.script.values import Symbol
 
-    return isinstance(value, Symbol) and value.name.rpartition(".")[2].lower() in ("nan", "inf", "infty")
+    return isinstance(value, Symbol) and value.name.rpartition(".")[2].lower() in words_of(Trait.NOT_FINITE)
 
 
 def _written_otherwise(one: Difference) -> str | None:
@@ -249,22 +247,22 @@ def _is_shared_out(thing: Thing | None) -> bool:
     for one in ancestry(index, most=40):
         if isinstance(one, Unknown) and ("environment" in one.why or "rank" in one.why):
             return True
-        if isinstance(one, Made) and word_of(one.name) in ("getrank", "getworkerinfo", "getworldsize"):
+        if isinstance(one, Made) and word_of(one.name) in _OF_A_RANK:
             return True
     return False
 
 
 def _is_random(value: Value) -> bool:
-    return isinstance(value, Made) and word_of(value.name) in ("randperm", "permutation", "shuffle", "choice")
+    return isinstance(value, Made) and word_of(value.name) in _MIXED | words_of(Trait.SHUFFLES)
 
 
 def _label(one: Difference) -> str | None:
     word = _word(one)
     if word in ("roll", "Add", "Sub", "Mod"):
         return "tr.10"
-    if word in ("permutation", "randperm", "choice"):
+    if word in _MIXED:
         return "ds.02"
-    if word in ("cat", "repeat", "tile"):
+    if word in _REPEATED:
         return "ds.03"
     return None
 
@@ -314,16 +312,7 @@ def _is_of_data(one: Difference, around: Surroundings) -> bool:
     if one.owner is None:
         return False
     owner = one.owner[0]
-    made = word_of(owner.name) in (
-        "tensordataset",
-        "numpyslicesdataset",
-        "dataloader",
-        "subset",
-        "generatordataset",
-        "map",
-        "savez",
-        "save",
-    )
+    made = word_of(owner.name) in _HOLDING
     return made or around.mine.is_of_data(owner) or _first_input(one, around)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trueline.apitable.functions import words_of
+from trueline.apitable.layers import tensor_names
+from trueline.apitable.traits import Trait
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.naming import word_of
 from trueline.script.diff.surroundings import Surroundings
@@ -29,7 +32,7 @@ _SPANS: Final = re.compile(r"total|t_max|max_steps|num_training_steps|steps_per_
 # So far apart two rates are another training.
 _FAR: Final = 3.0
 _MORE: Final = 2.0
-_LOADED: Final = ("loadstatedict", "loadparamintonet", "loadcheckpoint", "load")
+_LOADS: Final = words_of(Trait.LOADS_WEIGHTS)
 _GROUPS: Final = ("weight_decay",)
 
 
@@ -210,8 +213,7 @@ def _pipeline_step(one: Difference) -> str | None:
 
 def _lists_files(value: Value | None) -> bool:
     return any(
-        isinstance(one, Made) and word_of(one.name) in ("glob", "listdir", "iterdir", "rglob", "scandir")
-        for one in ancestry(value, most=8)
+        isinstance(one, Made) and word_of(one.name) in words_of(Trait.LISTS_FILES) for one in ancestry(value, most=8)
     )
 
 
@@ -234,8 +236,7 @@ def epochs(one: Difference, around: Surroundings) -> str | None:
 def scaling(one: Difference, around: Surroundings) -> str | None:
     """The loss scale and half precision."""
     owner = _owner(one)
-    if owner is not None and word_of(owner.name) in ("gradscaler", "dynamiclossscaler", "fixedlossscalemanager",
-                                                      "dynamiclossscalemanager", "staticlossscaler"):  # fmt: skip
+    if owner is not None and word_of(owner.name) in words_of(Trait.LOSS_SCALER):
         return "mp.02" if one.argument not in ("device",) else None
     if one.argument in ("loss_scale_manager", "loss_scale"):
         return "mp.02"
@@ -278,7 +279,7 @@ def steps(one: Difference, around: Surroundings) -> str | None:
             return "api.02"
         if one.bench.name == "assign" and around.bench.is_in_training(one.bench.event):
             return "tr.01"
-        if one.bench.name in ("loadstatedict", "loadparamintonet"):
+        if one.bench.name in _LOADS:
             return "wi.02"
     return None
 
@@ -315,7 +316,7 @@ def _condition(one: Difference) -> str | None:
 
 def _is_rank(value: Value) -> bool:
     if isinstance(value, Made):
-        return word_of(value.name) in ("getrank", "getworldsize", "getgroupsize", "getlocalrank")
+        return word_of(value.name) in words_of(Trait.OWN_RANK, Trait.WORLD_SIZE)
     if isinstance(value, Attribute):
         return "rank" in value.name
     if isinstance(value, Const):
@@ -329,7 +330,7 @@ def starts(one: Difference, _: Surroundings) -> str | None:
         return "tr.13"
     thing = one.mine if one.kind is not Kind.MISSING else one.bench
     owner = _owner(one)
-    if owner is not None and word_of(owner.name) in _LOADED[:2]:
+    if owner is not None and word_of(owner.name) in _LOADS:
         return "wi.02"
     if thing is None or thing.event is None:
         return _tied(one)
@@ -361,7 +362,7 @@ def _set(event: Event) -> str | None:
     value = event.args[1] if len(event.args) > 1 else None
     if name == "requires_grad":
         return "cg.02" if isinstance(value, Const) and value.value is False else None
-    if name in ("weight", "bias", "embedding_table", "gamma", "beta"):
+    if name in tensor_names("linear", "embedding", "layernorm"):
         if isinstance(value, Attribute):
             return "cg.01"
         return "tr.15" if isinstance(value, Made) and word_of(value.name) == "parameter" else None

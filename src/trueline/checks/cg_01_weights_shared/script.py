@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.layers import has_weights
@@ -43,6 +45,8 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("cg_01.script.no_networks")
 
 
+# What a network gives itself back from.
+_GIVING_ITSELF = functions_of(Trait.SAME, Trait.SETS_MODE, Trait.SETS_PRECISION)
 _Told = Iterator[tuple[Place, Finding]]
 
 
@@ -121,7 +125,7 @@ def _is_kept(one: Made, other: Made, trace: Trace) -> bool:
 
 def _layer(value: Value | None) -> Made | None:
     """A library's layer, also one that is told its type of numbers."""
-    while isinstance(value, Made) and value.event.method in ("to_float", "to", "cuda", "set_train"):
+    while isinstance(value, Made) and value.event.method in _GIVING_ITSELF:
         value = value.event.receiver
     return value if isinstance(value, Made) and is_network(value) else None
 
@@ -167,7 +171,7 @@ def _counted(value: Value | None) -> Iterator[Value]:
 def _is_put_back(networks: set[int], first: int, last: int, trace: Trace) -> bool:
     """Whether the weights are loaded again, or reset, before the training."""
     for event in trace.events[first:last]:
-        if event.method in ("load_state_dict", "load_param_into_net", "reset_parameters", "apply", "copy_", "init"):
+        if event.method in functions_of(Trait.LOADS_WEIGHTS, Trait.RESETS) | {"copy_"}:
             if event.receiver is None or event.method == "copy_":
                 return True
             if any(id(one) in networks for one in options(event.receiver)):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event
 from trueline.script.values import Seq, Table
 
-_ADDING = ("append", "extend", "add")
+_ADDING = functions_of(Trait.COLLECTS)
 
 
 def forgotten(built: Event, script: Script) -> tuple[str, Place] | None:
@@ -91,7 +93,7 @@ def _is_filled(function: ast.FunctionDef, name: str, known: dict[str, ast.expr])
 
 def _is_of_weights(node: ast.AST, known: dict[str, ast.expr], depth: int = 0) -> bool:
     for one in ast.walk(node):
-        if isinstance(one, ast.Attribute) and one.attr in ("parameters", "named_parameters", "trainable_params"):
+        if isinstance(one, ast.Attribute) and one.attr in functions_of(Trait.LISTS_PARAMETERS):
             return True
         if isinstance(one, ast.Name) and one.id in known and depth < 3:
             held = known[one.id]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.cg_02_wrongly_frozen.groups import forgotten
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
@@ -177,7 +179,7 @@ def _slice_of(given: Value | None) -> Made | None:
     inner = given.of
     while isinstance(inner, Made) and inner.event.method in ("list", "tuple") and inner.event.args:
         inner = inner.event.args[0]
-    if isinstance(inner, Made) and inner.event.method in ("parameters", "trainable_params", "get_parameters"):
+    if isinstance(inner, Made) and inner.event.method in functions_of(Trait.LISTS_PARAMETERS):
         return inner
     return None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.cg_03_wrongly_connected.shortcuts import lacking
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
@@ -124,7 +126,7 @@ def _kept(trace: Trace) -> set[int]:
 def _writes(event: Event) -> bool:
     if event.name.startswith("builtins."):
         return False
-    return event.method in ("__setitem__", "__setattr__", "append", "add", "extend") or (
+    return event.method in functions_of(Trait.COLLECTS) | {"__setitem__", "__setattr__"} or (
         event.method.endswith("_") and not event.method.endswith("__")
     )
 

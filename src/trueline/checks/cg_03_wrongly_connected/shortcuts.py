@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from typing import Final
 
+from trueline.apitable.functions import names_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.forwards import forward_around, is_uncalled
 from trueline.script.analysis.unread import is_built_alike
 from trueline.script.reading.elements import layers_in
@@ -16,6 +18,7 @@ from trueline.script.trace import CALL, LOOP, Event, Scope, Trace
 from trueline.script.values import Derived, Instance, Made, Value, ancestry, options
 
 _NEAR: Final = 400
+_JOINING: Final = names_of(Trait.ADDS, Trait.SUBTRACTS, Trait.JOINS, Trait.MIXES)
 _NAMED: Final = re.compile(r"Residual|Shortcut|SkipConn|Res(Block|Unit|Layer|Net)")
 
 
@@ -110,16 +113,7 @@ def _is_sum(value: Value | None) -> bool:
 
 
 def _is_joined(value: Value) -> bool:
-    return isinstance(value, Made) and value.event.method in (
-        "add",
-        "add_",
-        "sub",
-        "cat",
-        "concat",
-        "stack",
-        "Add",
-        "lerp",
-    )
+    return isinstance(value, Made) and value.event.method in _JOINING
 
 
 def _goes_around(value: Value | None, start: Value, inner: Value | None) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, Final, overload
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
@@ -13,7 +15,7 @@ from trueline.model.finding import Finding
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
 
-_BY_DIFFERENCE: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_BY_DIFFERENCE: Final = functions_of(Trait.BY_DIFFERENCE)
 
 
 @check("cg.04", "the loss function is wrong")

@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
+from trueline.apitable.functions import names_of
+from trueline.apitable.traits import Trait
 from trueline.script.place import Place
 from trueline.script.trace import Event, item_of
 from trueline.script.values import Attribute, Derived, Either, Item, Made, Seq, Value, constant, options
 from trueline.script.walking import walk_each
 
 # What changes the shape, type, place or range of numbers but not what they mean.
-_SHAPING: Final = frozenset(
-    ("view", "reshape", "squeeze", "unsqueeze", "flatten", "ravel", "float", "half", "double", "to", "contiguous",
-     "permute", "transpose", "swapaxes", "movedim", "type", "type_as", "cuda", "cpu", "astype", "expand_dims", "clamp",
-     "clip", "clip_by_value", "clamp_min", "clamp_max", "view_as", "reshape_as", "clone", "cast", "t", "gather",
-     "index_select", "masked_select", "take_along_dim", "Reshape", "Squeeze", "ExpandDims", "Cast", "Flatten",
-     "Transpose", "Unflatten", "Identity", "narrow", "select", "bfloat16", "nan_to_num", "cat", "concat", "stack")
-)  # fmt: skip
-_KINDS: Final = {
-    "softmax": "probabilities",
-    "Softmax": "probabilities",
-    "Softmax2d": "probabilities",
-    "sigmoid": "sigmoid",
-    "sigmoid_": "sigmoid",
-    "Sigmoid": "sigmoid",
-    "log_softmax": "logarithms",
-    "LogSoftmax": "logarithms",
-    "logsigmoid": "log_sigmoid",
-    "LogSigmoid": "log_sigmoid",
-    "log_sigmoid": "log_sigmoid",
-    "argmax": "choice",
-    "Argmax": "choice",
-    "ArgMaxWithValue": "choice",
-    "round": "choice",
-    "Linear": "logits",
-    "LazyLinear": "logits",
-    "Bilinear": "logits",
-    "Dense": "logits",
-    "Conv1d": "logits",
-    "Conv2d": "logits",
-    "Conv3d": "logits",
-    "ConvTranspose1d": "logits",
-    "ConvTranspose2d": "logits",
-    "Conv2dTranspose": "logits",
-    "linear": "logits",
-    "matmul": "logits",
-}
+_SHAPING: Final = names_of(
+    *(Trait.SAME, Trait.VIEW, Trait.EXPANDS, Trait.PICKS, Trait.JOINS, Trait.CLAMPS, Trait.KEEPS_MEANING)
+)
 
 
 class Kind(StrEnum):
@@ -98,12 +68,11 @@ def _scores(value: Value | None) -> Iterator[Score]:
                 yield Score(Kind.CHOICE, value.of.event if isinstance(value.of, Made) else None)
             else:
                 yield from _scores(value.of)
-        case Attribute() if value.name in ("T", "mT", "indices"):
-            if value.name == "indices":
-                made = item_of(value)
-                yield Score(Kind.CHOICE, made.event if isinstance(made, Made) else None)
-            else:
-                yield from _scores(value.of)
+        case Attribute() if value.name == "indices":
+            made = item_of(value)
+            yield Score(Kind.CHOICE, made.event if isinstance(made, Made) else None)
+        case Attribute() if value.name in ("T", "mT"):
+            yield from _scores(value.of)
         case Derived() if value.op in ("Gt", "GtE", "Lt", "LtE"):
             yield Score(Kind.OTHER)
         case Derived() if value.op in ("Div", "Mult") and constant(value.of[-1]) is not None:
@@ -129,8 +98,8 @@ def _of_made(value: Made) -> Iterator[Score]:
             else:
                 yield Score(Kind.OTHER)
         return
-    if name in _KINDS:
-        yield Score(Kind(_KINDS[name]), event)
+    if name in _kinds():
+        yield Score(_kinds()[name], event)
         return
     if _is_shaping(value):
         yield from _scores(_input_of(event))
@@ -140,6 +109,19 @@ def _of_made(value: Made) -> Iterator[Score]:
 
 def _last_name(event: Event) -> str:
     return event.name.removesuffix(".__call__").rpartition(".")[2]
+
+
+@cache
+def _kinds() -> Mapping[str, Kind]:
+    kinds = {
+        Kind.PROBABILITIES: names_of(Trait.SOFTMAX),
+        Kind.SIGMOID: names_of(Trait.SIGMOID),
+        Kind.LOGARITHMS: names_of(Trait.LOG_SOFTMAX),
+        Kind.LOG_SIGMOID: names_of(Trait.LOG_SIGMOID),
+        Kind.CHOICE: names_of(Trait.PLACES) | {"round"},
+        Kind.LOGITS: names_of(Trait.LINEAR, Trait.BILINEAR, Trait.CONV, Trait.MATMUL),
+    }
+    return {name: kind for kind, names in kinds.items() for name in names}
 
 
 def _is_shaping(value: Made) -> bool:

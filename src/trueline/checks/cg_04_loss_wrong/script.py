@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.cg_04_loss_wrong.scores import Kind, Score, scores_of
 from trueline.checks.cg_04_loss_wrong.shapes import shape_of
 from trueline.checks.engine.check import check, found, none, suspect, undecided
@@ -18,35 +20,16 @@ from trueline.script.trace import Event, Trace
 from trueline.script.values import Derived, Either, Item, Made, Value, ancestry, constant, options
 from trueline.script.walking import taken_apart
 
-_LOGITS: Final = "logits"
-_LOGARITHMS: Final = "logarithms"
-_PROBABILITIES: Final = "probabilities"
 # What each loss takes as its first argument.
-_TAKES: Final = {
-    "CrossEntropyLoss": _LOGITS,
-    "cross_entropy": _LOGITS,
-    "SoftmaxCrossEntropyWithLogits": _LOGITS,
-    "SparseSoftmaxCrossEntropyWithLogits": _LOGITS,
-    "BCEWithLogitsLoss": _LOGITS,
-    "binary_cross_entropy_with_logits": _LOGITS,
-    "SigmoidCrossEntropyWithLogits": _LOGITS,
-    "MultiLabelSoftMarginLoss": _LOGITS,
-    "multilabel_soft_margin_loss": _LOGITS,
-    "NLLLoss": _LOGARITHMS,
-    "nll_loss": _LOGARITHMS,
-    "KLDivLoss": _LOGARITHMS,
-    "kl_div": _LOGARITHMS,
-    "BCELoss": _PROBABILITIES,
-    "binary_cross_entropy": _PROBABILITIES,
-    "BinaryCrossEntropy": _PROBABILITIES,
-}
-_BY_DIFFERENCE: Final = (
-    "MSELoss", "mse_loss", "L1Loss", "l1_loss", "SmoothL1Loss", "smooth_l1_loss", "HuberLoss", "huber_loss", "MAELoss",
-    "RMSELoss",
-)  # fmt: skip
-_SHAPING: Final = ("squeeze", "view", "reshape", "flatten", "unsqueeze", "float", "to", "contiguous")
+_LOGITS: Final = names_of(Trait.TAKES_LOGITS)
+_LOGARITHMS: Final = names_of(Trait.TAKES_LOGARITHMS)
+_PROBABILITIES: Final = names_of(Trait.TAKES_PROBABILITIES)
+_BY_DIFFERENCE: Final = names_of(Trait.BY_DIFFERENCE)
+_SHAPING: Final = functions_of(Trait.SAME, Trait.VIEW)
+# What is done to a loss that is trained, and leaves it the same.
+_KEEPING: Final = functions_of(Trait.SAME, Trait.SCALES_LOSS) - functions_of(Trait.CUTS_GRADIENT)
 _ALREADY: Final = (Kind.PROBABILITIES, Kind.SIGMOID, Kind.LOG_SIGMOID)
-_BINARY: Final = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits", "SigmoidCrossEntropyWithLogits")
+_BINARY: Final = names_of(Trait.BINARY_LOSS)
 
 
 @check("cg.04")
@@ -114,7 +97,7 @@ def _terms(loss: Value | None) -> Iterator[Value]:
 
 def _operands(value: Value) -> Sequence[Value] | None:
     is_sum = isinstance(value, Either) or (isinstance(value, Derived) and value.op in ("Add", "Mult", "Div", "Sub"))
-    through = isinstance(value, Made) and value.event.method in ("scale", "to", "float")
+    through = isinstance(value, Made) and value.event.method in _KEEPING
     return value.parts() if is_sum or through else None
 
 
@@ -157,17 +140,16 @@ def _judged(event: Event, name: str) -> _Told:
     if choice is not None and _comes_from_network(given):
         yield _told("choice", choice.place or event.place, event, name)
         return
-    takes = _TAKES.get(name)
-    if takes is None:
+    if name not in _LOGITS | _LOGARITHMS | _PROBABILITIES:
         return
     if _is_swapped(event):
         yield _told("swapped", event.place, event, name)
         return
-    wrong = _wrong(takes, name, scores)
+    wrong = _wrong(name, scores)
     if wrong is not None:
         said, score = wrong
         # Where the loss is the wrong one, it is the line that builds it; else that of the operation too many.
-        at = _built(event) if said.startswith("raw") or takes is _PROBABILITIES else score.place
+        at = _built(event) if said.startswith("raw") or name in _PROBABILITIES else score.place
         if said == "raw_logarithms" and score.event is not None and forward_around(score.event) is not None:
             # What the network gives last; the loss may as well be the wrong one, and is named.
             at = score.place
@@ -178,12 +160,12 @@ def _judged(event: Event, name: str) -> _Told:
         yield event.place, None
 
 
-def _wrong(takes: str, name: str, scores: Sequence[Score]) -> tuple[str, Score] | None:
-    if takes == _LOGITS:
+def _wrong(name: str, scores: Sequence[Score]) -> tuple[str, Score] | None:
+    if name in _LOGITS:
         kinds: tuple[Kind, ...] = (*_ALREADY, Kind.LOGARITHMS) if name in _BINARY else _ALREADY
         one = _all(scores, kinds)
         return ("twice", one) if one is not None else None
-    if takes == _LOGARITHMS:
+    if name in _LOGARITHMS:
         one = _all(scores, (Kind.PROBABILITIES, Kind.SIGMOID))
         if one is not None:
             return "no_logarithm", one

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role
 from trueline.script.trace import Event, iterated
@@ -12,21 +14,17 @@ from trueline.script.values import Const, Derived, Item, Made, Seq, Symbol, Valu
 from trueline.script.walking import walk
 
 # Calls with the sizes as their arguments, or as one tuple.
-_BY_SIZES: Final = frozenset(("randn", "rand", "zeros", "ones", "empty"))
-_BY_SHAPE: Final = frozenset(("standard_normal", "random", "random_sample", "full"))
-_FLAT: Final = frozenset(("arange", "linspace", "randperm", "permutation", "bincount"))
-_SAME: Final = frozenset(
-    ("float", "double", "half", "long", "int", "to", "cuda", "cpu", "type", "astype", "clone", "copy", "contiguous",
-     "detach", "from_numpy", "as_tensor", "tensor", "Tensor", "asarray", "array", "numpy", "asnumpy", "abs", "exp",
-     "log", "log1p", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu", "gelu", "silu", "elu", "leaky_relu", "softplus",
-     "clamp", "clip", "round", "sign", "pow", "square", "neg", "softmax", "log_softmax", "dropout", "split", "chunk",
-     "requires_grad_", "normal_", "uniform_", "where_", "add", "sub", "mul", "div")
-)  # fmt: skip
-_LAYERS: Final = (
-    "ReLU", "GELU", "SiLU", "ELU", "SELU", "Tanh", "Sigmoid", "LeakyReLU", "Dropout", "LayerNorm", "Softplus", "Mish",
-    "BatchNorm1d", "Identity", "Softmax", "LogSoftmax", "PReLU", "Hardswish",
-)  # fmt: skip
-_REDUCING: Final = frozenset(("mean", "sum", "amax", "amin", "std", "var", "prod", "norm", "argmax", "logsumexp"))
+_BY_SIZES: Final = functions_of(Trait.BY_SIZES)
+_BY_SHAPE: Final = functions_of(Trait.BY_SHAPE)
+_FLAT: Final = functions_of(Trait.FLAT)
+_SAME: Final = functions_of(
+    *(Trait.SAME, Trait.ELEMENTWISE, Trait.SOFTMAX, Trait.LOG_SOFTMAX, Trait.DROPOUT, Trait.SPLITS, Trait.FREEZES),
+    *(Trait.DRAWS_IN_PLACE, Trait.ADDS, Trait.SUBTRACTS, Trait.MULTIPLIES, Trait.DIVIDES),
+)
+_LAYERS: Final = classes_of(
+    *(Trait.PASSES_THROUGH, Trait.ELEMENTWISE, Trait.SOFTMAX, Trait.LOG_SOFTMAX, Trait.DROPOUT, Trait.NORM)
+)
+_REDUCING: Final = functions_of(Trait.REDUCTION)
 _ARITHMETIC: Final = ("Add", "Sub", "Mult", "Div", "Pow", "Mod", "Gt", "Lt", "GtE", "LtE", "Eq", "NotEq", "USub")
 
 
@@ -130,7 +128,9 @@ def _columns(loader: Value | None) -> list[Value]:
             if event.arg(6, "collate_fn") is not None and loader.name.endswith("DataLoader"):
                 return []
             loader = event.arg(0, "dataset")
-        elif loader.name.startswith("mindspore.dataset.") and event.method in ("batch", "shuffle", "repeat"):
+        elif loader.name.startswith("mindspore.dataset.") and event.method in functions_of(
+            Trait.PIPELINE_KEEPS_COLUMNS
+        ):
             loader = event.receiver
         elif event.method in ("create_tuple_iterator", "random_split"):
             loader = event.receiver if event.receiver is not None else event.arg(0)
@@ -145,12 +145,12 @@ def _of_layer(event: Event) -> Shape:
         return _NOT_KNOWN
     kind = layer.name.rpartition(".")[2]
     inner = shape_of(event.args[0])
-    if kind in ("Linear", "LazyLinear", "Dense"):
+    if kind in classes_of(Trait.LINEAR):
         size = constant(layer.event.arg(0 if kind == "LazyLinear" else 1, "out_features", "out_channels"))
         return Shape(inner.rank, size if isinstance(size, int) else None, event)
     if kind == "Embedding":
         return Shape(None if inner.rank is None else inner.rank + 1)
-    return inner if kind.startswith(_LAYERS) else _NOT_KNOWN
+    return inner if kind in _LAYERS else _NOT_KNOWN
 
 
 def _input(event: Event) -> Value | None:
@@ -163,11 +163,11 @@ def _of_call(value: Made) -> Shape:
         return _by_sizes(event)
     if last in _BY_SHAPE:
         return _by_tuple(event.arg(0, "size", "shape"))
-    if last in ("randint", "integers", "normal", "uniform", "choice"):
+    if last in functions_of(Trait.SIZED_BEHIND):
         return _by_tuple(event.kwargs.get("size") or event.arg(2))
     if last in _FLAT:
         return Shape(1)
-    if last in ("stack", "cat", "concatenate", "column_stack"):
+    if last in functions_of(Trait.JOINS):
         parts = event.arg(0, "tensors", "arrays")
         one = shape_of(parts.items[0]) if isinstance(parts, Seq) and parts.items else _NOT_KNOWN
         return Shape(one.rank + (last == "stack") if one.rank is not None and last != "column_stack" else None)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.pipeline import (
     Way,
     dataset_place,
@@ -22,11 +24,14 @@ from trueline.script.trace import Trace
 from trueline.script.values import Derived, Function, Instance, Made, Seq, Symbol, Value, constant, options
 
 _NORMALISER: Final = re.compile(r"norm|standard|scal|prep|transform|whiten|z_?score|to_input|to_unit", re.IGNORECASE)
-_STATISTIC: Final = frozenset(("mean", "std", "nanmean", "nanstd", "median", "min", "max", "amin", "amax", "var"))
+_STATISTIC: Final = functions_of(Trait.MEAN, Trait.MEDIAN, Trait.DEVIATION, Trait.SMALLEST, Trait.LARGEST)
 # A factor of so much makes numbers too large for a network out of numbers that fit.
 _LARGE_FACTOR: Final = 100.0
-_SCALED_STEPS: Final = ("Rescale", "ToTensor", "ConvertImageDtype", "ToDtype", "rescale", "to_tensor")
-_CASTS: Final = frozenset(("float", "astype", "to", "type", "FloatTensor", "float32", "tensor", "Tensor", "TypeCast"))
+_SCALED_STEPS: Final = names_of(Trait.SCALES_PIXELS)
+_TO_FLOAT: Final = functions_of(Trait.TO_FLOAT32)
+_CASTS: Final = _TO_FLOAT | functions_of(Trait.CASTS_TO, Trait.WRAPS)
+_PRODUCTS: Final = functions_of(Trait.MULTIPLIES)
+_DIVISIONS: Final = functions_of(Trait.DIVIDES)
 
 
 def scale_place(value: Value | None, script: Script) -> Place | None:
@@ -59,14 +64,14 @@ def _scaled_at(way: Way, idle: Mapping[int, Place]) -> Place | None:
 
 def _makes_large(value: Value) -> bool:
     numbers = [constant(one) for one in value.of] if isinstance(value, Derived) else []
-    if isinstance(value, Made) and value.event.method in ("mul", "mul_", "multiply", "div", "div_", "divide"):
+    if is_method(value, _PRODUCTS | _DIVISIONS) and isinstance(value, Made):
         numbers = [constant(value.event.args[-1])] if value.event.args else []
     known = [abs(one) for one in numbers if isinstance(one, int | float) and not isinstance(one, bool)]
     if not known:
         return False
-    if (isinstance(value, Derived) and value.op == "Mult") or is_method(value, "mul", "mul_", "multiply"):
+    if (isinstance(value, Derived) and value.op == "Mult") or is_method(value, _PRODUCTS):
         return max(known) >= _LARGE_FACTOR
-    if (isinstance(value, Derived) and value.op == "Div") or is_method(value, "div", "div_", "divide"):
+    if (isinstance(value, Derived) and value.op == "Div") or is_method(value, _DIVISIONS):
         return 0 < min(known) <= 1 / _LARGE_FACTOR and not isinstance(constant(_left(value)), int | float)
     return False
 
@@ -80,7 +85,7 @@ def _brings_down(value: Value) -> bool:
     if isinstance(value, Made):
         if value.name.rpartition(".")[2] in _SCALED_STEPS:
             return True
-        if value.event.method in ("div", "div_", "divide", "true_divide"):
+        if is_method(value, _DIVISIONS):
             number = constant(value.event.args[-1]) if value.event.args else None
             return not isinstance(number, int | float) or number > 1
     if isinstance(value, Function):
@@ -109,7 +114,7 @@ def _casts(value: Value) -> bool:
         return any(isinstance(one, ast.Attribute) and one.attr in _CASTS for one in ast.walk(value.node))
     if not isinstance(value, Made) or value.event.method not in _CASTS or _is_whole_bytes(value):
         return False
-    if value.event.method in ("float", "FloatTensor", "float32"):
+    if value.event.method in _TO_FLOAT:
         return True
     given = (*value.event.args, *value.event.kwargs.values())
     return any(isinstance(one, Symbol) and "float" in one.name.rpartition(".")[2] for one in given)

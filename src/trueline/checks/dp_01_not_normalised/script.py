@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.apitable.functions import classes_of, functions_of, names_of, qualified_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.checks.dp_01_not_normalised.run import from_run
 from trueline.checks.dp_01_not_normalised.scaling import scale_place
 from trueline.checks.engine.check import check, found, none, undecided
@@ -24,27 +26,21 @@ from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Symb
 from trueline.script.walking import walk_each
 
 _SCALING_OPERATORS: Final = frozenset(("Div", "Sub"))
-_SCALING: Final = frozenset(
-    ("div", "div_", "mul", "mul_", "sub", "sub_", "divide", "true_divide", "multiply", "normalize", "Normalize",
-     "ToTensor", "to_tensor", "Rescale", "rescale", "convert_image_dtype", "ConvertImageDtype", "to_dtype", "ToDtype",
-     "standardize", "transform", "fit_transform", "per_image_standardization", "batch_norm", "layer_norm", "tanh",
-     "sigmoid", "log1p")
-)  # fmt: skip
-_SCALED_STEPS: Final = ("Rescale", "Normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "NormalizePad")
-_CASTING: Final = frozenset(
-    ("float", "astype", "to", "type", "FloatTensor", "half", "double", "tensor", "Tensor", "array", "asarray",
-     "TypeCast", "cast", "float32")
-)  # fmt: skip
+_SCALED_STEPS: Final = classes_of(Trait.SCALES_PIXELS, Trait.STANDARDISES)
+_SCALING: Final = names_of(
+    *(Trait.DIVIDES, Trait.MULTIPLIES, Trait.SUBTRACTS, Trait.SCALES_PIXELS, Trait.STANDARDISES, Trait.SQUASHES),
+) | functions_of(Trait.NORM)
+_TO_FLOAT: Final = functions_of(Trait.TO_FLOAT32, Trait.TO_FLOAT16, Trait.TO_BFLOAT16)
+_TO_TYPE: Final = functions_of(Trait.CASTS_TO)
+_CASTING: Final = _TO_FLOAT | _TO_TYPE | functions_of(Trait.WRAPS)
 # What leaves the numbers as they are.
-_CARRYING: Final = frozenset(
-    ("stack", "cat", "concatenate", "from_numpy", "as_tensor", "unsqueeze", "permute", "transpose", "reshape", "view",
-     "flatten", "squeeze", "expand_dims", "clip", "clamp", "flip", "roll", "contiguous", "ascontiguousarray", "copy",
-     "clone", "pin_memory", "cuda", "cpu", "tile", "repeat", "pad", "moveaxis", "asnumpy", "numpy")
-)  # fmt: skip
-_PICTURES: Final = ("PIL.Image.open", "cv2.imread", "torchvision.io.read_image", "torchvision.io.decode_image",
-                    "imageio.imread", "skimage.io.imread", "matplotlib.pyplot.imread")  # fmt: skip
-_FIRST: Final = ("Conv", "Linear", "Dense", "LSTM", "GRU", "RNN")
-_NORMS: Final = ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "Embedding")
+_CARRYING: Final = functions_of(
+    *(Trait.SAME, Trait.VIEW, Trait.EXPANDS, Trait.REPEATS, Trait.JOINS, Trait.REARRANGES, Trait.CLAMPS, Trait.PADS)
+)
+_TYPED: Final = functions_of(Trait.WRAPS, Trait.READS_BYTES, Trait.FILLS)
+_PICTURES: Final = qualified_of(Trait.READS_PICTURE)
+_FIRST: Final = stems_of(Trait.CONV, Trait.LINEAR, Trait.RECURRENT)
+_NORMS: Final = stems_of(Trait.NORM, Trait.EMBEDDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +182,17 @@ def _through_call(value: Made, trace: Trace, cast: Place | None) -> Iterator[_Wa
 def _is_raw(value: Made) -> bool:
     """Whole numbers of 0..255."""
     event = value.event
-    if event.method in ("astype", "to", "type") and "uint8" in _type(event.arg(0, "dtype")):
+    if event.method in _TO_TYPE and "uint8" in _type(event.arg(0, "dtype")):
         return True
-    if event.method in ("frombuffer", "fromfile", "array", "asarray", "zeros", "tensor", "Tensor"):
+    if event.method in _TYPED:
         return "uint8" in _type(event.arg(1, "dtype"))
     if value.name in _PICTURES:
         return True
-    return range_of(value) == (0, 255) and event.method in ("randint", "integers")
+    return range_of(value) == (0, 255) and event.method in functions_of(Trait.DRAWS_WHOLE)
 
 
 def _casts(event: Event) -> bool:
-    if event.method in ("float", "half", "double", "FloatTensor", "float32"):
+    if event.method in _TO_FLOAT:
         return True
     kinds = [_type(one) for one in (*event.args, *event.kwargs.values())]
     return any("float" in one or "half" in one for one in kinds)

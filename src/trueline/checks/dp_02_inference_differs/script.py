@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeGuard
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.dp_02_inference_differs.run import from_run
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.engine.placing import placed
@@ -40,7 +42,8 @@ from trueline.script.values import Const, Derived, Function, Instance, Item, Mad
 from trueline.script.walking import walk_each
 
 _FLAG: Final = re.compile(r"(is_?)?(train|training|augment|aug|augmented|with_aug)")
-_STATISTICS: Final = ("mean", "std", "nanmean", "nanstd", "min", "max", "amin", "amax", "median", "var")
+_STATISTICS: Final = functions_of(Trait.MEAN, Trait.MEDIAN, Trait.DEVIATION, Trait.SMALLEST, Trait.LARGEST)
+_SAME: Final = functions_of(Trait.SAME)
 _CHANCE: Final = re.compile(r"rand|jitter|augment|noise|flip|shuffle|drop|crop|corrupt")
 
 
@@ -332,14 +335,7 @@ def _samples(value: Value) -> Value:
             inner = iterated(value)
         elif isinstance(value, Made) and value.name.startswith(("torch.utils.data.", "mindspore.dataset.")):
             inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0, "dataset", "data")
-        elif isinstance(value, Made) and value.event.method in (
-            "from_numpy",
-            "tensor",
-            "Tensor",
-            "as_tensor",
-            "astype",
-            "float",
-        ):
+        elif isinstance(value, Made) and value.event.method in _SAME:
             inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0)
         elif hasattr(value, "items") and isinstance(value.items, list) and value.items:
             inner = value.items[0]
@@ -359,7 +355,7 @@ def _origin(value: Value) -> Place | None:
     for _ in range(20):
         if isinstance(at, Item):
             at = at.of
-        elif isinstance(at, Made) and at.event.method in ("astype", "float", "from_numpy", "Tensor", "tensor"):
+        elif isinstance(at, Made) and at.event.method in _SAME:
             inner = at.event.receiver if at.event.receiver is not None else at.event.arg(0)
             if inner is None:
                 return None

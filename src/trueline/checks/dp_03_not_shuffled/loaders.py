@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from trueline.apitable.functions import classes_of
+from trueline.apitable.traits import Trait
 from trueline.script.place import Place
 from trueline.script.trace import LOOP, Event
 from trueline.script.values import (
@@ -29,8 +31,8 @@ from trueline.script.walking import walk
 
 _PIPELINE: Final = "mindspore.dataset."
 # Sources of MindSpore that shuffle unless they are told not to, where a sampler can do it.
-_SHUFFLED_SAMPLERS: Final = ("RandomSampler", "WeightedRandomSampler", "SubsetRandomSampler", "PKSampler")
-_SEQUENTIAL_SAMPLERS: Final = ("SequentialSampler", "SubsetSampler")
+_SHUFFLED_SAMPLERS: Final = classes_of(Trait.SAMPLER_SHUFFLES)
+_SEQUENTIAL_SAMPLERS: Final = classes_of(Trait.SAMPLER_SEQUENTIAL)
 # Names in a sampler of the project's own that may have to do with another order.
 _CHANCE: Final = re.compile(r"rand|shuffl|perm|sampl|choice|rng|gen|seed|draw|epoch|multinomial|hash", re.IGNORECASE)
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.dp_04_padding.mask_reading import lost_numbers, scores_of
 from trueline.checks.dp_04_padding.masks import WORDS, compared, maskings, padding_value, repeated_fills, true_for
 from trueline.checks.dp_04_padding.padding import Padding, column_name, paddings, pipeline_paddings
@@ -17,7 +19,7 @@ from trueline.script.roles import Role
 from trueline.script.trace import CALL, UNCALLED, Event, Trace, iterated
 from trueline.script.values import Derived, Function, Instance, Value, ancestry, constant, options
 
-ATTENTION: Final = ("TransformerEncoder", "TransformerEncoderLayer", "MultiheadAttention", "Transformer")
+ATTENTION: Final = classes_of(Trait.ATTENTION)
 _COVERING: Final = re.compile(r"mask|lengths?$|lens$|seq_len|valid_len")
 Fault = tuple[str, Place, object]
 
@@ -141,7 +143,7 @@ def _pooling(function: Function) -> Place:
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("mean", "max", "sum")
+            and node.func.attr in functions_of(Trait.MEAN, Trait.SUM, Trait.LARGEST)
         ):
             return Place.of(function.module.file, node)
         if isinstance(node, ast.Subscript) and ast.unparse(node.slice).replace(" ", "") in ("(:,-1)", ":,-1", "-1"):

@@ -6,8 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-_SHAPED: Final = frozenset(("shape", "size", "ndim", "dim", "dtype", "device", "new_zeros", "new_ones", "new_full"))
-_ALIKE: Final = frozenset(("full_like", "ones_like", "zeros_like"))
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
+
+_SHAPED: Final = functions_of(Trait.FORM, Trait.SIZE, Trait.RANK, Trait.NEW_OF_TYPE)
+_ALIKE: Final = functions_of(Trait.FILLS_LIKE)
+_PRODUCTS: Final = functions_of(Trait.MATMUL, Trait.MATMUL_ADDED, Trait.EINSUM)
 
 
 def lost_numbers(function: ast.AST, name: str) -> ast.AST | None:
@@ -45,7 +49,7 @@ def _last(node: ast.AST) -> str:
 def scores_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST | None:
     """Where the scores are made that a function takes a softmax of, from a product of matrices."""
     for call in ast.walk(function):
-        if not isinstance(call, ast.Call) or _last(call.func) not in ("softmax", "Softmax"):
+        if not isinstance(call, ast.Call) or _last(call.func) not in names_of(Trait.SOFTMAX):
             continue
         given = (
             call.func.value if isinstance(call.func, ast.Attribute) and not call.args else next(iter(call.args), None)
@@ -72,6 +76,6 @@ def _assigned(function: ast.AST, name: str) -> Iterator[ast.AST]:
 def _is_product(node: ast.AST) -> bool:
     return any(
         (isinstance(one, ast.BinOp) and isinstance(one.op, ast.MatMult))
-        or (isinstance(one, ast.Call) and _last(one.func) in ("matmul", "bmm", "einsum", "baddbmm"))
+        or (isinstance(one, ast.Call) and _last(one.func) in _PRODUCTS)
         for one in ast.walk(node)
     )

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.dp_04_padding.padding import column_name, paddings, pipeline_paddings
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.forwards import is_uncalled
@@ -20,16 +22,9 @@ PADDING: Final = "padding"
 _OTHER: Final = {WORDS: PADDING, PADDING: WORDS}
 # These leave out what they are true for.
 _KEY_MASKS: Final = ("src_key_padding_mask", "key_padding_mask", "memory_key_padding_mask", "tgt_key_padding_mask")
-_ATTENTION: Final = frozenset(
-    ("Transformer", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder", "TransformerDecoderLayer",
-     "MultiheadAttention")
-)  # fmt: skip
+_ATTENTION: Final = classes_of(Trait.ATTENTION, Trait.DECODER)
 _ORDERED: Final = {"Lt": WORDS, "LtE": WORDS, "Gt": PADDING, "GtE": PADDING}
-_SAME: Final = frozenset(
-    ("bool", "byte", "to", "type", "astype", "view", "reshape", "unsqueeze", "expand_dims", "int", "float", "long",
-     "expand", "tensor", "as_tensor", "from_numpy", "array", "asarray", "stack", "Tensor", "cast", "squeeze", "repeat",
-     "broadcast_to", "expand_as", "contiguous")
-)  # fmt: skip
+_SAME: Final = functions_of(*(Trait.SAME, Trait.TO_TRUTH, Trait.VIEW, Trait.EXPANDS, Trait.REPEATS, Trait.JOINS))
 # What is added to scores so that softmax leaves it out is below this.
 _VERY_LOW: Final = -1e3
 
@@ -52,7 +47,7 @@ def maskings(trace: Trace) -> Iterator[Masking]:
             for name in _KEY_MASKS:
                 if name in event.kwargs:
                     yield Masking(event.kwargs[name], event.place)
-        elif event.method in ("masked_fill", "masked_fill_"):
+        elif event.method in functions_of(Trait.MASKS):
             given = event.args if event.receiver is not None else event.args[1:]
             if len(given) > 1 and _is_very_low(given[1]):
                 yield Masking(given[0], event.place)
@@ -101,7 +96,7 @@ def _true_for(value: Value, trace: Trace) -> str | None:
         inner = (
             event.receiver if event.receiver is not None and not isinstance(event.receiver, Symbol) else event.arg(0)
         )
-        if event.method in ("logical_not", "bitwise_not"):
+        if event.method in functions_of(Trait.NEGATES):
             return _OTHER.get(true_for(inner, trace) or "")
         return true_for(inner, trace) if event.method in _SAME else None
     if isinstance(value, Seq):

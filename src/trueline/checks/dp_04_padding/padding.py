@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trueline.apitable.functions import fills, functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.columns import plain
 from trueline.script.place import Place
 from trueline.script.trace import Event, Trace
@@ -74,11 +76,11 @@ def _made(one: Made, filled: dict[int, list[Event]]) -> Iterator[Padding]:
         yield Padding(event.place, _number(event.arg(3, "value") or Const(0)))
     elif one.name == "numpy.pad":
         yield Padding(event.place, _number(event.arg(None, "constant_values") or Const(0)))
-    elif last in ("full", "zeros", "ones", "full_like", "zeros_like") and any(
+    elif last in functions_of(Trait.FILLS, Trait.FILLS_LIKE) and any(
         _is_open_end(written.arg(0)) for written in filled.get(id(one), ())
     ):
-        given = {"zeros": Const(0), "zeros_like": Const(0), "ones": Const(1)}.get(last)
-        yield Padding(event.place, _number(given or event.arg(1, "fill_value")))
+        given = Const(fills()[last]) if last in fills() else event.arg(1, "fill_value")
+        yield Padding(event.place, _number(given))
 
 
 @walk(False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from trueline.apitable.functions import ignored
 from trueline.checks.dp_04_padding.filling import on_different_sides, read_from_the_front
 from trueline.checks.dp_04_padding.mask_faults import (
     ATTENTION,
@@ -27,8 +28,7 @@ from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Trace, iterated
 from trueline.script.values import Derived, Item, Made, Value, constant
 
-_IGNORING: Final = {"CrossEntropyLoss": -100, "cross_entropy": -100, "NLLLoss": -100, "nll_loss": -100,
-                    "SoftmaxCrossEntropyWithLogits": None}  # fmt: skip
+_IGNORING: Final = ignored()
 _MASKS: Final = ("src_key_padding_mask", "key_padding_mask", "mask", "src_mask", "attn_mask", "is_causal")
 
 

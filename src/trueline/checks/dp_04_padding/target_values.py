@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import fills, functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.reachable import all_values
 from trueline.script.loops import training_loops
@@ -13,7 +15,8 @@ from trueline.script.place import Place
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Derived, Item, Made, Value, ancestry, constant
 
-_FILLS: Final = {"zeros": 0, "zeros_like": 0, "ones": 1, "ones_like": 1}
+# What leaves an array as it is.
+_SAME: Final = functions_of(Trait.SAME, Trait.VIEW) | {"__getitem__"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ def written(column: Value, trace: Trace) -> Written | None:
         number = constant(event.arg(1)) if event.method == "__setitem__" else None
         if isinstance(number, int | float):
             writes.append((event, number))
-        elif event.method not in ("astype", "reshape", "view", "copy", "long", "__getitem__"):
+        elif event.method not in _SAME:
             return None
     return Written(fill, tuple(writes))
 
@@ -52,10 +55,10 @@ def written(column: Value, trace: Trace) -> Written | None:
 def _fill(value: Value) -> float | None:
     if not isinstance(value, Made):
         return None
-    if value.event.method in ("full", "full_like"):
+    if value.event.method in functions_of(Trait.FILLS_VALUE):
         number = constant(value.event.arg(1, "fill_value"))
         return number if isinstance(number, int | float) else None
-    return _FILLS.get(value.event.method)
+    return fills().get(value.event.method)
 
 
 def _is_only_cut(column: Value, base: Made) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of, qualified_of
+from trueline.apitable.traits import Trait
 from trueline.checks.dp_05_sharding.shares import overlapping_parts, unshared_workers
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
@@ -18,9 +20,9 @@ from trueline.script.script import Script
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Const, Derived, Either, Instance, Item, Made, Value, ancestry, constant, options
 
-_LISTINGS: Final = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
-_LISTING_METHODS: Final = frozenset(("glob", "rglob", "iterdir"))
-_SORTING: Final = frozenset(("sorted", "natsorted", "sort", "lexsort"))
+_LISTINGS: Final = qualified_of(Trait.LISTS_FILES)
+_LISTING_METHODS: Final = functions_of(Trait.LISTS_FILES)
+_SORTING: Final = functions_of(Trait.SORTS)
 
 
 @check("dp.05")

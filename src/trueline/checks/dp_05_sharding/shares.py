@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.columns import columns_of, with_indexes
 from trueline.script.analysis.pipeline import is_drawing, way_of
 from trueline.script.analysis.ranks import is_rank, is_world
@@ -93,9 +96,9 @@ def _number(value: Value, rank: int) -> float | None:
         return _countable(_computed(value.op, numbers[0], numbers[1]))
     if isinstance(value, Made):
         last = value.event.method
-        if last in ("int", "float", "round", "ceil", "floor") and value.event.args:
+        if last in functions_of(Trait.ROUNDS) | {"int", "float"} and value.event.args:
             return _number(value.event.args[0], rank)
-        if last in ("len", "size", "__len__"):
+        if last in functions_of(Trait.SIZE) | {"__len__"}:
             return _LENGTH
     if isinstance(value, Item) and getattr(value.of, "name", "") == "shape":
         return _LENGTH
@@ -225,8 +228,6 @@ def _is_number(node: ast.AST) -> bool:
 def _calls_others(node: ast.AST) -> bool:
     """Functions of the project or of libraries that may take the share."""
     return any(
-        isinstance(one, ast.Call)
-        and isinstance(one.func, ast.Name)
-        and one.func.id not in ("range", "len", "open", "zip", "enumerate", "iter", "int", "float", "list", "map")
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and not hasattr(builtins, one.func.id)
         for one in ast.walk(node)
     )

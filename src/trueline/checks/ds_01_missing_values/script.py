@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.apitable.functions import functions_of, lower_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.ds_01_missing_values.markers import marked
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.feeding import training
@@ -20,14 +22,13 @@ from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Const, Derived, Made, Symbol, Value, ancestry, constant, options
 
-_MISSING: Final = ("nan", "NaN", "NAN", "inf", "Inf", "Infinity", "PINF", "NINF")
+_MISSING: Final = functions_of(Trait.NOT_FINITE)
 # -9999 is left out: added to scores, it hides them.
 _MARKERS: Final = (-999, 999, 9999, -99999, 99999)
 _ASKING: Final = ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE")
-_FILLING: Final = frozenset(
-    ("nan_to_num", "nan_to_num_", "isnan", "isfinite", "isinf", "nanmean", "nanmedian", "nanstd", "fillna", "dropna",
-     "interpolate", "isna", "notna", "notnull", "SimpleImputer", "KNNImputer", "fit_transform", "masked_invalid")
-)  # fmt: skip
+_FILLING: Final = names_of(Trait.HANDLES_MISSING) | {"fit_transform"}
+# What puts a number into an array.
+_PUTTING: Final = functions_of(Trait.FILLS_VALUE, Trait.FILLS_WITH, Trait.SELECTS) | {"__setitem__"}
 
 
 @check("ds.01", decides=False)
@@ -46,11 +47,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             continue
         written = event.arg(1) if event.method == "__setitem__" else event.arg(1, "fill_value")
         of = event.receiver if event.method == "__setitem__" else event.result
-        if (
-            event.method not in ("__setitem__", "full", "where", "fill")
-            or not _is_missing(written)
-            or not {id(of), id(plain(of))} & used
-        ):
+        if event.method not in _PUTTING or not _is_missing(written) or not {id(of), id(plain(of))} & used:
             continue
         told = True
         if filled:
@@ -138,5 +135,5 @@ def _is_missing(value: Value | None) -> bool:
             return True
         if isinstance(one, Made) and one.name == "builtins.float":
             given = one.event.arg(0)
-            return isinstance(given, Const) and str(given.value).lower().lstrip("+-") in ("nan", "inf", "infinity")
+            return isinstance(given, Const) and str(given.value).lower().lstrip("+-") in lower_of(Trait.NOT_FINITE)
     return False

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.columns import columns_of, plain, with_indexes
 from trueline.script.place import Place
 from trueline.script.trace import BRANCH, HANDLER, UNCALLED, Event, Trace
 from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Unknown, Value, ancestry, constant
 
-_MIXING: Final = ("randperm", "permutation", "randint", "integers", "choice", "shuffle")
+_PERMUTING: Final = functions_of(Trait.PERMUTES)
+_MIXING: Final = _PERMUTING | functions_of(Trait.DRAWS_WHOLE, Trait.DRAWS_CHOICE, Trait.SHUFFLES)
 _ARITHMETIC: Final = ("Add", "Sub", "Mult", "Mod", "FloorDiv", "USub")
 
 
@@ -89,7 +92,7 @@ def _is_mixed(value: Value | None, column: Value) -> bool:
     if isinstance(value, Made) and value.event.method == "permutation" and value.event.args:
         return any(one is column for one in _bases(value.event.args[0]))
     if isinstance(value, Item) and isinstance(index := plain(value.index), Made):
-        drawn = index.event.method in _MIXING[:2]
+        drawn = index.event.method in _PERMUTING
         return drawn and any(one is column for one in _bases(value.of))
     return False
 

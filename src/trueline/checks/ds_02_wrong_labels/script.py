@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.ds_02_wrong_labels.overwritten import labels_overwritten, samples_overwritten
 from trueline.checks.engine.check import check, found, undecided
 from trueline.model.finding import Finding
@@ -16,10 +18,8 @@ from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Derived, Item, Made, Value, ancestry
 
-_CLASSES: Final = (
-    "CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "SoftmaxCrossEntropyWithLogits",
-)  # fmt: skip
-_MIXING: Final = ("randperm", "permutation")
+_CLASSES: Final = names_of(Trait.CLASS_LOSS)
+_MIXING: Final = functions_of(Trait.PERMUTES)
 
 
 @check("ds.02", decides=False)
@@ -62,7 +62,7 @@ def _drawn(value: Value) -> Place | None:
     for one in ancestry(value, most=60):
         if isinstance(one, Derived) and one.op == "Mod":
             return one.place
-        if isinstance(one, Made) and one.event.method in ("randint", "integers", "arange"):
+        if isinstance(one, Made) and one.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
             return one.event.place
     return None
 

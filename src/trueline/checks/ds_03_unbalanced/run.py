@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from trueline.apitable.functions import classes_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.criteria import Criterion, judged_otherwise, judging
 from trueline.checks.evidence.feeding import Stream, is_whole_set, training
@@ -64,8 +66,7 @@ def _handled(loss: Criterion | None, stream: Stream) -> str | None:
     if loss is not None and loss.weighted:
         return loss.kind
     sampler = stream.facts.get("sampler")
-    usual = (None, "SequentialSampler", "RandomSampler", "DistributedSampler", "SubsetRandomSampler", "BatchSampler")
-    return None if sampler in usual else str(sampler)
+    return None if sampler is None or sampler in classes_of(Trait.SAMPLER_EVEN) else str(sampler)
 
 
 def _counts(stream: Stream, name: str) -> tuple[Counter[float], bool]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.ds_03_unbalanced.run import from_run
 from trueline.checks.engine.check import check, found, undecided
 from trueline.formats.run_folder.reader import Run
@@ -18,13 +20,8 @@ from trueline.script.trace import Event, Trace
 from trueline.script.values import Attribute, Const, Derived, Instance, Item, Made, Seq, Value, constant
 from trueline.script.walking import walk
 
-_BALANCING: Final = frozenset(
-    ("WeightedRandomSampler", "compute_class_weight", "RandomOverSampler", "SMOTE", "PKSampler")
-)
-_LOSSES: Final = (
-    "CrossEntropyLoss", "NLLLoss", "BCEWithLogitsLoss", "BCELoss", "cross_entropy", "nll_loss", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-)  # fmt: skip
+_BALANCING: Final = names_of(Trait.BALANCES)
+_LOSSES: Final = names_of(Trait.CLASS_WEIGHTS)
 _WEIGHTS: Final = ("weight", "pos_weight", "alpha", "class_weight")
 
 
@@ -81,7 +78,7 @@ def from_script_and_run(script: Script, run: Run, *, max_ratio: float = 10.0) ->
 
 def _knows_classes(event: Event) -> bool:
     last = event.name.removesuffix(".__call__").rpartition(".")[2]
-    return last in ("SoftmaxCrossEntropyWithLogits", *_LOSSES)
+    return last in names_of(Trait.CLASS_LOSS, Trait.CLASS_WEIGHTS)
 
 
 def _handled(trace: Trace) -> Iterator[Place]:
@@ -133,7 +130,7 @@ def _ratio(value: Value | None, trace: Trace) -> float | None:
 def _of_comparison(value: Derived) -> float | None:
     """``rand(n) < 0.05`` and ``arange(n) % 16 == 0``."""
     left, right = value.of[0], constant(value.of[1])
-    drawn = isinstance(left, Made) and left.event.method in ("rand", "random", "random_sample", "uniform")
+    drawn = isinstance(left, Made) and left.event.method in functions_of(Trait.DRAWS_UNIFORM)
     if value.op in ("Lt", "Gt", "LtE", "GtE") and drawn and isinstance(right, float) and 0 < right < 1:
         return max(right, 1 - right) / min(right, 1 - right)
     if value.op == "Eq" and isinstance(left, Derived) and left.op == "Mod" and isinstance(right, int):

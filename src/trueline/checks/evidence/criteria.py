@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.evidence.entered import CLASSIFYING, Entered, losses, module_at, place_of
 from trueline.checks.evidence.feeding import Stream
 from trueline.checks.evidence.labels import field_of
@@ -17,7 +19,7 @@ from trueline.model.run import EventName
 from trueline.model.sample import Ends
 
 IGNORED: Final = -100
-_FUNCTIONS: Final = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+_FUNCTIONS: Final = functions_of(Trait.CLASS_WEIGHTS)
 _WEIGHTS: Final = ("weight", "pos_weight")
 
 
@@ -54,9 +56,9 @@ def judged_otherwise(run: Run) -> bool:
     """Whether training is judged by losses that know no classes."""
     kinds = {one.kind for one in losses(run)}
     if kinds:
-        return not kinds & set(CLASSIFYING)
+        return not kinds & CLASSIFYING
     functions = {str(one.get("function")) for one in run.rank(run.ranks[0]).events(EventName.CRITERION, phase="train")}
-    return bool(functions) and not functions & set(_FUNCTIONS)
+    return bool(functions) and not functions & _FUNCTIONS
 
 
 def _of_module(run: Run, one: Entered) -> Criterion:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.apitable.functions import classes_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.checks.evidence.feeding import once
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Where
@@ -14,13 +16,10 @@ from trueline.model.run import EventName, ModuleInfo
 from trueline.model.sample import Ends
 from trueline.model.summary import Summary
 
-_WHOLE: Final = ("int", "uint", "bool")
+_WHOLE: Final = stems_of(Trait.TO_INTEGER, Trait.TO_TRUTH)
 NORMALISING: Final = ("norm",)
 LOOKING_UP: Final = ("embed",)
-CLASSIFYING: Final = (
-    *("CrossEntropyLoss", "NLLLoss", "SoftmaxCrossEntropyWithLogits", "MultiMarginLoss", "FocalLoss"),
-    *("BCELoss", "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss"),
-)
+CLASSIFYING: Final = classes_of(Trait.CLASSIFIES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import stems_of
+from trueline.apitable.traits import Trait
 from trueline.checks.evidence.feeding import Fed, Stream
 from trueline.model.sample import Batch, SampleField
 
 _NAMES: Final = ("label", "labels", "target", "targets", "y", "class", "cls", "class_id", "category")
-_WHOLE: Final = ("int", "uint", "bool")
+_WHOLE: Final = stems_of(Trait.TO_INTEGER, Trait.TO_TRUTH)
 # More different ones are no classes but numbers of samples, or words.
 _MOST_CLASSES: Final = 1000
 _ENOUGH: Final = 50

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.apitable.functions import lower_of
+from trueline.apitable.traits import Trait
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
 
 # Their steps do not depend on how large the gradients are: about the rate for every weight.
-_BY_SIGN: Final = ("adam", "lion", "adabelief", "rmsprop", "adagrad", "lamb", "adadelta", "radam", "nadam")
+_BY_SIGN: Final = tuple(lower_of(Trait.NORMALISED_STEP))
 
 
 @dataclass(frozen=True, slots=True)

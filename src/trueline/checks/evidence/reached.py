@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
+from trueline.apitable.functions import classes_of
+from trueline.apitable.traits import Trait
 from trueline.checks.evidence.looks import TRAIN, always, gradient_looks, module_of, modules_of, without_gradient
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.run import CallInfo, Line
 
 # Never called as modules though they are in use, or mere lists of others.
-_NOT_CALLED: Final = ("MultiheadAttention", "ParameterList", "ParameterDict", "CellList", "ModuleList", "ModuleDict")
+_NOT_CALLED: Final = classes_of(Trait.UNCALLED)
 
 
 class Lost(Enum):

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from trueline.apitable.functions import names_of, peaks
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.place import Place
@@ -17,18 +19,10 @@ from trueline.script.values import Const, Instance, Made, Seq, Table, Value, anc
 from trueline.script.walking import taken_apart
 
 # Steps that are normalised by the gradients' size go as far as the rate says: from here on it is no rate.
-_ADAPTIVE: Final = dict.fromkeys(
-    ("Adam", "AdamW", "Adamax", "AdaMax", "NAdam", "RAdam", "SparseAdam", "LazyAdam", "AdamWeightDecay", "RMSprop",
-     "RMSProp", "Lion", "Lamb", "LAMB"),
-    1.0,
-)  # fmt: skip
-_PLAIN: Final = {"SGD": 10.0, "Momentum": 10.0, "ASGD": 10.0, "Adagrad": 10.0}
+_ADAPTIVE: Final = dict.fromkeys(names_of(Trait.STEP_IS_RATE), 1.0)
+_PLAIN: Final = dict.fromkeys(names_of(Trait.PLAIN_STEP) | {"Adagrad"}, 10.0)
 _ALONE: Final = {"SGD": 5.0, "Momentum": 5.0}
-_DECAYED: Final = {
-    "ExponentialDecayLR": 0, "NaturalExpDecayLR": 0, "InverseDecayLR": 0, "PolynomialDecayLR": 0, "CosineDecayLR": 1,
-    "WarmUpLR": 0, "cosine_decay_lr": 1, "exponential_decay_lr": 0, "polynomial_decay_lr": 0, "warmup_lr": 0,
-    "natural_exp_decay_lr": 0, "inverse_decay_lr": 0, "piecewise_constant_lr": 1,
-}  # fmt: skip
+_DECAYED: Final = peaks()
 _OF_A_RATE: Final = re.compile(r"(^|_)(lr|lrs|rate|peak|base|max|highest|initial|init|start)(_|$)")
 _NAMES: Final = ("max_lr", "learning_rate", "learning_rates")
 
@@ -110,7 +104,7 @@ def _rates(event: Event, trace: Trace) -> Iterator[_Rate]:
     """The rates of an optimizer: its own, those of its groups, the highest of a schedule."""
     kind = event.name.rpartition(".")[2]
     schedules = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if _is_of(one.arg(0, "optimizer"), event)]
-    if any(one.method in ("LambdaLR", "MultiplicativeLR", "CyclicLR") for one in schedules) or _is_set_by_hand(trace):
+    if any(one.method in names_of(Trait.SETS_RATE) for one in schedules) or _is_set_by_hand(trace):
         # The rate is multiplied by what a function gives, or set anew: what stands here is only a factor.
         return
     for one in schedules:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trueline.apitable.functions import lower_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.operators import (
     DIFFERENCES,
     PRODUCTS,
@@ -20,15 +22,16 @@ from trueline.script.trace import Event
 from trueline.script.values import Derived, Item, Made, Seq, Value, constant, options
 from trueline.script.walking import walk
 
-_POSITIVE: Final = frozenset(
-    ("exp", "softplus", "cosh", "ones", "ones_like", "full", "size", "numel", "len", "logsumexp", "where", "arange",
-     "linspace", "rsqrt", "item", "normalize", "l2_normalize")
-)  # fmt: skip
-_ZERO_OFTEN: Final = frozenset(("relu", "relu_", "relu6", "abs", "threshold", "one_hot", "hardshrink"))
-_DEVIATIONS: Final = frozenset(("std", "var"))
-_DISTANCES: Final = frozenset(("norm", "vector_norm"))
-_LOWER_ENDS: Final = frozenset(("clamp", "clamp_", "clip", "clamp_min", "clip_by_value", "maximum"))
-_LAYERS: Final = ("linear", "dense", "conv", "batchnorm", "layernorm")
+_POSITIVE: Final = lower_of(Trait.SELDOM_ZERO, Trait.SIZE) | {"where", "item"}
+_ZERO_OFTEN: Final = lower_of(Trait.ZERO_OFTEN)
+_DEVIATIONS: Final = lower_of(Trait.DEVIATION)
+_DISTANCES: Final = lower_of(Trait.VECTOR_NORM)
+_LOWER_ENDS: Final = lower_of(Trait.LOWER_END)
+_LAYERS: Final = lower_of(Trait.LINEAR, Trait.CONV, Trait.BATCH_NORM, Trait.LAYER_NORM)
+_POWERS: Final = lower_of(Trait.POWER)
+_MEASURES: Final = (
+    _DEVIATIONS | _DISTANCES | _ZERO_OFTEN | DIFFERENCES | _POWERS | lower_of(Trait.SUM) | {"sqrt", "clamp"}
+)
 
 
 @walk(1)
@@ -53,7 +56,7 @@ def _near_zero(value: Value) -> int:
         return max(near_zero(one) for one in parts[:2])
     if name in ("div", "usub", *ROOTS, *SAME):
         return near_zero(parts[0])
-    if name in ("pow", "square"):
+    if name in _POWERS:
         return 2 if _is_difference(parts[0]) else min(near_zero(parts[0]), 1)
     return _of_call(value.event, name, parts) if isinstance(value, Made) else 1
 
@@ -71,7 +74,7 @@ def _of_call(event: Event, name: str, parts: Sequence[Value]) -> int:
         return 2 if _is_difference(parts[0]) else 1
     if name == "sum":
         inner = near_zero(parts[0])
-        return inner if operator_name(parts[0]) in ("pow", "square", "abs") else min(inner, 1)
+        return inner if operator_name(parts[0]) in _POWERS | {"abs"} else min(inner, 1)
     return 1
 
 
@@ -88,7 +91,7 @@ def is_any_sign(value: Value) -> bool:
     """Whether it is what a layer gives, which is negative as often as not."""
     while isinstance(value, Item):
         value = value.of
-    return isinstance(value, Made) and operator_name(value).startswith(_LAYERS)
+    return isinstance(value, Made) and operator_name(value) in _LAYERS
 
 
 @walk(False)
@@ -98,7 +101,7 @@ def is_measured(value: Value) -> bool:
         name, parts = operator_name(one), operands(one)
         if not is_of_tensors(one):
             continue
-        if name in _DEVIATIONS | _DISTANCES | _ZERO_OFTEN | DIFFERENCES | {"sum", "sqrt", "square", "pow", "clamp"}:
+        if name in _MEASURES:
             return True
         if (name in PRODUCTS or name == "add" or name in SAME) and any(map(is_measured, parts[:2])):
             return True

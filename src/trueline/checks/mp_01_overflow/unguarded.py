@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from trueline.apitable.functions import functions_of, lower_of
+from trueline.apitable.traits import Trait
 from trueline.checks.mp_01_overflow.near_zero import is_any_sign, is_measured, near_zero
 from trueline.script.analysis.operators import (
     CASTS,
@@ -29,13 +31,11 @@ from trueline.script.values import Attribute, Derived, Item, Made, Symbol, Value
 from trueline.script.walking import walk
 
 _MOST: Final = 20_000
-_BOUNDED: Final = frozenset(
-    ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "normalize", "cosine_similarity", "sin", "cos", "erf",
-     "relu6", "hardtanh", "clamp", "clip", "clamp_max", "clip_by_value", "minimum", "log")
-)  # fmt: skip
-_NOT_NEGATIVE: Final = frozenset(("square", "abs", "norm", "softplus", "relu", "exp", "cdist", "var", "std"))
-_HALF: Final = frozenset(("float16", "half"))
-_WHOLE: Final = frozenset(("float32", "float", "float64", "double", "bfloat16"))
+_BOUNDED: Final = lower_of(Trait.UPPER_END)
+_NOT_NEGATIVE: Final = lower_of(Trait.NON_NEGATIVE)
+_HALF: Final = functions_of(Trait.TO_FLOAT16)
+_WHOLE: Final = functions_of(Trait.TO_FLOAT32, Trait.TO_BFLOAT16)
+_LARGEST: Final = lower_of(Trait.LARGEST) | {"logsumexp"}
 # A number of float16 that is multiplied by so much leaves it at 65.
 _FAR: Final = 1e3
 
@@ -167,9 +167,7 @@ def _is_the_largest(value: Value) -> bool:
     while isinstance(value, Item | Attribute):
         value = value.of
     name, parts = operator_name(value), operands(value)
-    return name in ("max", "amax", "logsumexp", "reducemax") or (
-        bool(parts) and name in SAME and _is_the_largest(parts[0])
-    )
+    return name in _LARGEST or (bool(parts) and name in SAME and _is_the_largest(parts[0]))
 
 
 def _in_half(name: str, parts: Sequence[Value]) -> int:

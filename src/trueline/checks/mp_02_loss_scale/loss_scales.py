@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from trueline.apitable.functions import classes_of
+from trueline.apitable.traits import Trait
 from trueline.script.place import Place
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Const, Value, constant, options
 
-SCALING: Final = (
-    "GradScaler",
-    "DynamicLossScaler",
-    "StaticLossScaler",
-    "DynamicLossScaleManager",
-    "FixedLossScaleManager",
-    "DynamicLossScaleUpdateCell",
-    "FixedLossScaleUpdateCell",
-    "TrainOneStepWithLossScaleCell",
-)
+SCALING: Final = classes_of(Trait.LOSS_SCALER)
 HIGHEST: Final = 2.0**32
 # A scale below the lowest of those in use gives the gradients of float16 next to no room.
 LOWEST: Final = 8.0

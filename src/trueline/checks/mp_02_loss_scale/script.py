@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import qualified_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.mp_02_loss_scale.loss_scales import LOWEST, SCALING, absurd, is_used, too_low
 from trueline.model.finding import Certainty, Finding
@@ -17,13 +19,7 @@ from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Made, Symbol, Value, ancestry, constant, options
 
-_HALF: Final = (
-    "torch.float16",
-    "torch.half",
-    "mindspore.float16",
-    "mindspore.dtype.float16",
-    "mindspore.common.dtype.float16",
-)
+_HALF: Final = qualified_of(Trait.TO_FLOAT16)
 
 
 @check("mp.02")

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import names_of
+from trueline.apitable.traits import Trait
 from trueline.script.loops import TrainingLoop
 from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.trace import Event
 from trueline.script.values import Derived, Made, Unknown, Value, ancestry
 
-_ADDING: Final = ("assign_add", "AssignAdd")
-_CLEARING: Final = ("assign", "set_data", "assign_value", "Assign", "copy_", "zero_")
+_ADDING: Final = names_of(Trait.ASSIGNS_SUM)
+_CLEARING: Final = names_of(Trait.ASSIGNS, Trait.WRITES, Trait.FILLS_IN_PLACE)
 _CARRIED: Final = "changes in the loop"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from trueline.apitable.functions import names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.followed import is_training_followed
@@ -90,7 +92,7 @@ def _sums_in(step: Event) -> list[Place]:
     for value in _up_to_gradients(step):
         if isinstance(value, Derived) and value.op == "Add" and value.place is not None and _has_gradients(value):
             places.append(value.place)
-        elif isinstance(value, Made) and value.event.method in ("add", "Add", "addn") and _has_gradients(value):
+        elif isinstance(value, Made) and value.event.method in names_of(Trait.ADDS) and _has_gradients(value):
             places.append(value.event.place)
     return places
 

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from trueline.apitable.functions import lengths
 from trueline.script.loops import TrainingLoop, is_loader
 from trueline.script.trace import Event, iterated
 from trueline.script.values import Const, Derived, Made, Value, ancestry, options
 
-# Where torch's schedules, and those of transformers, are told how long they last.
-_LENGTHS: Final[dict[str, tuple[int | None, tuple[str, ...]]]] = {
-    "CosineAnnealingLR": (1, ("T_max",)),
-    "OneCycleLR": (2, ("total_steps", "steps_per_epoch")),
-    "PolynomialLR": (1, ("total_iters",)),
-    "get_linear_schedule_with_warmup": (2, ("num_training_steps",)),
-    "get_cosine_schedule_with_warmup": (2, ("num_training_steps",)),
-}
-
 
 def length_of(schedule: Event) -> Value | None:
     """The number of steps that a schedule is made for."""
-    place, names = _LENGTHS.get(schedule.name.rpartition(".")[2], (None, ()))
+    place, names = lengths().get(schedule.name.rpartition(".")[2], (None, ()))
     return schedule.arg(place, *names) if names else None
 
 

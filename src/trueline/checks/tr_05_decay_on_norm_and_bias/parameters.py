@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.trace import Trace, item_of
 from trueline.script.values import Attribute, Const, Derived, Made, Value, ancestry, constant
 
-_ALL: Final = frozenset(
-    ("parameters", "named_parameters", "trainable_params", "get_parameters", "parameters_and_names")
-)
+_ALL: Final = functions_of(Trait.LISTS_PARAMETERS)
 _COMPARED: Final[dict[str, Callable[[int, int], bool]]] = {
     "Lt": operator.lt,
     "LtE": operator.le,
@@ -70,4 +70,4 @@ def _is_dimensions(value: Value) -> bool:
         return (isinstance(shape, Attribute) and shape.name == "shape") or (
             isinstance(shape, Made) and shape.event.method == "size"
         )
-    return value.event.method in ("dim", "ndimension") and item_of(value.event.receiver) is not None
+    return value.event.method in functions_of(Trait.RANK) and item_of(value.event.receiver) is not None

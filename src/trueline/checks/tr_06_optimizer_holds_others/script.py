@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import classes_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.forwards import forward_around
@@ -15,10 +17,7 @@ from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Instance, Made, Value, ancestry, options
 
-_WRAPPING: Final = frozenset(
-    ("TrainOneStepCell", "TrainOneStepWithLossScaleCell", "WithLossCell", "WithGradCell", "DistributedDataParallel",
-     "DataParallel")
-)  # fmt: skip
+_WRAPPING: Final = classes_of(Trait.WRAPS_NETWORK)
 
 
 @check("tr.06")

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.apitable.functions import names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.randomness import SEEDS
 from trueline.script.analysis.ranks import (
-    EXCHANGING,
     begins_group,
     depends_on_rank,
     exchanges,
@@ -29,8 +30,8 @@ from trueline.script.values import Derived, Made, Value, ancestry, constant, opt
 from trueline.script.walking import walk
 
 # What gives all ranks the same weights before they train.
-_SHARING: Final = ("broadcast", "Broadcast", "broadcast_object_list", "all_reduce", "AllReduce", "average_parameters")
-_MEETING: Final = frozenset((*EXCHANGING, "barrier"))
+_SHARING: Final = names_of(Trait.SHARES_WEIGHTS)
+_MEETING: Final = names_of(Trait.COLLECTIVE, Trait.MEETS)
 
 
 @check("tr.08")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.apitable.functions import functions_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.followed import acts_by_mode
@@ -26,9 +28,7 @@ from trueline.script.script import Script
 from trueline.script.trace import BRANCH, CALL, Event, Trace
 from trueline.script.values import Attribute, Const, Function, Made, Unknown, Value, ancestry, constant, options
 
-_DROPPING: Final = frozenset(
-    ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "feature_dropout")
-)
+_DROPPING: Final = functions_of(Trait.DROPOUT)
 _FUNCTIONS: Final = (
     "torch.nn.functional.",
     "mindspore.ops.",
@@ -94,7 +94,7 @@ def _always_on(event: Event) -> str | None:
 
 def _of_layer(event: Event, layer: Made) -> str | None:
     name = layer.name.rpartition(".")[2]
-    if name.startswith(("BatchNorm", "SyncBatchNorm")) and layer.name.startswith(("torch.nn.", "mindspore.nn.")):
+    if name.startswith(stems_of(Trait.BATCH_NORM)) and layer.name.startswith(("torch.nn.", "mindspore.nn.")):
         if constant(layer.event.arg(None, "track_running_stats"), True) is False:
             return "no_statistics"
         return "batch_statistics" if constant(layer.event.arg(None, "use_batch_statistics")) is True else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trueline.apitable.functions import functions_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.criteria import judged_otherwise
 from trueline.checks.evidence.looks import EVAL, TRAIN, looked, trained_rank, where
@@ -13,8 +15,8 @@ from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.run import EventName
 
-_CLASSES = ("cross_entropy", "nll_loss")
-_RECURRENT = ("LSTM", "GRU", "RNN", "Attention", "Transformer")
+_CLASSES = functions_of(Trait.CLASS_LOSS)
+_RECURRENT = stems_of(Trait.RECURRENT, Trait.ATTENTION)
 
 
 @check("tr.10", "labels are shifted by one")

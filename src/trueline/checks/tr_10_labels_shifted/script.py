@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.tr_10_labels_shifted.rows import rows_apart, same_twice
 from trueline.model.finding import Finding
@@ -19,11 +21,8 @@ from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Derived, Item, Made, Seq, Value, ancestry, constant
 
-_CLASSES: Final = (
-    "CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "SoftmaxCrossEntropyWithLogits",
-    "SparseSoftmaxCrossEntropyWithLogits",
-)  # fmt: skip
-_CHOSEN: Final = frozenset(("argmax", "max", "topk", "Argmax", "ArgMaxWithValue"))
+_CLASSES: Final = names_of(Trait.CLASS_LOSS)
+_CHOSEN: Final = names_of(Trait.CHOOSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ def _moved_in(value: Value) -> Place | None:
     for one in ancestry(value, most=60):
         if isinstance(one, Derived) and one.op in ("Add", "Sub") and abs(constant(one.of[-1], 0) or 0) == 1:
             return one.place
-        if isinstance(one, Made) and one.event.method in ("randint", "integers", "arange"):
+        if isinstance(one, Made) and one.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
             return one.event.place
     return None
 

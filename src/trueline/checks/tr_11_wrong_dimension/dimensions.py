@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.reachable import all_values
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Const, Derived, Item, Made, Seq, Value, ancestry, constant
 
-SOFTMAX: Final = frozenset(("softmax", "log_softmax", "Softmax", "LogSoftmax"))
-_LOSSES: Final = frozenset(("nll_loss", "NLLLoss"))
-_PRODUCTS: Final = frozenset(("matmul", "bmm", "MatMul", "BatchMatMul", "batch_matmul"))
-_TURNS: Final = frozenset(("transpose", "swapaxes", "swapdims"))
+SOFTMAX: Final = names_of(Trait.SOFTMAX, Trait.LOG_SOFTMAX)
+_LOSSES: Final = names_of(Trait.CLASS_LOSS) & names_of(Trait.TAKES_LOGARITHMS)
+_PRODUCTS: Final = names_of(Trait.MATMUL)
+_TURNS: Final = functions_of(Trait.SWAPS_AXES)
+_GATHERS: Final = names_of(Trait.GATHERS)
 # What leaves the first dimension where it is, and the others in their order.
-_PLAIN: Final = frozenset(
-    ("float", "to", "type", "astype", "half", "dropout", "Dropout", "masked_fill", "contiguous", "detach", "clone",
-     "squeeze", "where", "exp", "clamp")
-)  # fmt: skip
+_PLAIN: Final = names_of(Trait.SAME, Trait.ELEMENTWISE, Trait.DROPOUT, Trait.MASKS, Trait.SELECTS) | {"squeeze"}
 
 
 def name_of(event: Event) -> str:
@@ -45,7 +45,7 @@ def contradicted(trace: Trace, softmaxes: Sequence[Event]) -> Iterator[tuple[str
         if name in _LOSSES:
             # Classes are the second dimension of what it takes.
             yield from _told("softmax", event.arg(0, "input", "logits", "inputs"), wanted)
-        elif name in ("gather", "gather_elements", "GatherD", "take_along_dim", "take_along_axis"):
+        elif name in _GATHERS:
             dimension = event.arg(0 if is_method(event) else 1, "dim", "axis")
             if constant(dimension) in (1, -1) and not isinstance(constant(dimension), bool):
                 yield from _told("softmax", source_of(event), wanted)
@@ -119,10 +119,10 @@ def _is_of_turned_product(scores: Value | None) -> bool:
 def of_gradients(trace: Trace) -> Iterator[Event]:
     """Norms over the first dimension of the gradients for a batch: one for each feature, not for each sample."""
     for event in trace.events:
-        if name_of(event) not in ("norm", "vector_norm") or _dimension_of_norm(event) != 0:
+        if name_of(event) not in functions_of(Trait.VECTOR_NORM) or _dimension_of_norm(event) != 0:
             continue
         value = source_of(event)
-        while isinstance(value, Made) and value.event.method in ("view", "reshape", "flatten"):
+        while isinstance(value, Made) and value.event.method in functions_of(Trait.RESHAPES):
             if constant(value.event.arg(0)) in (-1, 0, None) and value.event.method != "view":
                 break
             value = value.event.receiver
@@ -161,7 +161,7 @@ def _is_divergence(value: Value | None) -> bool:
     squares = [
         one
         for one in terms
-        if (isinstance(one, Made) and one.event.method in ("pow", "square"))
+        if (isinstance(one, Made) and one.event.method in functions_of(Trait.POWER))
         or (isinstance(one, Derived) and one.op == "Pow")
     ]
     logs = {id(part) for one in grown for part in ancestry(source_of(one.event), most=6)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.tr_11_wrong_dimension.dimensions import (
     SOFTMAX,
@@ -26,19 +28,16 @@ from trueline.script.values import Attribute, Derived, Either, Item, Made, Value
 from trueline.script.walking import walk
 
 _SOFTMAX: Final = SOFTMAX
-_CHOOSING: Final = frozenset(("argmax", "argmin", "max", "topk", "Argmax", "ArgMaxWithValue"))
+_CHOOSING: Final = names_of(Trait.CHOOSES)
 _AVERAGING: Final = frozenset(("mean", "ReduceMean"))
-_NORMALISING: Final = frozenset(("normalize", "L2Normalize"))
+_NORMALISING: Final = names_of(Trait.NORMALISES_VECTORS)
 _REDUCING: Final = _SOFTMAX | _CHOOSING | _AVERAGING | _NORMALISING
 # What leaves the dimensions as they are.
-_PLAIN: Final = frozenset(
-    ("float", "to", "cpu", "cuda", "detach", "stop_gradient", "contiguous", "double", "half", "astype", "clone",
-     "numpy", "asnumpy", "relu", "tanh", "sigmoid", "dropout", "exp", "log", "clamp", "gelu", "silu", "ReLU",
-     "Dropout", "Tanh", "GELU", "BatchNorm1d", "BatchNorm2d", "LayerNorm", "MaxPool1d", "MaxPool2d", "AvgPool2d",
-     "max_pool2d", "max_pool1d")
-)  # fmt: skip
+_PLAIN: Final = names_of(Trait.SAME, Trait.ELEMENTWISE, Trait.DROPOUT, Trait.NORM, Trait.POOL)
 # Layers whose first dimension is that of their input.
-_BATCH_FIRST: Final = ("Linear", "Dense", "Conv", "Embedding")
+_BATCH_FIRST: Final = stems_of(Trait.LINEAR, Trait.CONV, Trait.EMBEDDING)
+_HANDING_ON: Final = functions_of(Trait.SAME, Trait.LISTS, Trait.ITERATES)
+_COUNTING: Final = functions_of(Trait.SUM, Trait.MEAN) | {"float", "all"}
 _LOADERS: Final = ("torch.utils.data.DataLoader", "mindspore.dataset.")
 
 
@@ -210,17 +209,7 @@ def _comes_from_loader(value: Value) -> bool:
         if isinstance(value, Made):
             if value.name.startswith(_LOADERS):
                 return True
-            if name_of(value.event) in (
-                "to",
-                "cuda",
-                "float",
-                "astype",
-                "Tensor",
-                "tensor",
-                "enumerate",
-                "tqdm",
-                "iter",
-            ):
+            if name_of(value.event) in _HANDING_ON:
                 inner = source_of(value.event)
                 if inner is None:
                     return False
@@ -234,7 +223,7 @@ def _comes_from_loader(value: Value) -> bool:
 def _is_compared(event: Event, trace: Trace) -> bool:
     """Whether a choice is compared with labels, and the comparison counted or averaged."""
     for later in trace.events[event.index + 1 :]:
-        if later.method in ("sum", "mean", "float", "all") and later.role is not Role.LOSS:
+        if later.method in _COUNTING and later.role is not Role.LOSS:
             for one in ancestry(later.receiver, *later.args[:1], most=12):
                 if isinstance(one, Derived) and one.op == "Eq" and any(_is(side, event) for side in one.of):
                     return True

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.script.analysis.passes import evaluation_passes
@@ -32,13 +34,12 @@ from trueline.script.values import (
 )
 from trueline.script.walking import walk_each
 
-_MEANS: Final = ("mean", "fmean", "average", "nanmean")
-_OPENED: Final = frozenset(
-    ("item", "float", "int", "asnumpy", "numpy", "cpu", "detach", "tolist", "max", "round", "abs", "double", "astype",
-     "squeeze", "reshape", "clone")
-)  # fmt: skip
-_EQUAL: Final = frozenset(("eq", "equal", "Equal", "isclose"))
-_SCORES: Final = ("accuracy_score", "balanced_accuracy_score", "accuracy", "multiclass_accuracy", "binary_accuracy")
+_MEANS: Final = functions_of(Trait.MEAN)
+# ``max(count, 1)`` only guards a divisor.
+_OPENED: Final = functions_of(Trait.SAME, Trait.VIEW, Trait.ROUNDS) | {"max", "abs"}
+_EQUAL: Final = names_of(Trait.EQUALS)
+_SCORES: Final = tuple(functions_of(Trait.ACCURACY))
+_GATHERED: Final = functions_of(Trait.WRAPS) | {"stack"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ def _added(value: Value | None) -> Iterator[Value]:
     if isinstance(value, Derived) and value.op == "Add":
         for part in value.of:
             yield from _added(part) or (part,)
-    elif isinstance(value, Made) and value.event.method in ("sum", "fsum"):
+    elif isinstance(value, Made) and value.event.method in functions_of(Trait.SUM):
         yield from _collected(value.event.arg(0) or value.event.receiver)
     elif isinstance(value, Either):
         for one in value.options:
@@ -178,7 +179,7 @@ def _added(value: Value | None) -> Iterator[Value]:
 def _collected(value: Value | None) -> list[Value]:
     """The values of a list that a loop fills."""
     value = _opened(value)
-    if isinstance(value, Made) and value.event.method in ("stack", "tensor", "array", "Tensor", "as_tensor", "asarray"):
+    if isinstance(value, Made) and value.event.method in _GATHERED:
         value = _opened(value.event.arg(0))
     if isinstance(value, Seq) and value.open:
         return list(value.items)
@@ -216,7 +217,7 @@ def _compares(value: Value | None) -> bool:
 
 def _is_size_of_batch(value: Value) -> bool:
     inner = _opened(value)
-    if isinstance(inner, Made) and inner.event.method in ("len", "size", "numel"):
+    if isinstance(inner, Made) and inner.event.method in functions_of(Trait.SIZE):
         return True
     return isinstance(inner, Item) and isinstance(inner.of, Attribute) and inner.of.name == "shape"
 

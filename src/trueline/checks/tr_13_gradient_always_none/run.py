@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trueline.apitable.layers import tensor_names
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, built_where, few, gradient_looks, modules_of, trained_rank
 from trueline.checks.evidence.reached import Lost, Unreached, unreached
@@ -12,7 +13,7 @@ from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding, Where
 
 _ROOTS = {Lost.UNCALLED: "cg.03", Lost.UNUSED: "cg.03", Lost.CUT: "cg.02"}
-_OFTEN_ZERO = ("weight", "bias", "gamma", "beta", "embedding_table")
+_OFTEN_ZERO = tensor_names("linear", "embedding", "layernorm")
 
 
 @check("tr.13", "some parameters never get a gradient")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeGuard
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.forwards import forward_around, is_forward
@@ -26,10 +28,14 @@ from trueline.script.trace import BRANCH, CALL, HANDLER, UNCALLED, Event, Trace
 from trueline.script.values import Derived, Function, Instance, Made, Seq, Table, Value, constant, options
 
 # Methods that give a tensor made from a parameter, which is no parameter any more.
-_MAKING: Final = frozenset(
-    ("cuda", "float", "half", "double", "view", "reshape", "unsqueeze", "squeeze", "expand", "repeat", "t", "transpose",
-     "mul", "add", "div", "clone", "exp", "abs", "sqrt", "astype")
-)  # fmt: skip
+_MAKING: Final = {
+    name
+    for name in functions_of(
+        *(Trait.VIEW, Trait.EXPANDS, Trait.REPEATS, Trait.ELEMENTWISE, Trait.ADDS, Trait.MULTIPLIES, Trait.DIVIDES),
+        *(Trait.COPIES, Trait.TO_FLOAT16, Trait.TO_FLOAT32),
+    )
+    if not name.endswith("_")
+} | {"cuda", "astype"}
 
 
 @check("tr.13")
@@ -153,11 +159,10 @@ def _never_read(script: Script) -> Iterator[Finding]:
 
 
 # What is done with a network without going through it.
-_AROUND: Final = frozenset(
-    ("parameters", "named_parameters", "trainable_params", "get_parameters", "parameters_and_names", "train", "eval",
-     "set_train", "to", "cuda", "cpu", "float", "zero_grad", "state_dict", "__setattr__", "__new__", "__init__",
-     "requires_grad_", "set_grad", "print", "update_parameters_name")
-)  # fmt: skip
+_AROUND: Final = functions_of(
+    *(Trait.LISTS_PARAMETERS, Trait.SETS_MODE, Trait.SAME, Trait.CLEARS_GRADIENTS, Trait.GIVES_WEIGHTS),
+    *(Trait.FREEZES, Trait.SAYS),
+) | {"__setattr__", "__new__", "__init__", "update_parameters_name"}
 
 
 def _spare(trace: Trace) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
 from trueline.script.analysis.followed import known_networks
@@ -16,9 +18,9 @@ from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Derived, Instance, Made, Value, ancestry, constant, options
 
-_OF_FORM: Final = frozenset(
-    ("size", "dim", "numel", "zeros_like", "empty_like", "ones_like", "rand_like", "randn_like")
-)
+_OF_FORM: Final = functions_of(Trait.SIZE, Trait.RANK, Trait.FILLS_LIKE, Trait.LIKE)
+_FORM: Final = functions_of(Trait.FORM)
+_PRODUCTS: Final = names_of(Trait.MATMUL, Trait.MATMUL_ADDED, Trait.EINSUM) | functions_of(Trait.LINEAR)
 WEIGHTS: Final = ("weight", "bias", "embedding_table", "embedding_weight")
 
 
@@ -101,7 +103,7 @@ def _begun_as_copies(trace: Trace) -> Iterator[Event]:
 def _projects(parameter: Event, trace: Trace) -> bool:
     """Whether a network multiplies what it has computed with a weight."""
     for event in trace.events:
-        multiplies = event.method in ("matmul", "linear", "MatMul", "dense", "addmm", "einsum")
+        multiplies = event.method in _PRODUCTS
         multiplies = multiplies or event.name.endswith("MatMul.__call__")
         if multiplies and any(_is_weight(one, parameter) for one in event.args[-2:]):
             return True
@@ -131,7 +133,7 @@ def _layer_given(value: Value | None) -> Made | None:
         if isinstance(one, Attribute):
             if one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
                 return one.of
-            if one.name in ("shape", "dtype", "ndim", "device"):
+            if one.name in _FORM:
                 continue
         elif isinstance(one, Made) and (one.event.method in _OF_FORM or one.name.startswith("builtins.")):
             continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trueline.apitable.functions import stems_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank, weights_of
 from trueline.checks.evidence.ranks import apart_at_start
@@ -12,7 +14,7 @@ from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding, Where
 from trueline.model.run import ParamInfo
 
-_LAYERS = ("Linear", "Dense", "Conv", "LSTM", "GRU", "RNN", "Bilinear", "Embedding")
+_LAYERS = stems_of(Trait.LINEAR, Trait.BILINEAR, Trait.CONV, Trait.RECURRENT, Trait.EMBEDDING)
 _ADAPTERS = ("lora", "adapter", "zero")
 
 

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import functions_of, qualified_of
+from trueline.apitable.layers import tensor_names
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.layers import is_parameter
 from trueline.script.reading.elements import HELD_LAYERS, layers_in
 from trueline.script.roles import is_network, is_optimizer
@@ -13,8 +16,8 @@ from trueline.script.trace import Event, Trace, item_of
 from trueline.script.values import Const, Derived, Instance, Made, Seq, Table, Value, constant, options
 from trueline.script.walking import walk, walk_each
 
-_READING: Final = ("torch.load", "mindspore.load_checkpoint", "safetensors.torch.load_file", "mindspore.load_param")
-_AS_PATH: Final = ("str", "Path", "PurePath", "fspath", "abspath", "expanduser")
+_READING: Final = qualified_of(Trait.READS_WEIGHTS)
+_AS_PATH: Final = functions_of(Trait.AS_PATH) | {"str"}
 _NAMED: Final = ("state_dict", "parameters_dict")
 
 
@@ -144,10 +147,7 @@ def chosen_words(weights: Value | None, trace: Trace) -> Iterator[str]:
                 yield from (str(one).partition(".")[0] for one in known)
 
 
-_LAST_WORDS: Final = frozenset(
-    ("weight", "bias", "gamma", "beta", "running_mean", "running_var", "moving_mean", "moving_variance",
-     "embedding_table", "num_batches_tracked")
-)  # fmt: skip
+_LAST_WORDS: Final = tensor_names("linear", "embedding", "batchnorm")
 
 
 def renamed_to_nothing(weights: Value | None) -> str | None:

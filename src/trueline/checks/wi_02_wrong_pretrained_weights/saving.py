@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import qualified_of
+from trueline.apitable.traits import Trait
 from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import Loading, is_reading, is_same_path, loadings
 from trueline.script.analysis.forwards import is_uncalled
 from trueline.script.analysis.networks import networks_given, parts_of
@@ -13,12 +15,7 @@ from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Made, Value, ancestry, options
 
-_SAVING: Final = (
-    "torch.save",
-    "mindspore.save_checkpoint",
-    "safetensors.torch.save_file",
-    "safetensors.torch.save_model",
-)
+_SAVING: Final = qualified_of(Trait.SAVES_WEIGHTS)
 _FEW: Final = 200
 
 

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, suspect, undecided
 from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import (
     Loading,
@@ -34,19 +36,16 @@ from trueline.script.trace import Event, Trace
 from trueline.script.values import Instance, Item, Made, Table, Value, ancestry, constant, options
 
 # What may be done with a network or a checkpoint without making use of it.
-_IDLE: Final = frozenset(
-    ("to", "cuda", "cpu", "eval", "train", "set_train", "print", "len", "keys", "requires_grad_", "float", "half",
-     "__new__", "__setattr__", "__init__", "load_state_dict", "load_param_into_net", "info", "parameters",
-     "trainable_params", "items", "numel", "sum", "exists", "sorted", "list", "get_parameters", "named_parameters",
-     "parameters_and_names", "parameters_dict")
-)  # fmt: skip
+_IDLE: Final = functions_of(
+    *(Trait.SAME, Trait.SETS_MODE, Trait.FREEZES, Trait.SAYS, Trait.SIZE, Trait.LOOKS_UP, Trait.LISTS, Trait.SUM),
+    *(Trait.LISTS_PARAMETERS, Trait.LOADS_WEIGHTS, Trait.SORTS),
+) | {"__new__", "__setattr__", "__init__", "exists"}
 
 # What may be done with the names and values of a checkpoint without putting them anywhere.
-_LOOKING: Final = frozenset(
-    ("print", "len", "keys", "items", "values", "get", "pop", "startswith", "endswith", "removeprefix", "replace",
-     "split", "list", "dict", "sorted", "sum", "numel", "info", "debug", "asnumpy", "item", "float", "int", "join",
-     "set", "min", "max", "isinstance", "type", "hasattr", "enumerate", "lstrip", "strip", "OrderedDict")
-)  # fmt: skip
+_LOOKING: Final = functions_of(
+    *(Trait.SAME, Trait.SAYS, Trait.SIZE, Trait.LOOKS_UP, Trait.LISTS, Trait.ITERATES, Trait.SORTS, Trait.HOLDS),
+    *(Trait.TEXT, Trait.ASKS, Trait.SUM, Trait.SMALLEST, Trait.LARGEST),
+)
 
 
 _MOST_GIVEN: Final = 100

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import (
     Attribute,
@@ -130,11 +133,7 @@ def with_indexes(value: Value | None, most: int = 2000) -> Iterator[Value]:
                     waiting.append(one.index)
 
 
-_SAME = frozenset(
-    ("long", "int", "astype", "to", "type", "cuda", "cpu", "from_numpy", "as_tensor", "tensor", "Tensor", "array",
-     "asarray", "squeeze", "view", "reshape", "flatten", "ravel", "contiguous", "int32", "int64", "numpy", "asnumpy",
-     "clone", "detach", "item", "float", "TypeCast", "cast", "transpose", "permute", "unsqueeze")
-)  # fmt: skip
+_SAME: Final = functions_of(Trait.SAME, Trait.VIEW)
 
 
 def plain(value: Value | None) -> Value | None:
@@ -193,9 +192,9 @@ def _drawn(value: Made) -> tuple[int, int] | None:
         inside = written_range(event.args)
         if inside:
             return min(inside), max(inside)
-    if last in ("repeat", "tile", "repeat_interleave", "permutation", "concatenate", "cat", "clip"):
-        first = event.receiver if event.receiver is not None and "random" not in event.name else event.arg(0)
-        if isinstance(first, Made | Item | Derived) and last in ("repeat", "tile", "repeat_interleave"):
+    if last in functions_of(Trait.REPEATS):
+        first = event.receiver if event.receiver is not None else event.arg(0)
+        if isinstance(first, Made | Item | Derived):
             return range_of(first)
     return None
 
@@ -206,9 +205,9 @@ def outputs_of(value: Value | None) -> int | None:
         if isinstance(one, Made) and one.event.method == "__call__" and isinstance(one.event.receiver, Made):
             layer = one.event.receiver
             last = layer.name.rpartition(".")[2]
-            if last in ("Linear", "Dense", "LazyLinear"):
+            if last in classes_of(Trait.LINEAR):
                 number = constant(layer.event.arg(1, "out_features", "out_channels"))
                 return number if isinstance(number, int) else None
-            if last.startswith(("Conv", "LSTM", "GRU", "RNN", "Embedding", "Bilinear")):
+            if last.startswith(stems_of(Trait.CONV, Trait.RECURRENT, Trait.EMBEDDING, Trait.BILINEAR)):
                 return None
     return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.networks import has_batch_norm, has_dropout, parts_of
 from trueline.script.loops import training_loops
@@ -14,7 +16,7 @@ from trueline.script.values import Instance, Made, Value, options
 _FRAMEWORKS: Final = ("torch", "mindspore")
 # Rooms of the frameworks whose networks come ready made, often with weights.
 _READY_MADE: Final = ("torch.hub.", "mindspore.hub.")
-_ACTING: Final = ("dropout", "alpha_dropout", "feature_dropout", "batch_norm")
+_ACTING: Final = functions_of(Trait.DROPOUT, Trait.BATCH_NORM)
 
 
 def is_training_followed(trace: Trace) -> bool:
@@ -42,7 +44,7 @@ def acts_by_mode(trace: Trace) -> bool | None:
     networks = known_networks(trace)
     if networks is None:
         return None
-    functions = any(event.method.startswith(_ACTING) for event in trace.events)
+    functions = any(event.method in _ACTING for event in trace.events)
     return functions or any(has_dropout(network) or has_batch_norm(network) for network in networks)
 
 

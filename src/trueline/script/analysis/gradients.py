@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of, qualified_of
+from trueline.apitable.traits import Trait
 from trueline.script.roles import Role, is_scaler
 from trueline.script.trace import GRAD, Event
 from trueline.script.values import Attribute, Const, Derived, Made, Symbol, Value, ancestry, constant, options
 
-_NO_GRADIENT: Final = ("no_grad", "inference_mode")
-_CUTTING: Final = frozenset(("detach", "detach_", "item", "numpy", "asnumpy", "tolist", "stop_gradient"))
-_CUTTING_FUNCTIONS: Final = frozenset(("builtins.float", "torch.tensor", "torch.from_numpy", "mindspore.Tensor"))
-_DIVIDING: Final = frozenset(
-    ("div", "div_", "true_divide", "mul", "mul_", "divide", "multiply", "mean", "RealDiv", "scale_")
-)
+_NO_GRADIENT: Final = functions_of(Trait.NO_GRADIENT)
+_CUTTING: Final = functions_of(Trait.CUTS_GRADIENT)
+_CUTTING_FUNCTIONS: Final = qualified_of(Trait.CUTS_GRADIENT)
+_DIVIDING: Final = names_of(Trait.DIVIDES, Trait.MULTIPLIES, Trait.MEAN) | {"scale_"}
 
 
 def is_without_gradient(event: Event) -> bool:
@@ -48,7 +48,7 @@ def cleared_at(events: Iterator[Event]) -> Iterator[tuple[Event, Value | None]]:
             given = event.arg(1)
             if isinstance(given, Const) and given.value is None:
                 yield event, None
-        elif event.method in ("zero_", "fill_", "copy_") and _is_gradient(event.receiver):
+        elif event.method in functions_of(Trait.FILLS_IN_PLACE, Trait.WRITES) and _is_gradient(event.receiver):
             yield event, None
 
 
@@ -80,9 +80,10 @@ def is_divided(value: Value | None, *, until: tuple[Role, ...] = (Role.LOSS, Rol
     return False
 
 
-_DIVISIONS: Final = frozenset(("div", "true_divide", "divide"))
+_DIVISIONS: Final = functions_of(Trait.DIVIDES)
 # What is done to a loss before its backward, and leaves a division in it.
-_KEEPING: Final = frozenset(("scale", "mean", "sum", "float", "double", "to", "squeeze", "div", "mul", "multiply"))
+_AVERAGES: Final = functions_of(Trait.MEAN, Trait.SUM)
+_KEEPING: Final = _AVERAGES | functions_of(Trait.SAME, Trait.VIEW, Trait.SCALES_LOSS, Trait.DIVIDES, Trait.MULTIPLIES)
 
 
 def is_averaged(loss: Value | None) -> bool:
@@ -103,7 +104,7 @@ def is_averaged(loss: Value | None) -> bool:
             if event.method in _DIVISIONS and other is not None and number(other):
                 return True
             if event.method in _KEEPING:
-                waiting.extend((option, inside or event.method in ("mean", "sum")) for option in options(inner))
+                waiting.extend((option, inside or event.method in _AVERAGES) for option in options(inner))
         if not isinstance(one, Derived):
             continue
         if one.op == "Div" and number(one.of[-1]):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of, qualified_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.networks import parts_of
 from trueline.script.factories import is_factory
 from trueline.script.reading.elements import layers_in, registered_in
@@ -13,13 +15,10 @@ from trueline.script.trace import Event, Trace
 from trueline.script.values import Derived, Instance, Made, Seq, Table, Value, ancestry, options
 from trueline.script.walking import walk_each
 
-_WITH_WEIGHTS: Final = (
-    "Linear", "LazyLinear", "Dense", "Conv", "LazyConv", "Embedding", "LSTM", "GRU", "RNN", "MultiheadAttention",
-    "Transformer", "Bilinear", "BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "PReLU",
-    "SyncBatchNorm", "BiDense", "Conv2dTranspose",
-)  # fmt: skip
-PARAMETERS: Final = ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "mindspore.Parameter")
+_WITH_WEIGHTS: Final = stems_of(Trait.HAS_WEIGHTS)
+PARAMETERS: Final = qualified_of(Trait.PARAMETER)
 _FAR: Final = 200_000
+_SETTING_UP: Final = functions_of(Trait.WRITES, Trait.FILLS_IN_PLACE, Trait.DRAWS_IN_PLACE, Trait.SIZE, Trait.SAYS)
 __all__ = [
     "PARAMETERS",
     "has_weights",
@@ -90,6 +89,4 @@ def _everything_used(trace: Trace) -> Iterator[Value]:
 def _sets_up(event: Event) -> bool:
     if event.method in ("__setattr__", "__init__", "__new__") or is_network(event.result):
         return True
-    return event.name.startswith(("torch.nn.init.", "mindspore.common.initializer.")) or (
-        event.method in ("set_data", "fill_", "zero_", "copy_", "normal_", "uniform_", "numel", "size", "print")
-    )
+    return event.name.startswith(("torch.nn.init.", "mindspore.common.initializer.")) or (event.method in _SETTING_UP)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.networks import DROPOUTS, parts_of
 from trueline.script.factories import acts_by_mode, is_factory, is_pretrained
@@ -14,8 +16,8 @@ from trueline.script.roles import Role, is_network
 from trueline.script.trace import BRANCH, HANDLER, Event, Trace
 from trueline.script.values import Attribute, Const, Instance, Made, Value, constant
 
-_ATTENDING: Final = ("TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
-_RECURRENT: Final = ("LSTM", "GRU", "RNN")
+_ATTENDING: Final = classes_of(Trait.DROPS_UNASKED)
+_RECURRENT: Final = classes_of(Trait.RECURRENT)
 
 
 class Mode(StrEnum):
@@ -108,9 +110,7 @@ def _is_certain(setting: Setting, event: Event) -> bool:
     return all(one in event.scopes for one in conditions)
 
 
-_DROPPING: Final = (
-    *("*.dropout", "*.dropout1d", "*.dropout2d", "*.dropout3d", "*.alpha_dropout", "*.feature_alpha_dropout"),
-)
+_DROPPING: Final = tuple(f"*.{name}" for name in sorted(functions_of(Trait.DROPOUT)))
 
 
 def acting_layers(network: Value | None, trace: Trace) -> list[Value]:
@@ -126,7 +126,7 @@ def _acts(layer: Made) -> bool:
         return acts_by_mode(layer.name, constant(event.arg(0, "model_name", "name"), None))
     if name.startswith(DROPOUTS):
         return not _is_off(event.arg(0, "p"), 0.0) and not _is_off(event.arg(None, "keep_prob"), 1.0)
-    if name.startswith(("BatchNorm", "SyncBatchNorm")):
+    if name.startswith(stems_of(Trait.BATCH_NORM)):
         pinned = event.arg(None, "use_batch_statistics")
         return constant(event.arg(None, "track_running_stats"), True) is not False and (
             pinned is None or constant(pinned, 0) is None

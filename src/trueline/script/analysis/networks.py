@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.script.loops import TrainingLoop
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import Event
 from trueline.script.values import Instance, Made, Seq, Table, Value, ancestry, options
 
-_PARAMETERS: Final = frozenset(
-    ("parameters", "named_parameters", "trainable_params", "get_parameters", "parameters_and_names", "parameters_dict",
-     "untrainable_params", "children", "modules", "named_modules")
-)  # fmt: skip
-NORMS: Final = ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "SyncBatchNorm")
-DROPOUTS: Final = ("Dropout", "AlphaDropout", "FeatureAlphaDropout")
+_PARAMETERS: Final = functions_of(Trait.LISTS_PARAMETERS, Trait.LISTS_UNTRAINED, Trait.LISTS_LAYERS)
+NORMS: Final = stems_of(Trait.NORM)
+DROPOUTS: Final = stems_of(Trait.DROPOUT)
 
 
 def parts_of(network: Value | None, most: int = 2000) -> Iterator[Value]:
@@ -49,7 +48,7 @@ def has_norm(network: Value | None) -> bool:
 
 def has_batch_norm(network: Value | None) -> bool:
     """Whether it keeps statistics of batches."""
-    return any(kind.startswith(("BatchNorm", "SyncBatchNorm", "InstanceNorm")) for kind in kinds_of(network))
+    return any(kind.startswith(stems_of(Trait.KEEPS_STATISTICS)) for kind in kinds_of(network))
 
 
 def has_dropout(network: Value | None) -> bool:

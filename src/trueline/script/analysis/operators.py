@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trueline.apitable.functions import lower_of
+from trueline.apitable.traits import Trait
 from trueline.model.numbers import as_float
 from trueline.script.trace import Event
 from trueline.script.values import Derived, Made, Value, constant
 
-LOGS: Final = frozenset(("log", "log2", "log10"))
-ROOTS: Final = frozenset(("sqrt", "rsqrt"))
-DIVISIONS: Final = frozenset(("div", "divide", "true_divide", "realdiv"))
-PRODUCTS: Final = frozenset(("mult", "mul", "multiply"))
-EXPONENTS: Final = frozenset(("exp", "exp2", "expm1", "sinh", "cosh"))
-DIFFERENCES: Final = frozenset(("sub", "subtract"))
-CASTS: Final = frozenset(("half", "to", "astype", "type", "cast"))
+LOGS: Final = lower_of(Trait.LOG)
+ROOTS: Final = lower_of(Trait.ROOT)
+DIVISIONS: Final = lower_of(Trait.DIVIDES)
+PRODUCTS: Final = lower_of(Trait.MULTIPLIES) | {"mult"}
+EXPONENTS: Final = lower_of(Trait.EXPONENT)
+DIFFERENCES: Final = lower_of(Trait.SUBTRACTS)
+CASTS: Final = lower_of(Trait.CASTS)
 # What gives the same numbers in another shape or type, or some of them.
-SAME: Final = CASTS | frozenset(
-    ("view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "float", "double", "contiguous", "flatten",
-     "transpose", "permute", "clone", "detach", "mean", "amin", "amax", "min", "gather", "gather_elements",
-     "index_select", "expand_dims", "swapaxes",
-     "broadcast_to", "diagonal", "stack", "cat", "concat")
-)  # fmt: skip
+SAME: Final = lower_of(Trait.SAME, Trait.VIEW, Trait.EXPANDS, Trait.PICKS, Trait.JOINS, Trait.BETWEEN) | {"amax"}
 _NOT_OF_TENSORS: Final = ("math.", "numpy.", "builtins.")
 
 

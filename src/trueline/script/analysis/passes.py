@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from trueline.apitable.functions import classes_of, functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.randomness import is_drawn_by_seed
 from trueline.script.loops import training_loops
 from trueline.script.roles import Role
@@ -124,13 +126,9 @@ def is_data(value: Value | None) -> bool:
 
 _ROOMS = ("torch.utils.data.", "mindspore.dataset.", "torchvision.datasets.")
 # What leaves the samples and their order as they are.
-_SAME = frozenset(
-    ("from_numpy", "as_tensor", "tensor", "Tensor", "array", "asarray", "ascontiguousarray", "float", "double", "long",
-     "int", "astype", "to", "cuda", "cpu", "contiguous", "numpy", "asnumpy", "copy", "clone", "detach", "type", "half",
-     "unsqueeze", "expand_dims", "iter", "list", "tuple", "cache", "pin_memory")
-)  # fmt: skip
+_SAME = functions_of(Trait.SAME, Trait.ADDS_AXIS, Trait.LISTS)
 _ARITHMETIC = ("Add", "Sub", "Mult", "Div")
-_WHOLE = ("SequentialSampler", "RandomSampler", "WeightedRandomSampler", "DistributedSampler")
+_WHOLE = classes_of(Trait.SAMPLER_WHOLE)
 # Of more indices only all together are known.
 _MOST_CHOSEN = 16
 _IDENTITIES = frozenset(
@@ -196,7 +194,7 @@ def _keys_of_made(value: Made) -> Iterator[object]:
         elif first is not None:
             yield from keys_of(first)
     elif value.name.startswith("mindspore.dataset.") and event.receiver is not None:
-        if last in ("take", "skip", "split"):
+        if last in functions_of(Trait.TAKES_PART):
             yield from (Part(key, f"{last} {_text(event.arg(0))}") for key in keys_of(event.receiver))
         else:
             yield from keys_of(event.receiver)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.columns import batch_index, columns_of
 from trueline.script.place import Place
 from trueline.script.trace import BRANCH, Trace, iterated
@@ -32,17 +33,12 @@ from trueline.script.values import (
 from trueline.script.walking import walk_each
 
 _MOST: Final = 400
-_DRAWING: Final = re.compile(
-    r"rand|normal|uniform|exponential|poisson|gamma|choice|choices|integers|standard_\w+|bernoulli|multinomial|shuffle|"
-    r"randint|randn|randperm|random|permutation|rand_like|randn_like|sample|gauss|beta|binomial|randrange"
-)
+_DRAWING: Final = functions_of(Trait.RANDOM)
 # What puts several things together: behind it there is no single way.
-_JOINING: Final = frozenset(("stack", "cat", "concatenate", "hstack", "vstack", "column_stack", "where", "concat"))
-_SAME_NUMBERS: Final = frozenset(("T", "mT", "data", "values", "real"))
-_CARRYING: Final = frozenset(
-    ("to", "cuda", "cpu", "float", "flatten", "reshape", "view", "unsqueeze", "expand_dims", "astype", "contiguous",
-     "permute", "transpose", "Tensor", "tensor")
-)  # fmt: skip
+_JOINING: Final = functions_of(Trait.JOINS, Trait.JOINS_SIDES, Trait.SELECTS)
+_SCALING: Final = functions_of(Trait.DIVIDES, Trait.SUBTRACTS, Trait.STANDARDISES, Trait.SQUASHES)
+_SAME_NUMBERS: Final = functions_of(Trait.SAME_ATTRIBUTE)
+_CARRYING: Final = functions_of(Trait.SAME, Trait.VIEW)
 
 
 @dataclass(slots=True)
@@ -120,7 +116,7 @@ def _operand(value: Derived) -> Sequence[Value]:
 
 def is_drawing(value: Value) -> bool:
     """Whether a call draws numbers by chance."""
-    return isinstance(value, Made) and bool(_DRAWING.fullmatch(value.event.method.rstrip("_")))
+    return isinstance(value, Made) and value.event.method.rstrip("_") in _DRAWING
 
 
 def is_random(value: Value | None) -> bool:
@@ -254,11 +250,9 @@ def place_of_step(value: Value) -> Place | None:
 
 def is_scaling(value: Value) -> bool:
     """Whether something is subtracted or divided by."""
-    return (isinstance(value, Derived) and value.op in ("Div", "Sub")) or is_method(
-        value, "div", "div_", "sub", "sub_", "normalize", "transform", "fit_transform", "log1p", "tanh"
-    )
+    return (isinstance(value, Derived) and value.op in ("Div", "Sub")) or is_method(value, _SCALING)
 
 
-def is_method(value: Value, *names: str) -> bool:
+def is_method(value: Value, names: Set[str]) -> bool:
     """Whether a call of one of these gave it."""
     return isinstance(value, Made) and value.event.method in names

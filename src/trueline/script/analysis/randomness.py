@@ -7,23 +7,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from trueline.apitable.functions import functions_of, qualified_of
+from trueline.apitable.traits import Trait
 from trueline.script.trace import CALL, UNCALLED, Event, Trace
 from trueline.script.values import Const, Instance, Made, Symbol, Unknown, Value, ancestry
 
-GENERATORS: Final = frozenset(
-    ("numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "numpy.random.SeedSequence",
-     "random.Random", "torch.Generator")
-)  # fmt: skip
-SEEDS: Final = frozenset(
-    ("numpy.random.seed", "random.seed", "torch.manual_seed", "torch.random.manual_seed", "mindspore.set_seed",
-     "mindspore.dataset.config.set_seed")
-)  # fmt: skip
-_SEEDED: Final = ("default_rng", "RandomState", "random.Random", "manual_seed")
+GENERATORS: Final = qualified_of(Trait.GENERATES)
+SEEDS: Final = qualified_of(Trait.SEEDS)
+_SEEDED: Final = functions_of(Trait.GENERATES) | {"manual_seed"}
 # Draws from what all of a process share.
 _GLOBAL: Final = re.compile(r"(np|numpy)\.random\.|random\.|torch\.(rand|randn|randint|randperm|normal|bernoulli)\b")
-_ORDERING: Final = frozenset(
-    ("shuffle", "permutation", "permuted", "seed", "manual_seed", "randperm", "spawn", "sample")
-)
+_ORDERING: Final = functions_of(Trait.SHUFFLES, Trait.PERMUTES, Trait.SEEDS) | {"spawn", "sample"}
 
 
 def happens_in(event: Event, *functions: str) -> bool:
@@ -62,7 +56,7 @@ def is_drawn_by_seed(value: Instance) -> bool:
     for cls in value.cls.lineage():
         for node in ast.walk(cls.node):
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-            if name.endswith(_SEEDED):
+            if name.rpartition(".")[2] in _SEEDED:
                 seeded = seeded or (isinstance(node, ast.Call) and bool(node.args))
             elif _GLOBAL.match(name) and "generator=" not in ast.unparse(node):
                 return False

@@ -6,25 +6,17 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from trueline.apitable.functions import functions_of, names_of, qualified_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.columns import with_indexes
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry, constant
 
-_BEGINNING: Final = frozenset(
-    ("torch.distributed.init_process_group", "mindspore.communication.init", "mindspore.communication.management.init",
-     "mindspore.mint.distributed.init_process_group", "deepspeed.init_distributed", "horovod.torch.init")
-)  # fmt: skip
-_WRAPPED: Final = frozenset(
-    ("torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.FullyShardedDataParallel",
-     "torch.distributed.fsdp.fully_shard", "deepspeed.initialize", "horovod.torch.DistributedOptimizer",
-     "apex.parallel.DistributedDataParallel")
-)  # fmt: skip
+_BEGINNING: Final = qualified_of(Trait.BEGINS_GROUP)
+_WRAPPED: Final = qualified_of(Trait.WRAPS_RANKS)
 # Who looks after ranks by itself.
 _TRAINERS: Final = ("accelerate.", "lightning.", "transformers.Trainer", "ray.", "deepspeed.")
-EXCHANGING: Final = frozenset(
-    ("all_reduce", "reduce", "broadcast", "AllReduce", "DistributedGradReducer", "all_gather", "AllGather", "Broadcast",
-     "reduce_scatter", "all_reduce_coalesced", "broadcast_object_list", "average_parameters")
-)  # fmt: skip
+EXCHANGING: Final = names_of(Trait.COLLECTIVE)
 _NAMES: Final = re.compile(r"(LOCAL_|GLOBAL_)?RANK(_ID)?|OMPI_COMM_WORLD_RANK|SLURM_PROCID")
 _WORLDS: Final = re.compile(r"WORLD_SIZE|RANK_SIZE|MS_WORKER_NUM|SLURM_NTASKS")
 _OWN: Final = re.compile(r"(local_|global_)?rank(_id)?|shard_id|proc_id|process_index")
@@ -88,7 +80,7 @@ def exchanges(events: Iterable[Event]) -> bool:
 def is_rank(value: Value) -> bool:
     """Whether a value is the number of this process."""
     if isinstance(value, Made):
-        return value.event.method in ("get_rank", "get_local_rank", "process_index")
+        return value.event.method in functions_of(Trait.OWN_RANK)
     if isinstance(value, Attribute):
         return bool(_OWN.fullmatch(value.name))
     if isinstance(value, Unknown):
@@ -117,7 +109,7 @@ def depends_on_rank(value: Value | None) -> bool:
 def is_world(value: Value) -> bool:
     """Whether a value is the number of processes."""
     if isinstance(value, Made):
-        return value.event.method in ("get_world_size", "get_group_size")
+        return value.event.method in functions_of(Trait.WORLD_SIZE)
     if isinstance(value, Unknown) and value.why == "environment":
         return any(isinstance(one, Const) and _WORLDS.fullmatch(str(one.value)) for one in value.of)
     return False

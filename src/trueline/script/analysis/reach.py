@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.gradients import is_cut, is_without_gradient
 from trueline.script.analysis.layers import is_leaf, is_parameter
 from trueline.script.analysis.networks import parts_of
@@ -14,6 +16,7 @@ from trueline.script.trace import WITH, Event, Trace
 from trueline.script.values import Attribute, Made, Symbol, Value, ancestry, constant, options
 
 _MOST = 30_000
+_READ = functions_of(Trait.READS_WEIGHTS, Trait.GIVES_WEIGHTS)
 
 
 @dataclass(slots=True)
@@ -66,7 +69,7 @@ def _context(event: Event) -> Place:
     """The line of the ``with`` that keeps gradients away."""
     for one in reversed(event.scopes):
         name = one.value.name if one.kind == WITH and isinstance(one.value, Symbol | Made) else ""
-        if name.rpartition(".")[2] in ("no_grad", "inference_mode", "set_grad_enabled"):
+        if name.rpartition(".")[2] in functions_of(Trait.NO_GRADIENT, Trait.SWITCHES_GRADIENT):
             return one.place
     return event.place
 
@@ -135,7 +138,5 @@ def loaded_parts(trace: Trace) -> set[int]:
 def _comes_from_elsewhere(value: Value | None) -> bool:
     """Whether it was read from a file, or from another network."""
     return any(
-        (isinstance(one, Made) and one.event.method in ("load", "load_file", "state_dict", "load_checkpoint"))
-        or is_network(one)
-        for one in ancestry(value, most=60)
+        (isinstance(one, Made) and one.event.method in _READ) or is_network(one) for one in ancestry(value, most=60)
     )

@@ -6,6 +6,8 @@ import ast
 import sys
 from typing import Final
 
+from trueline.apitable.functions import functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.values import (
     Const,
     Derived,
@@ -22,14 +24,9 @@ from trueline.script.values import (
 from trueline.script.walking import walk
 
 # Calls whose first argument, or ``size``, is a shape.
-_SHAPED: Final = frozenset(
-    ("randn", "rand", "zeros", "ones", "empty", "full", "standard_normal", "random", "random_sample")
-)
-_SAME: Final = frozenset(
-    ("float", "long", "double", "half", "int", "astype", "to", "type", "numpy", "asnumpy", "from_numpy", "as_tensor",
-     "tensor", "Tensor", "array", "asarray", "ascontiguousarray", "contiguous", "clone", "copy", "unsqueeze", "clip",
-     "clamp", "clamp_", "abs", "exp", "sin", "cos", "round", "sqrt", "list", "tuple", "normal_", "uniform_")
-)  # fmt: skip
+_SHAPED: Final = functions_of(Trait.BY_SIZES, Trait.BY_SHAPE)
+# What leaves the number of samples as it is.
+_SAME: Final = functions_of(Trait.SAME, Trait.ADDS_AXIS, Trait.ELEMENTWISE, Trait.DRAWS_IN_PLACE, Trait.LISTS)
 # Operators that put two arrays beside each other, row by row.
 _BESIDE: Final = (
     "Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "Gt", "Lt", "GtE", "LtE", "BitXor", "Pow", "USub",
@@ -102,19 +99,19 @@ def _of_made(value: Made) -> int | None:
     if value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
         return samples_of(event.arg(0, "data", "source"))
     if value.name.startswith("mindspore.dataset.") and event.receiver is not None:
-        return samples_of(event.receiver) if last in ("batch", "map", "shuffle", "project") else None
-    if last in ("range", "arange", "randperm", "permutation"):
+        return samples_of(event.receiver) if last in functions_of(Trait.PIPELINE_KEEPS_SAMPLES) else None
+    if last in functions_of(Trait.COUNTS_UP, Trait.PERMUTES):
         found = written_range(event.args[:1] if last == "permutation" else event.args)
         return len(found) if found is not None else None
     if last in _SHAPED:
         return _leading(event.arg(0, "size", "shape"))
-    if last in ("randint", "integers", "normal", "uniform", "choice"):
+    if last in functions_of(Trait.SIZED_BEHIND):
         return _leading(event.arg(2, "size") or event.arg(1 if last == "choice" else 3, "size"))
-    if last in ("stack", "concatenate", "cat", "concat", "column_stack"):
+    if last in functions_of(Trait.JOINS):
         # Side by side.
         along = constant(event.arg(1, "axis", "dim"), 0 if last != "column_stack" else 1)
         return samples_of(event.arg(0)) if isinstance(along, int) and along != 0 else None
-    if last in ("mean", "sum", "amax", "argmax", "norm") and event.receiver is not None:
+    if last in functions_of(Trait.REDUCTION) and event.receiver is not None:
         # Over other dimensions than the first.
         along = constant(event.arg(0, "dim", "axis"))
         return samples_of(event.receiver) if isinstance(along, int) and along != 0 else None

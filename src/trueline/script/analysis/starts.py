@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of, lower_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.layers import is_leaf, registered_in
 from trueline.script.roles import is_network
 from trueline.script.trace import BRANCH, Event, Trace, item_of
@@ -27,13 +29,14 @@ from trueline.script.walking import walk
 
 _WEIGHTS: Final = ("weight", "embedding_table", "embedding_weight", "in_proj_weight")
 _HIDDEN: Final = ("weight_ih", "weight_hh")
-_ALL_OF_IT: Final = frozenset(
-    ("parameters", "named_parameters", "get_parameters", "trainable_params", "parameters_and_names", "parameters_dict")
-)
-_ALL_LAYERS: Final = frozenset(("modules", "named_modules", "cells_and_names", "cells", "children", "named_children"))
-_SAME_VALUE: Final = frozenset(("Parameter", "Tensor", "tensor", "from_numpy", "as_tensor", "initializer", "array"))
-_SHAPING: Final = frozenset(("to", "float", "astype", "view", "reshape", "clone", "detach", "cuda", "value", "half"))
-_STRETCHING: Final = frozenset(("expand", "expand_as", "repeat", "broadcast_to", "tile"))
+_ALL_OF_IT: Final = functions_of(Trait.LISTS_PARAMETERS)
+_ALL_LAYERS: Final = functions_of(Trait.LISTS_LAYERS)
+_SAME_VALUE: Final = functions_of(Trait.WRAPS) | classes_of(Trait.PARAMETER) | {"initializer"}
+_SHAPING: Final = functions_of(Trait.SAME, Trait.VIEW, Trait.OWN_VALUE)
+_STRETCHING: Final = functions_of(Trait.EXPANDS, Trait.REPEATS)
+_ZEROS: Final = lower_of(Trait.FILLS_ZERO)
+_ONES: Final = lower_of(Trait.FILLS_ONE)
+_DRAWN: Final = functions_of(Trait.DRAWS_NORMAL, Trait.DRAWS_UNIFORM)
 
 
 class Filling(StrEnum):
@@ -89,13 +92,13 @@ def _put(event: Event) -> tuple[Value | None, Filling] | None:
         return None
     if event.receiver is None or isinstance(event.receiver, Seq):
         return None
-    if event.method in ("copy_", "set_data", "assign_value"):
+    if event.method in functions_of(Trait.WRITES):
         return event.receiver, filling_of(event.arg(0))
     if event.method == "zero_":
         return event.receiver, Filling.ZERO
     if event.method == "fill_":
         return event.receiver, _of_number(event.arg(0, "value"))
-    if event.method in ("normal_", "uniform_", "xavier_uniform_", "trunc_normal_"):
+    if event.method in functions_of(Trait.DRAWS_IN_PLACE):
         return event.receiver, Filling.OTHER
     return None
 
@@ -120,9 +123,8 @@ def filling_of(value: Value | None) -> Filling:
     """What a value that is put into a weight is made of."""
     if isinstance(value, Const):
         if isinstance(value.value, str):
-            return {"zeros": Filling.ZERO, "zero": Filling.ZERO, "ones": Filling.CONSTANT, "one": Filling.CONSTANT}.get(
-                value.value.lower(), Filling.OTHER
-            )
+            name = value.value.lower()
+            return Filling.ZERO if name in _ZEROS else Filling.CONSTANT if name in _ONES else Filling.OTHER
         return _of_number(value)
     if isinstance(value, Derived) and value.op == "Mult":
         sides = [filling_of(one) for one in value.of]
@@ -132,11 +134,11 @@ def filling_of(value: Value | None) -> Filling:
     if not isinstance(value, Made):
         return Filling.OTHER
     event, name = value.event, value.name.rpartition(".")[2]
-    if name in ("zeros", "zeros_like", "Zero"):
+    if name.lower() in _ZEROS:
         return Filling.ZERO
-    if name in ("ones", "ones_like", "One"):
+    if name.lower() in _ONES:
         return Filling.CONSTANT
-    if name in ("full", "full_like"):
+    if name in functions_of(Trait.FILLS_VALUE):
         return _of_number(event.arg(1, "fill_value"))
     if name == "Constant":
         return _of_number(event.arg(0, "value"))
@@ -150,7 +152,7 @@ def filling_of(value: Value | None) -> Filling:
 def _is_one_row(event: Event) -> bool:
     """A single row of random numbers that is stretched over all rows."""
     source = event.receiver if event.receiver is not None else event.arg(0)
-    if not isinstance(source, Made) or source.name.rpartition(".")[2] not in ("randn", "rand", "normal", "uniform"):
+    if not isinstance(source, Made) or source.name.rpartition(".")[2] not in _DRAWN:
         return False
     size = source.event.args[0] if source.event.args else source.event.arg(None, "size", "shape")
     first = size.items[0] if isinstance(size, Seq) and size.items else size

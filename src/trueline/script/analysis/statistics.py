@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.passes import keys_of
 from trueline.script.trace import Event
 from trueline.script.values import Attribute, Const, Derived, Instance, Made, Seq, Value, ancestry, constant, options
 from trueline.script.walking import walk
 
-_MEANS: Final = ("mean", "nanmean", "median", "min", "amin", "average")
-_SCALERS: Final = ("StandardScaler", "MinMaxScaler", "RobustScaler", "MaxAbsScaler", "PowerTransformer")
+_MEANS: Final = functions_of(Trait.MEAN, Trait.MEDIAN, Trait.SMALLEST)
+_SCALERS: Final = tuple(classes_of(Trait.SCALER))
+_SAME: Final = functions_of(Trait.SAME, Trait.VIEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def _statistic(value: Value) -> Event | None:
     for one in options(value):
         if isinstance(one, Attribute) and one.name == "values":
             one = one.of
-        if isinstance(one, Made) and one.event.method in ("astype", "float", "reshape", "unsqueeze", "item"):
+        if isinstance(one, Made) and one.event.method in _SAME:
             inner = one.event.receiver
             return _statistic(inner) if inner is not None else None
         if (

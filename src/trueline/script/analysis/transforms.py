@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.functions import classes_of, qualified_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.script.values import Const, Either, Instance, Item, Made, Seq, Unknown, Value, constant, options
 from trueline.script.walking import walk_each
 
@@ -15,14 +17,9 @@ _ROOMS: Final = (
     "mindspore.dataset.transforms.",
     "albumentations.",
 )
-_RANDOM: Final = (
-    "Random", "AutoAugment", "TrivialAugment", "AugMix", "RandAugment", "ColorJitter", "UniformAugment", "CutOut",
-    "CutMix", "MixUp",
-)  # fmt: skip
-_OVER_DATASETS: Final = (
-    "torch.utils.data.DataLoader", "torch.utils.data.Subset", "torch.utils.data.random_split",
-)  # fmt: skip
-_SIZED: Final = ("Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "RandomSizedCrop")
+_RANDOM: Final = stems_of(Trait.RANDOM_TRANSFORM)
+_OVER_DATASETS: Final = qualified_of(Trait.OVER_DATASET)
+_SIZED: Final = classes_of(Trait.RESIZES)
 _LOST: Final = Unknown("too much to follow")
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from trueline.apitable.functions import classes_of, functions_of, names_of, stems_of
+from trueline.apitable.traits import Trait
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.layers import has_weights, is_parameter
 from trueline.script.analysis.networks import DROPOUTS, parts_of
@@ -18,22 +20,13 @@ from trueline.script.trace import CALL, Event, Scope, Trace
 from trueline.script.values import Const, Instance, Made, Seq, Value, constant, options
 from trueline.script.walking import walk
 
-_ALL_AT_ONCE: Final = frozenset(
-    ("children", "named_children", "modules", "named_modules", "cells", "name_cells", "cells_and_names", "getattr")
-)
-_ACTIVATIONS: Final = frozenset(
-    ("ReLU", "ReLU6", "LeakyReLU", "PReLU", "ELU", "SELU", "CELU", "GELU", "SiLU", "Mish", "Tanh", "Hardswish",
-     "HSwish", "Softplus", "Softsign", "FastGelu")
-)  # fmt: skip
+_ALL_AT_ONCE: Final = functions_of(Trait.LISTS_LAYERS) | {"getattr"}
+_ACTIVATIONS: Final = classes_of(Trait.ACTIVATION)
 # Layers that may drop values by themselves.
-_DROPPING: Final = ("Transformer", "MultiheadAttention", "LSTM", "GRU", "RNN")
-_LINEAR: Final = ("Linear", "LazyLinear", "Dense", "Conv", "LazyConv", "linear", "conv")
+_DROPPING: Final = stems_of(Trait.TRANSFORMER, Trait.ATTENTION, Trait.RECURRENT)
+_LINEAR: Final = names_of(Trait.LINEAR, Trait.CONV)
 # What leaves a linear map a linear map.
-_BETWEEN: Final = frozenset(
-    ("flatten", "view", "reshape", "squeeze", "unsqueeze", "permute", "transpose", "contiguous", "to", "float", "half",
-     "astype", "mean", "Flatten", "Identity", "Dropout", "dropout", "AvgPool1d", "AvgPool2d", "AdaptiveAvgPool2d",
-     "avg_pool2d", "adaptive_avg_pool2d", "swapaxes", "to_float")
-)  # fmt: skip
+_BETWEEN: Final = names_of(Trait.SAME, Trait.VIEW, Trait.DROPOUT, Trait.MEAN, Trait.MEAN_POOL, Trait.SETS_PRECISION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +185,7 @@ def _follows_linear(event: Event) -> bool:
 
 
 def _is_linear(event: Event) -> bool:
-    return _kind(event).startswith(_LINEAR) and (event.role is Role.FORWARD or _kind(event)[:1].islower())
+    return _kind(event) in _LINEAR and (event.role is Role.FORWARD or _kind(event)[:1].islower())
 
 
 def _kind(event: Event) -> str:

@@ -7,6 +7,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
+from trueline.apitable.functions import words_of
+from trueline.apitable.traits import Trait
 from trueline.script.diff.difference import Difference, Kind, Thing
 from trueline.script.diff.happenings import (
     DOING,
@@ -62,7 +64,7 @@ _MOST: Final = 400
 # What is not known because every process has its own.
 _SHARDS: Final = ("num_shards", "shard_id", "num_replicas", "rank")
 # What these hold is compared by itself.
-_CONTAINERS: Final = ("sequential", "modulelist", "moduledict", "celldict")
+_CONTAINERS: Final = words_of(Trait.HOLDS_LAYERS)
 Owner = tuple[Event, Event]
 Functions = tuple[Function, Function]
 

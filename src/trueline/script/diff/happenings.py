@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
+from trueline.apitable.functions import stems_of, words_of
+from trueline.apitable.traits import Trait
 from trueline.script.diff.naming import is_built, word_of
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
@@ -25,11 +27,15 @@ from trueline.script.values import (
 )
 from trueline.script.walking import taken_apart
 
-_EFFECTS: Final = frozenset(
-    ("__setitem__", "__setattr__", "shuffle", "setepoch", "loadstatedict", "loadparamintonet", "savecheckpoint", "save",
-     "setdata", "assign", "assignadd", "distributeddataparallel", "barrier", "allreduce", "broadcast", "deepcopy",
-     "tofloat", "repeated", "requiresgrad", "fill", "copy", "sorted", "setseed", "manualseed", "convertsyncbatchnorm")
-)  # fmt: skip
+_EFFECTS: Final = words_of(
+    Trait.ACTS, Trait.WRITES, Trait.ASSIGNS, Trait.ASSIGNS_SUM, Trait.FILLS_IN_PLACE, Trait.FREEZES, Trait.SEEDS
+) | {"__setitem__", "__setattr__", "repeated"}
+_LIGHT: Final = tuple(
+    stem.lower()
+    for stem in stems_of(
+        Trait.ACTIVATION, Trait.SIGMOID, Trait.SOFTMAX, Trait.DROPOUT, Trait.POOL, Trait.VIEW, Trait.PASSES_THROUGH
+    )
+)
 
 
 def has_effect(event: Event) -> bool:
@@ -72,7 +78,7 @@ def rounds(event: Event) -> list[Scope]:
 
 def _is_text(value: Value) -> bool:
     if isinstance(value, Made):
-        return word_of(value.name) in ("format", "round", "join", "dict", "str")
+        return word_of(value.name) in words_of(Trait.FORMATS)
     return isinstance(value, Derived) and value.op == "text"
 
 
@@ -134,5 +140,4 @@ def functions_of(script: Script) -> dict[str, Function]:
 def has_weights(value: Value) -> bool:
     if isinstance(value, Instance):
         return is_network(value)
-    light = ("relu", "gelu", "tanh", "sigmoid", "dropout", "flatten", "pool", "softmax", "identity", "elu", "silu")
-    return is_network(value) and isinstance(value, Made) and not any(one in word_of(value.name) for one in light)
+    return is_network(value) and isinstance(value, Made) and not any(stem in word_of(value.name) for stem in _LIGHT)

@@ -4,55 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
+from trueline.apitable.functions import functions_of, operators, word, words_of
+from trueline.apitable.traits import Trait
 from trueline.script.trace import Event
 from trueline.script.values import Made, Symbol, Value, is_class_name
 
 # Moves, casts and wrappers: what goes in comes out, as far as a comparison is concerned.
-_THROUGH: Final = frozenset(
-    ("to", "cuda", "cpu", "npu", "contiguous", "float", "double", "long", "int", "bool", "clone", "astype", "asarray",
-     "array", "ascontiguousarray", "fromnumpy", "tensor", "astensor", "floattensor", "longtensor", "list", "tuple",
-     "requiresgrad", "str", "int32", "int64", "float32", "float64", "type", "typeas", "identity", "depend", "asnumpy",
-     "numpy", "item", "tolist", "iter", "next", "tqdm", "trange", "enumerate", "detachcopy", "cast", "pinmemory",
-     "createtupleiterator", "createdictiterator", "getdatasetiterator")
-)  # fmt: skip
+_THROUGH: Final = (
+    words_of(Trait.SAME, Trait.TO_TRUTH, Trait.LISTS, Trait.ITERATES) - words_of(Trait.STOPS_GRADIENT, Trait.WRITES)
+) | {"requiresgrad", "str"}
 # Of these what stands above cuts gradients off: where the loss is made, they are an operation of their own.
-CUTTING: Final = frozenset(("detach", "stopgradient", "item", "asnumpy", "numpy", "tolist"))
-_HALF: Final = ("float16", "half", "bfloat16")
+CUTTING: Final = words_of(Trait.CUTS_GRADIENT)
+_HALF: Final = functions_of(Trait.TO_FLOAT16, Trait.TO_BFLOAT16)
 # Functions and methods that an operator stands for as well.
-OPERATORS: Final = {
-    "add": "Add",
-    "sub": "Sub",
-    "subtract": "Sub",
-    "mul": "Mult",
-    "multiply": "Mult",
-    "div": "Div",
-    "divide": "Div",
-    "truedivide": "Div",
-    "matmul": "MatMult",
-    "mm": "MatMult",
-    "bmm": "MatMult",
-    "pow": "Pow",
-    "neg": "USub",
-}
+OPERATORS: Final = operators()
 # What only asks how large something is.
-QUERIES: Final = frozenset(("len", "size", "dim", "numel", "shape", "getdatasetsize"))
-_OTHER_NAMES: Final = {
-    "concatenate": "cat",
-    "concat": "cat",
-    "logsoftmaxfunction": "logsoftmax",
-    "softmaxcrossentropywithlogits": "crossentropy",
-    "dense": "linear",
-    "sequentialcell": "sequential",
-    "celllist": "modulelist",
-    "setgradenabled": "grad",
-    "isinf": "isfinite",
-    "amax": "max",
-    "amin": "min",
-    "permute": "transpose",
-    "swapaxes": "transpose",
-    "view": "reshape",
-    "mean0": "mean",
-}
+QUERIES: Final = words_of(Trait.SIZE, Trait.RANK) | {"shape"}
+_OTHER_NAMES: Final = {"logsoftmaxfunction": "logsoftmax", "mean0": "mean"}
 # What a script says, writes down, or asks its surroundings: no part of the training.
 _ASIDE: Final = (
     "os.", "sys.", "time.", "json.", "logging.", "argparse.", "warnings.", "tempfile.", "shutil.", "dataclasses.",
@@ -60,18 +28,7 @@ _ASIDE: Final = (
     "tqdm.", "rich.", "functools.", "contextlib.", "collections.", "re.", "uuid.", "traceback.", "abc.", "enum.",
     "types.",
 )  # fmt: skip
-_SAID: Final = frozenset(
-    ("print", "input", "info", "debug", "warning", "error", "log", "format", "setdescription", "setpostfix", "write",
-     "flush", "close", "isinstance", "hasattr", "getattr", "type", "super", "repr", "open", "exit", "join", "round",
-     "addscalar", "parseargs", "addargument", "argumentparser", "isavailable", "getdevicename", "device", "setdevice",
-     "setcontext", "synchronize", "emptycache", "mkdir", "exists", "unlink", "gencollect", "collect", "manualseedall",
-     "setnumthreads", "usedeterministicalgorithms", "perfcounter",
-     "strip", "split", "lower", "upper", "encode",
-     "decode",
-     "issubclass", "id", "hash", "vars", "dir", "append", "keys", "items", "values", "get", "update", "extend",
-     "assert", "zip", "map", "min", "max", "abs", "any", "all", "reversed", "set", "dict", "frozenset", "slice", "bool",
-     "property", "staticmethod", "classmethod", "parametercount", "numel", "size", "dim", "shape")
-)  # fmt: skip
+_SAID: Final = words_of(Trait.ASIDE) | {"gencollect", "parametercount"}
 
 
 def word_of(name: str) -> str:
@@ -80,9 +37,8 @@ def word_of(name: str) -> str:
     last = name.rpartition(".")[2]
     if last.startswith("__"):
         return last
-    word = last.lower().replace("_", "")
-    word = word.removesuffix("loss") or word
-    return _OTHER_NAMES.get(word, word)
+    known = word(last)
+    return _OTHER_NAMES.get(known, known)
 
 
 def is_built(event: Event) -> bool:
@@ -92,30 +48,28 @@ def is_built(event: Event) -> bool:
 
 def key_of(event: Event) -> str:
     """What an event is to be called in a comparison: objects that are made are told from what they do."""
-    word = word_of(event.name)
-    return f"new {word}" if is_built(event) else word
+    known = word_of(event.name)
+    return f"new {known}" if is_built(event) else known
 
 
 def is_aside(event: Event) -> bool:
     """Whether an event has nothing to do with the training."""
     if event.name.startswith(_ASIDE) or event.name.endswith(".__init__"):
         return True
-    word = word_of(event.name)
-    return word in _SAID and not event.name.startswith(("torch.", "mindspore.", "numpy.", "?."))
+    return word_of(event.name) in _SAID and not event.name.startswith(("torch.", "mindspore.", "numpy.", "?."))
 
 
 def is_said(event: Event) -> bool:
     """Whether it prints or writes down."""
     return event.name == "builtins.print" or (
-        word_of(event.name) in ("info", "log", "addscalar", "append", "write")
-        and not event.name.startswith(("numpy.", "torch.log"))
+        word_of(event.name) in words_of(Trait.RECORDS) and not event.name.startswith(("numpy.", "torch.log"))
     )
 
 
 def is_through(event: Event) -> bool:
     """Whether what comes out is what went in, moved or cast."""
-    word = word_of(event.name)
-    if word not in _THROUGH or (is_built(event) and word != "tensor"):
+    known = word_of(event.name)
+    if known not in _THROUGH or (is_built(event) and known != "tensor"):
         return False
     return not is_half(event)
 

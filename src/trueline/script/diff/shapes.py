@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from trueline.apitable.functions import places
 from trueline.script.diff.naming import OPERATORS, input_of, is_through, key_of, word_of
 from trueline.script.diff.signatures import named_arguments
 from trueline.script.place import Place
@@ -74,26 +75,12 @@ def arguments_of(event: Event) -> dict[str, Value]:
     counted = _counted(event)
     if counted is not None:
         return {"count": counted}
-    names = _PLACES.get(word_of(event.name), ()) if not event.name.endswith(".__call__") else ()
+    # Of methods and functions of tensors it is the same by place and by name; their own value comes first.
+    names = places().get(word_of(event.name), ()) if not event.name.endswith(".__call__") else ()
     placed = {names[at] if at < len(names) else str(at): one for at, one in enumerate(args)}
     return placed | {_SAME_NAMES.get(name, name): one for name, one in event.kwargs.items()}
 
 
-# Methods and functions of tensors: by place or by name, it is the same; their own value comes first.
-_OVER: Final = ("0", "dim", "keepdim")
-_PLACES: Final = {
-    **dict.fromkeys(("argmax", "argmin", "mean", "sum", "std", "var", "max", "min", "prod"), _OVER),
-    **dict.fromkeys(("softmax", "logsoftmax"), _OVER),
-    **dict.fromkeys(("squeeze", "unsqueeze", "cumsum", "logsumexp", "cat", "stack", "sort", "normalize"), ("0", "dim")),
-    "flatten": ("0", "start_dim", "end_dim"),
-    "chunk": ("0", "chunks", "dim"),
-    "split": ("0", "size", "dim"),
-    "roll": ("0", "shifts", "dim"),
-    "clip": ("0", "min", "max"),
-    "clamp": ("0", "min", "max"),
-    "batch": ("0", "batch_size", "drop_remainder"),
-    "glob": ("0", "pattern"),
-}  # fmt: skip
 _SAME_NAMES: Final = {
     "axis": "dim",
     "keepdims": "keepdim",
