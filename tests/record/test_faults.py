@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -175,6 +176,55 @@ def test_turning_off_opens_and_imports_nothing(tmp_path: Path) -> None:
     for place in range(len(reasons)):
         state = state_of(open_run(tmp_path / f"run-{place}"))
         assert (state.ending, state.off is not None) == (Ending.FINISHED, True)
+
+
+_HELD: Final = """
+import atexit, os, resource, sys
+import torch
+
+@atexit.register
+def imports():
+    # As torch's own does; where a folder of modules has changed it is looked through anew, with a descriptor.
+    try:
+        import no_such_module
+    except ImportError:
+        print("not there")
+
+weight = torch.zeros(2, requires_grad=True)
+optimizer = torch.optim.SGD([weight], 0.1)
+imports()
+held = []
+for step in range(4):
+    if step == int(sys.argv[1]):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        try:
+            while True:
+                held.append(os.dup(0))
+        except OSError:
+            pass
+    optimizer.zero_grad()
+    ((weight - 1) ** 2).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("at", [0, 2])
+def test_without_a_descriptor_the_script_says_the_same_and_the_run_is_told_as_what_it_is(
+    tmp_path: Path, at: int
+) -> None:
+    line = (script(tmp_path, _HELD), str(at))
+    plain = python(*line, cwd=tmp_path, forked="torch")
+    recorded = trueline("run", "-o", "run", *line, cwd=tmp_path, forked="torch")
+    assert (recorded.returncode, recorded.stdout) == (plain.returncode, plain.stdout) == (0, "not there\n" * 2)
+    # Torch's own logging has times and numbers of processes in it.
+    said, as_ever = (
+        [re.sub(r"^W.*?torch/", "", one) for one in done.stderr.splitlines()] for done in (recorded, plain)
+    )
+    assert [one for one in said if not one.startswith("trueline:")] == as_ever
+    state = state_of(open_run(tmp_path / "run"))
+    assert (state.ending, state.exit_code) == (Ending.FINISHED, 0)
+    assert state.word.id == ("runs.in_part" if at else "runs.nothing")
+    assert "Too many open files" in state.word.text("en")
 
 
 _FORKING: Final = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from trueline.formats.run_folder.reader import open_run
 from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.process_birth import birth_of
 from trueline.model.run import RunInfo
 from trueline.report.run.state import Ending, State, state_of
 
@@ -28,12 +30,15 @@ def process(*, pid: int = _GONE, ended: bool = False, code: int | None = None, o
     }
 
 
-def state(folder: Path, *processes: dict[str, Any], ended: str | None = None, code: int | None = None) -> State:
+def state(
+    folder: Path, *processes: dict[str, Any], ended: str | None = None, code: int | None = None, steps: int = 1
+) -> State:
     for rank, one in enumerate(processes):
         writer = RankWriter(folder, rank)
         if not rank:
             writer.write_info(RunInfo(id="run", started="2026-01-01T00:00:00+00:00", ended=ended, exit_code=code))
         writer.write_process(one)
+        writer.finish_step(0, "train", [{"event": "end", "t": 0.0}] if steps else [])
         writer.close()
     return state_of(open_run(folder))
 
@@ -71,6 +76,29 @@ def test_each_ending_has_its_own_words(
     found = state(tmp_path / "run", *processes, ended=ended, code=code)
     assert (found.ending, found.word.text("en")) == (ending, word)
     assert found.to_json()["state"] == ending.value
+
+
+def test_a_recording_that_never_began_is_told_as_that(tmp_path: Path) -> None:
+    found = state(tmp_path / "run", process(ended=True, off=_FULL), ended=_ENDED, code=0, steps=0)
+    assert (found.ending, found.word.text("en")) == (Ending.FINISHED, "finished, nothing recorded (disk full)")
+
+
+def test_a_process_that_has_the_number_of_another_one_is_not_alive(tmp_path: Path) -> None:
+    born = birth_of(os.getpid())
+    assert born is not None
+    alive = state(tmp_path / "alive", {**process(pid=os.getpid()), "born": born})
+    gone = state(tmp_path / "gone", {**process(pid=os.getpid()), "born": born + 1})
+    assert (alive.ending, gone.ending) == (Ending.RUNNING, Ending.KILLED)
+
+
+def test_a_zombie_is_not_alive(tmp_path: Path) -> None:
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    born = birth_of(child.pid)
+    assert born is not None and child.stdin is not None
+    child.stdin.close()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert state(tmp_path / "run", {**process(pid=child.pid), "born": born}).ending is Ending.KILLED
+    child.wait()
 
 
 def test_a_page_that_was_not_written_whole_says_nothing(tmp_path: Path) -> None:

@@ -26,6 +26,15 @@ class ScriptExit(int):
     """The exit code of a user's script, whose output is flushed, or not, when Python ends, as without TrueLine."""
 
 
+class Verdict(int):
+    """TrueLine's own exit code after a user's script: it stands whatever the script has done to its streams."""
+
+
+def script_or_verdict(script: int, verdict: int) -> ScriptExit | Verdict:
+    """How a verb that has executed a script ends: with what it has found, and else as the script by itself."""
+    return Verdict(verdict) if verdict else ScriptExit(script)
+
+
 class Outcome:
     """Around a verb's work: turns whatever happens into an exit code and, at most, one line."""
 
@@ -42,7 +51,9 @@ class Outcome:
     def end(self, returned: Any) -> None:
         """The verb came to its end: what it returned is the exit code, and its output must be out by now."""
         self.code = int(returned) if isinstance(returned, int) else 0
-        if not isinstance(returned, ScriptExit):
+        if isinstance(returned, Verdict):
+            let_go_of_streams()
+        elif not isinstance(returned, ScriptExit):
             sys.stdout.flush()
 
     def __exit__(
@@ -55,8 +66,10 @@ class Outcome:
         elif isinstance(error, KeyboardInterrupt | click.Abort):
             self.code = INTERRUPTED
             _complain(render("cli.interrupted"))
+            let_go_of_streams()
         else:
             self.code = _explain(error)
+            let_go_of_streams()
         return True
 
 
@@ -125,8 +138,17 @@ def forget_stdout() -> None:
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123
         try:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
-        except (OSError, ValueError):
+        except (OSError, ValueError, AttributeError):
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+
+
+def let_go_of_streams() -> None:
+    """What Python cannot flush at its end would change the exit code: such a stream is flushed here, or not at all."""
+    for name in ("stdout", "stderr"):
+        try:
+            getattr(sys, name).flush()
+        except Exception:  # noqa: BLE001 - whatever the script has put there
+            setattr(sys, name, None)
 
 
 def _complain(text: str) -> None:

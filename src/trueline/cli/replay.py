@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import click
 
 from trueline.cli.json_file import check_writable, write_answer
-from trueline.cli.outcome import INTERRUPTED, TERMINATED, ended_cleanly
-from trueline.cli.script_verb import say, script_output
+from trueline.cli.outcome import INTERRUPTED, TERMINATED, ended_cleanly, script_or_verdict
+from trueline.cli.script_verb import say, script_output, show_beside
 from trueline.cli.verb import Verb
 from trueline.model.message import message
 from trueline.model.result import Exit, Result
@@ -126,10 +126,8 @@ def command(
             result = told.result(more_fields)
             answer(result.dump() + "\n")
         if not quiet:
-            from trueline.report.terminal import render_report
-
-            render_report(told.report(folder), sys.stderr)
-    return int(result.exit) or told.code
+            show_beside(told.report(folder))
+    return script_or_verdict(told.code, result.exit)
 
 
 def _ask(source: Source, shown: str) -> None:

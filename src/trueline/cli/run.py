@@ -14,7 +14,7 @@ import click
 
 from trueline.cli.json_file import project_root
 from trueline.cli.opened_files import begin_list, checked_roots, finish_list
-from trueline.cli.outcome import INTERRUPTED, ScriptExit, code_of
+from trueline.cli.outcome import INTERRUPTED, Verdict, code_of, script_or_verdict
 from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
 from trueline.model.message import Message, message
 from trueline.model.result import Exit, Result
@@ -142,8 +142,8 @@ def command(
             if not quiet:
                 say(run.recorded)
             if interrupted:
-                return INTERRUPTED
-            return ScriptExit(ended.exit if ended is not None and run.code == 0 else run.code)
+                return Verdict(INTERRUPTED)
+            return script_or_verdict(run.code, ended.exit if ended is not None and run.code == 0 else 0)
 
         return conclude(_run(wanted, folder, script, args, checked, conclude, as_module=as_module, quiet=quiet))
 

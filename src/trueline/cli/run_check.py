@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueline.cli.script_verb import say
+from trueline.cli.script_verb import say, show_beside
 from trueline.model.message import message
 from trueline.model.result import Exit
 from trueline.model.trouble import Trouble
+from trueline.record.stderr_line import write_beside
 
 if TYPE_CHECKING:
     from trueline.checks.engine.check import Check
@@ -124,11 +124,8 @@ class RunCheck:
             if checklist.problems:
                 say(conclusion_of(checklist))
             return
-        from trueline.report.terminal import render_report
-
-        sys.stderr.write("\n")
-        render_report(report_of(checklist), sys.stderr)
-        sys.stderr.flush()
+        write_beside("\n")
+        show_beside(report_of(checklist))
 
 
 def _shown(script: Path) -> str:

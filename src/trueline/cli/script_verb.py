@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
@@ -15,10 +15,11 @@ from trueline.cli.json_file import check_writable, complain, write_answer
 from trueline.cli.verb import Verb
 from trueline.model.descriptor import OwnDescriptor
 from trueline.model.trouble import BadUsage
-from trueline.record.stderr_line import write_line
+from trueline.record.stderr_line import BesideTheScript, write_line
 
 if TYPE_CHECKING:
     from trueline.model.message import Message
+    from trueline.model.report import Report
 
 
 class ScriptVerb(Verb):
@@ -68,6 +69,13 @@ def say(said: Message) -> None:
     write_line(f"trueline: {said.text()}")
 
 
+def show_beside(report: Report) -> None:
+    """A whole page beside the script's output: the script has stdout to itself."""
+    from trueline.report.terminal import render_report
+
+    render_report(report, cast("TextIO", BesideTheScript()))
+
+
 @contextmanager
 def script_output(json_file: str | None) -> Iterator[Callable[[str], object]]:
     """What writes the answer; for ``-`` it has stdout to itself, and the script's stdout goes to stderr."""
@@ -85,7 +93,7 @@ def script_output(json_file: str | None) -> Iterator[Callable[[str], object]]:
         yield lambda text: _write_kept(kept, text)
     finally:
         # The script may have closed any of them.
-        with suppress(OSError, ValueError, AttributeError):
+        with suppress(Exception):
             sys.stdout.flush()
         with suppress(OSError):
             os.dup2(kept.proven(), 1)

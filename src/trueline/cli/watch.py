@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trueline.cli.json_file import project_root
-from trueline.cli.outcome import ScriptExit, code_of
-from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
+from trueline.cli.outcome import ScriptExit, Verdict, code_of, script_or_verdict
+from trueline.cli.script_verb import ScriptVerb, begin, say, script_output, show_beside
 from trueline.model.message import message
 from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
@@ -89,7 +89,7 @@ def command(
     )
     with script_output(json_file) as answer:
 
-        def conclude() -> ScriptExit:
+        def conclude() -> ScriptExit | Verdict:
             return _concluded(watched, answer, folder, output, quiet=quiet)
 
         watched.run(lambda: code_of(conclude))
@@ -98,7 +98,7 @@ def command(
 
 def _concluded(
     watched: Watched, answer: Callable[[str], object], folder: Path | None, output: str | None, *, quiet: bool
-) -> ScriptExit:
+) -> ScriptExit | Verdict:
     if watched.errand is not None:
         return ScriptExit(0)
     if watched.needs_another_run and watched.watch is not None:
@@ -115,7 +115,7 @@ def _concluded(
         if output is not None and folder is not None and folder.is_dir() and watched.recording is not None:
             say(message("run.recorded", steps=watched.recording.steps, folder=shlex.quote(output)))
     own = watched.code if result.exit is not Exit.PROBLEM else 0
-    return ScriptExit(own or int(result.exit))
+    return script_or_verdict(own, 0 if own else result.exit)
 
 
 def _free_folder(output: str) -> Path:
@@ -153,12 +153,9 @@ def _show(watched: Watched, result: Result) -> None:
     if result.exit is not Exit.PROBLEM:
         say(result.conclusion)
         return
-    from trueline.record.stderr_line import stderr
-    from trueline.report.terminal import render_report
     from trueline.watch.telling import report
 
-    # The script has stdout to itself.
-    render_report(report(watched.command.script, list(result.findings), watched.hit), stderr() or sys.stderr)
+    show_beside(report(watched.command.script, list(result.findings), watched.hit))
 
 
 def _dump(folder: Path, json_file: str | None) -> int:

@@ -22,6 +22,17 @@ class DescriptorLost(OSError):  # noqa: N818
         super().__init__(errno.EBADF, "closed by the script")
 
 
+def check_descriptors(count: int) -> None:
+    """An OSError where the process cannot have so many more."""
+    taken: list[int] = []
+    try:
+        for _ in range(count):
+            taken.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    finally:
+        for number in taken:
+            os.close(number)
+
+
 class OwnDescriptor:
     """A descriptor by its number, its device and its inode; once it is another file's it is never touched again."""
 

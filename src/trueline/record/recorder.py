@@ -26,9 +26,11 @@ from trueline.model.describing import described
 from trueline.model.descriptor import DescriptorLost
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.message import Message, message
+from trueline.model.process_birth import birth_of
 from trueline.model.run import CallInfo, EventName, RunInfo
 from trueline.record.edges import Edges
 from trueline.record.guard import guarded, turn_off
+from trueline.record.importing import let_importing_know
 from trueline.record.iterations import Iterations, called, last_update
 from trueline.record.looks.counts import Counts
 from trueline.record.looks.modes import ModeLook
@@ -66,6 +68,7 @@ class Recorder:
         self.off: Message | None = None
         self.lock: AbstractContextManager[Any] = threading.RLock()
         self._process = os.getpid()
+        self._identity = {"pid": self._process, "host": platform.node(), "born": birth_of(self._process)}
         self.project = project
         self.networks = Networks()
         self.parameters = Parameters()
@@ -153,6 +156,16 @@ class Recorder:
                 self._write_end_after_trouble(exit_code)
             with contextlib.suppress(Exception):
                 self._writer.end_process(self._process_now())
+
+    def leave_word(self, exit_code: int | None) -> None:
+        """Where the recording went off before it could begin, a folder that says so, as far as there is room by now."""
+        if self._writer is not None or self.off is None or os.getpid() != self._process:
+            return
+        with contextlib.suppress(Exception):
+            self._info = dataclasses.replace(self._info, ended=_now(), exit_code=exit_code)
+            writer = self._writer_now()
+            writer.close()
+            writer.end_process(self._process_now())
 
     @guarded
     def _close_last(self) -> None:
@@ -503,14 +516,20 @@ class Recorder:
             self._writer = RankWriter(self.wanted.folder, rank)
             self._info = dataclasses.replace(self._info, world=world)
             self._leads = leads_its_machine(rank)
-            self._write_info()
-            self._writer.write_process(self._process_now())
+            try:
+                # The process first: by it a folder is told apart whose process is gone.
+                self._writer.write_process(self._process_now())
+                self._write_info()
+            except Exception:
+                self._writer.abandon()
+                self._writer = None
+                raise
+            let_importing_know(self.wanted.folder)
         return self._writer
 
     def _process_now(self) -> dict[str, Any]:
         return {
-            "pid": self._process,
-            "host": platform.node(),
+            **self._identity,
             "ended": self._info.ended,
             "exit_code": self._info.exit_code,
             "off": _to_json(self.off),
@@ -519,11 +538,10 @@ class Recorder:
     def _write_info(self) -> None:
         if self._writer is None or not self._leads:
             return
-        process = {"pid": os.getpid(), "host": platform.node()}
         notices = [{name: one[name] for name in ("message_id", "params")} for one in self._unwritten]
-        recorded = {**self.wanted.to_json(), "process": process, "off": _to_json(self.off), "notices": notices}
+        recorded = {**self.wanted.to_json(), "process": self._identity, "off": _to_json(self.off), "notices": notices}
         info = dataclasses.replace(self._info, hyper=self._hyper, recorded=recorded)
-        found = self._around or (self._adapters[0].state.circumstances() if self._adapters else {})
+        found = self._around or self._circumstances()
         merged = {name: {**getattr(info, name), **found.get(name, {})} for name in ("versions", "seeds", "flags")}
         info = dataclasses.replace(info, **{**found, **merged})
         if self.wanted.source:
@@ -531,6 +549,15 @@ class Recorder:
             info = dataclasses.replace(info, sources=sources)
         self._info = info
         self._writer.write_info(info)
+
+    def _circumstances(self) -> Mapping[str, Any]:
+        try:
+            return self._adapters[0].state.circumstances() if self._adapters else {}
+        except Exception:
+            if self.on:
+                raise
+            # The trouble may be the framework's own, and how the run ended is told all the same.
+            return {}
 
     def _write_tables(self, writer: RankWriter) -> None:
         writer.write_params(self.parameters.table(self.networks))

@@ -150,8 +150,10 @@ class Recording:
             self._notices.append(said)
 
     def finish(self, exit_code: int | None = None) -> None:
-        """Close the run folder; once."""
+        """Close the run folder; once. Where there was no room to say that nothing was recorded, there may be now."""
         if self._over:
+            if self.recorder is not None and self._always_folder:
+                self.recorder.leave_word(exit_code)
             return
         self._over = True
         atexit.unregister(self._end_with_python)
@@ -163,6 +165,7 @@ class Recording:
             return
         if self._always_folder or self.recorder.has_written:
             self.recorder.finish(exit_code)
+            self.recorder.leave_word(exit_code)
             if self._perturbed is not None:
                 for said in self.unseen:
                     self._perturbed.unseen(said)

@@ -28,6 +28,11 @@ class ProcessFile:
             page = json_bytes({**fields, "off": {**fields["off"], "params": {}}})
         os.pwrite(self._file.proven(), page.ljust(_PAGE - 1) + b"\n", 0)
 
+    def remove(self) -> None:
+        """As if it had never been there."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
     def end(self, fields: Mapping[str, Any]) -> None:
         """The last words, after which it is let go; where the script has closed it, it is opened once more."""
         try:

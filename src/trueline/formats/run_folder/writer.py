@@ -20,10 +20,14 @@ from trueline.formats.run_folder.layout import Limits
 from trueline.formats.run_folder.process_file import ProcessFile
 from trueline.formats.run_folder.stats_writer import StatsWriter
 from trueline.formats.run_folder.tensors import can_keep, write_tensors
+from trueline.model.descriptor import check_descriptors
 from trueline.model.key import Key
 from trueline.model.run import CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
 from trueline.model.trouble import BadUsage
+
+# Events, statistics, the process's page, and a table or source at a time.
+_DESCRIPTORS = 5
 
 
 class RankWriter:
@@ -32,6 +36,8 @@ class RankWriter:
     def __init__(self, folder: Path, rank: int = 0, *, limits: Limits | None = None) -> None:
         self._run = Path(folder)
         self.folder = self._run / layout.rank_name(rank)
+        # Without these nothing could be written, and a folder of nothing would tell of a run that never began.
+        check_descriptors(_DESCRIPTORS)
         self._run.mkdir(parents=True, exist_ok=True)
         try:
             self.folder.mkdir()
@@ -61,6 +67,16 @@ class RankWriter:
         """It has come to its end."""
         if self._process is not None:
             self._process.end(fields)
+
+    def abandon(self) -> None:
+        """Nothing could be written: leave no folder that would tell of a run that never began."""
+        with contextlib.suppress(Exception):
+            self.let_go()
+        if self._process is not None:
+            self._process.remove()
+        for folder in (self.folder, self._run):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
     def write_params(self, params: Sequence[ParamInfo]) -> None:
         """params.json."""
@@ -147,8 +163,7 @@ class RankWriter:
         if path.exists():
             there = decode_json(path, read_file(self._run, path, layout.MAX_JSON))
             if not isinstance(there, dict) or there.get("id") != run:
-                with contextlib.suppress(OSError):
-                    self.folder.rmdir()
+                self.abandon()
                 raise BadUsage("run_folder.other_run", path=str(self._run))
         self._joined = run
 

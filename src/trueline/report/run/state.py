@@ -6,7 +6,7 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Final
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.message import Message, message
 from trueline.model.numbers import decode
+from trueline.model.process_birth import birth_of
 from trueline.model.run import EventName
 
 _QUIET_SECONDS: Final = 60.0
@@ -35,7 +36,8 @@ class Ending(StrEnum):
 class State:
     """How a run stands, the exit code it left, and its seconds so far.
 
-    ``died`` are the ranks that were killed while others were not, ``off`` is why the recording ended before the run.
+    ``died`` are the ranks that were killed while others were not, ``off`` is why the recording ended before the run,
+    ``empty`` whether that was before its first step had ended.
     """
 
     ending: Ending
@@ -43,6 +45,7 @@ class State:
     seconds: float | None
     died: tuple[int, ...] = ()
     off: Message | None = None
+    empty: bool = False
 
     @property
     def word(self) -> Message:
@@ -54,7 +57,10 @@ class State:
             Ending.RUNNING: message("runs.running"),
             Ending.KILLED: message("runs.killed"),
         }[self.ending]
-        return ending if self.off is None else message("runs.in_part", state=ending, reason=_reason(self.off))
+        if self.off is None:
+            return ending
+        kind = "runs.nothing" if self.empty else "runs.in_part"
+        return message(kind, state=ending, reason=_reason(self.off))
 
     def to_json(self) -> dict[str, Any]:
         """What every answer about a run says of it."""
@@ -68,7 +74,7 @@ class State:
 def _reason(off: Message) -> Message:
     reasons = {
         "record.off_disk_full": message("runs.reason_disk_full"),
-        "record.off_unwritable": message("runs.reason_unwritable"),
+        "record.off_unwritable": message("runs.reason_unwritable", reason=off.params.get("reason", "?")),
         "record.off_descriptor_lost": message("runs.reason_descriptor_lost"),
     }
     return reasons.get(off.id, message("runs.reason_error"))
@@ -80,10 +86,14 @@ def state_of(run: Run, *, now: float | None = None) -> State:
     A process that has not written its end is alive while it is there, where it ran on this machine; else as long as
     the run's files keep changing.
     """
-    seconds, off = _seconds(run), _off(run)
+    return replace(_state_of(run, now), off=_off(run), empty=_is_empty(run))
+
+
+def _state_of(run: Run, now: float | None) -> State:
+    seconds = _seconds(run)
     processes = {one: found for one in run.ranks if (found := run.rank(one).process)}
     if not processes:
-        return _of_folder(run, seconds, off, now)
+        return _of_folder(run, seconds, now)
     open_ones = {rank: found for rank, found in processes.items() if not found.get("ended")}
     # Where it cannot be asked, a process whose run has ended without it is gone.
     over = run.info.ended is not None or not _keeps_changing(run, now)
@@ -91,25 +101,29 @@ def state_of(run: Run, *, now: float | None = None) -> State:
     codes = [run.info.exit_code, *(found.get("exit_code") for found in processes.values())]
     failed = next((code for code in codes if isinstance(code, int) and code), None)
     if died and len(died) < len(processes):
-        return State(Ending.DIED, failed, seconds, died, off)
+        return State(Ending.DIED, failed, seconds, died)
     if died and failed is None:
-        return State(Ending.KILLED, None, seconds, off=off)
+        return State(Ending.KILLED, None, seconds)
     if failed is not None:
-        return State(Ending.FAILED, failed, seconds, off=off)
+        return State(Ending.FAILED, failed, seconds)
     if open_ones:
-        return State(Ending.RUNNING, None, seconds, off=off)
-    return State(Ending.FINISHED, run.info.exit_code, seconds, off=off)
+        return State(Ending.RUNNING, None, seconds)
+    return State(Ending.FINISHED, run.info.exit_code, seconds)
 
 
-def _of_folder(run: Run, seconds: float | None, off: Message | None, now: float | None) -> State:
+def _of_folder(run: Run, seconds: float | None, now: float | None) -> State:
     """Of a run whose ranks say nothing of their processes."""
     if run.info.ended is not None:
         failed = run.info.exit_code not in (None, 0)
-        return State(Ending.FAILED if failed else Ending.FINISHED, run.info.exit_code, seconds, off=off)
+        return State(Ending.FAILED if failed else Ending.FINISHED, run.info.exit_code, seconds)
     process = run.info.recorded.get("process")
     known = _process_is_alive(process) if isinstance(process, dict) else None
     alive = known if known is not None else _keeps_changing(run, now)
-    return State(Ending.RUNNING if alive else Ending.KILLED, None, seconds, off=off)
+    return State(Ending.RUNNING if alive else Ending.KILLED, None, seconds)
+
+
+def _is_empty(run: Run) -> bool:
+    return all(next(iter(one.events()), None) is None for one in rank_folders(run))
 
 
 def _off(run: Run) -> Message | None:
@@ -135,13 +149,15 @@ def _process_is_alive(process: Mapping[str, Any]) -> bool | None:
     pid = process.get("pid") if process.get("host") == platform.node() else None
     if not isinstance(pid, int) or pid <= 0:
         return None
+    born = process.get("born")
     try:
         os.kill(pid, 0)
     except PermissionError:
-        return True
+        # Another user's: one that is there, of which no more may be asked.
+        return birth_of(pid) in (born, None)
     except (ProcessLookupError, OverflowError):
         return False
-    return True
+    return not isinstance(born, int) or birth_of(pid) == born
 
 
 def rank_folders(run: Run) -> list[RankFolder]:
