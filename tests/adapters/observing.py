@@ -31,6 +31,7 @@ class Notebook:
         self.wants_calls = calls
         # While optimizers are told, parameters need not be.
         self.wants_parameters = False
+        self.wants_reads = False
         self.events: list[Event] = []
         self.handed: list[Handed] = []
         self._on_gradient = subject.adapter.hooks.on_gradient if gradients else None
@@ -80,6 +81,9 @@ class Notebook:
 
     def loss(self, value: Any, source: str) -> None:
         self._note("loss", source, self.values.keep(value))
+
+    def read_non_finite(self, value: Any) -> None:
+        self._note("read_non_finite", value)
 
     def forward_began(self, parameters: Sequence[Any]) -> None:
         """Only steps without an optimizer go by it."""
