@@ -131,7 +131,7 @@ def test_option_texts_start_in_one_column_with_wide_characters() -> None:
 
 
 def test_wrapping_counts_columns_and_keeps_punctuation_with_its_word() -> None:
-    text = "训练中的网络精度为何不达预期，并把它拉回到基准线上。"
+    text = "训练中的网络精度为何不达预期，并把它拉回到标杆线上。"
     lines = wrap(text, 20)
     assert "".join(lines) == text
     assert all(columns(line) <= 22 for line in lines)

@@ -184,3 +184,9 @@ def test_a_word_goes_with_its_number() -> None:
 def test_an_id_with_braces_from_a_stored_result_is_shown_and_does_not_crash() -> None:
     assert render("{0.__class__}", {}, "en") == "{0.__class__}"
     assert render("broken {", {}, "en") == "broken {"
+
+
+def test_chinese_uses_the_terms_of_mindspore_s_own_documents() -> None:
+    """标杆, 正向, 混洗, 移植侧."""
+    odd = [id for id, text in every_message("zh").items() if re.search("基准|前向|打乱|移植端", text)]
+    assert odd == []

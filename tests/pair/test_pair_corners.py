@@ -78,7 +78,7 @@ def test_the_whole_network_is_named_as_such(project: Path) -> None:
     found = trueline.pair("net:Net", "net:Odd", "2x3x8x8", folder=project, steps=0)
     (unknown,) = [one for one in found.blames if one.cause == "unknown"]
     assert "Between the layers of the whole network something differs from the benchmark: head" in str(unknown.message)
-    assert unknown.message.text("zh").startswith("整个网络 的各层之间与 基准网络 有所不同：head")
+    assert unknown.message.text("zh").startswith("整个网络 的各层之间与 标杆网络 有所不同：head")
 
 
 def test_a_port_that_its_compiler_refuses_is_a_problem(project: Path) -> None:
