@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from trueline.formats.files import descriptor_of, fault, unreadable
+from trueline.formats.npy_types import UnreadType, dtype_of
 from trueline.formats.printable import printable
 from trueline.formats.stored import MAX_DIMENSIONS, Stored
 
@@ -39,10 +40,6 @@ _DTYPES: dict[bytes, np.dtype[Any]] = {
 _DTYPES |= {b"<V2": np.dtype(ml_dtypes.bfloat16), b"|V2": np.dtype(ml_dtypes.bfloat16)}
 _DTYPES |= {b"<f1": np.dtype(ml_dtypes.float8_e5m2), b"|f1": np.dtype(ml_dtypes.float8_e5m2)}
 _DTYPES[b">V2"] = np.dtype(ml_dtypes.bfloat16).newbyteorder(">")
-
-
-class UnreadType(ValueError):  # noqa: N818
-    """An array of a type that is not read: objects, records, texts, dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +133,11 @@ def _wide(text: bytes) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     try:
         found = ast.literal_eval(text.decode("latin-1").strip())
         descr, sides = found["descr"], found["shape"]
-        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(descr)  # type: ignore[no-untyped-call]
+        dtype = dtype_of(descr)
+    except UnreadType:
+        raise
     except (SyntaxError, ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError, MemoryError):
         raise ValueError from None
-    if dtype.hasobject:
-        raise UnreadType("objects")
     plain = isinstance(sides, tuple) and all(type(side) is int and side >= 0 for side in sides)
     if not plain or not dtype.itemsize:
         raise ValueError

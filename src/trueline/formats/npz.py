@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from trueline.formats.files import fault, map_file
-from trueline.formats.npy import MAX_HEADER, UnreadType, header_length, parse_header
+from trueline.formats.npy import MAX_HEADER, header_length, parse_header
+from trueline.formats.npy_types import UnreadType
 from trueline.formats.printable import printable
 from trueline.formats.stored import Stored
 from trueline.formats.weights import MODEL, Weights

@@ -16,6 +16,41 @@ _JSON = one_of(JSON)
 _TEXT = one_of(TEXT)
 
 
+_TYPES = (
+    "<f4", ">f8", "<i8", "|u1", "|b1", "<f2", "|O", "<U3", "|S5", "|V2", "<U99999999", "|S0", "<M8[ns]", "<c16", "<f16",
+    "bfloat16", "|V0", "", "x", "<f4,<i2", "O", "(2,3)<f4", "<M8[9999999999s]", "<m8[7D]", "<T4", "<U-1", "U", "S", "V",
+)  # fmt: skip
+# Where sizes of elements wrap around, in bytes and in letters of four.
+_EDGES = (0, 1, 2**29 - 1, 2**29, 2**30 - 1, 2**30, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**32 + 4, 10**11, 2**63, 2**64)
+
+
+def npy_type(chance: Random, depth: int = 0) -> object:
+    """What a header may say of its elements: NumPy's types, those at the edges of its numbers, records, sub-arrays."""
+    if chance.random() < 0.4:
+        plain = f"{chance.choice('<>|=')}{chance.choice('USVfiumMc')}{chance.choice(_EDGES)}"
+    else:
+        plain = chance.choice(_TYPES)
+    if depth == 3 or chance.random() < 0.4:
+        return plain
+    shape = tuple(chance.choice((0, 1, 2, 3, -1, 2**16, 2**31, 2**62)) for _ in range(chance.choice((0, 1, 2, 33))))
+    inner = npy_type(chance, depth + 1)
+    return chance.choice(
+        (
+            [("a", inner)],
+            [("a", inner, shape)],
+            [("a", "<i4"), ("b", inner)],
+            [("", inner), ("a", "<f4")],
+            [(("title", "a"), inner, chance.choice((2, -1, 2**31)))],
+            [("a", inner), ("a", inner)],
+            [("a",)],
+            [],
+            (inner, shape),
+            {"names": ["a"], "formats": [inner], "itemsize": chance.choice(_EDGES)},
+            inner,
+        )
+    )
+
+
 def npy_header(data: bytes, chance: Random, others: Sequence[bytes]) -> bytes:
     """The dictionary of an .npy file; its length is right."""
     if data[:6] != b"\x93NUMPY" or len(data) < 12:
@@ -31,12 +66,8 @@ def npy_header(data: bytes, chance: Random, others: Sequence[bytes]) -> bytes:
                 for _ in range(chance.choice((0, 1, 2, 2, 3, 33)))
             )
         )
-        descr = chance.choice(
-            ("<f4", ">f8", "<i8", "|u1", "|b1", "<f2", "|O", "<U3", "|S5", "|V2", "<U99999999", "|S0", "<M8[ns]", "<c16", "<f16",
-             "bfloat16", "|V0", "", "x", "<f4,<i2", "O")
-        )  # fmt: skip
         order = chance.choice(("False", "False", "True", "1", "None"))
-        text = f"{{'descr': {chance.choice((repr(descr), repr([('a', descr)]), repr([('a', descr, (2, 3))])))}, 'fortran_order': {order}, 'shape': {shape}, }}"
+        text = f"{{'descr': {npy_type(chance)!r}, 'fortran_order': {order}, 'shape': {shape}, }}"
         header = text.encode() + b"\n"
     else:
         header = token(header, chance, others)

@@ -230,6 +230,12 @@ def _arrays(folder: Path) -> None:
     (folder / "3").mkdir()
     for name in ("x_train", "y_train"):
         np.save(folder / "3" / f"{name}.npy", rng.normal(size=(5,)))
+    rows = np.zeros(4, [("image", "<f4", (2, 3)), ("name", "<U5"), ("day", "<M8[D]"), ("label", "<i4")])
+    for number, array in enumerate((rows, rows["name"], rows["day"], np.array([b"a", b"bc"])), 4):
+        (folder / str(number)).mkdir()
+        np.save(folder / str(number) / "x.npy", array)
+    (folder / "records").mkdir()
+    np.savez(folder / "records" / "a.npz", rows=rows, names=rows["name"])
 
 
 def _mindrecord(folder: Path) -> None:
