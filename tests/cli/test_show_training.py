@@ -73,6 +73,31 @@ def test_the_norm_before_clipping_stands_beside_the_one_after(tmp_path: Path) ->
     assert list(by_name["grad_norm"].curve.values) == pytest.approx([0.5] * 3, rel=1e-5)
 
 
+@pytest.mark.parametrize("by_name", [False, True])
+def test_so_does_the_norm_before_clipping_by_value(tmp_path: Path, by_name: bool) -> None:
+    torch.manual_seed(0)
+    network = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(network.parameters(), 0.01)
+    before, after = [], []
+    with trueline.record(tmp_path / "run"):
+        for x in torch.randn(3, 8, 4):
+            optimizer.zero_grad()
+            (network(x) - 5).square().mean().backward()
+            before.append(float(nn.utils.get_total_norm([one.grad for one in network.parameters()])))
+            # What is clipped once more, in another way, is clipped already.
+            if by_name:
+                nn.utils.clip_grad_value_(parameters=network.parameters(), clip_value=0.5)
+                nn.utils.clip_grad_norm_(parameters=network.parameters(), max_norm=0.6)
+            else:
+                nn.utils.clip_grad_value_(network.parameters(), 0.5)
+            after.append(float(nn.utils.get_total_norm([one.grad for one in network.parameters()])))
+            optimizer.step()
+    courses = {one.name: one.curve.values for one in training_of(open_run(tmp_path / "run").rank(0)).courses}
+    assert list(courses["grad_norm_unclipped"]) == pytest.approx(before, rel=1e-5)
+    assert list(courses["grad_norm"]) == pytest.approx(after, rel=1e-5)
+    assert max(after) < min(before)
+
+
 def test_one_loss_in_every_step_is_shown_once(tmp_path: Path) -> None:
     network = nn.Linear(4, 1)
     optimizer = torch.optim.SGD(network.parameters(), 0.01)

@@ -206,7 +206,7 @@ def test_clipping_is_told_with_its_limit_and_the_norm_before_it(scales: Scales) 
     assert [(one.of, one.seen) for one in scales.told("clipped")] == [
         ("norm", (1.0, pytest.approx(5.0))),
         ("norm", (2.0, pytest.approx(5.0))),
-        ("value", (0.5, None)),
+        ("value", (0.5, pytest.approx(5.0))),
     ]
     assert not scales.told("called")
     np.testing.assert_allclose(clipped[1].asnumpy(), [0.8], rtol=1e-5)

@@ -41,24 +41,24 @@ def watch(telling: Telling, patches: Patches) -> None:
 
 def _watch_clipping(telling: Telling, patches: Patches) -> None:
     def by_norm(x: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:
-        _tell_norm(telling, x, max_norm)
+        _tell(telling, "norm", x, values.read(max_norm))
 
     def by_global_norm(x: Any, clip_norm: Any = 1.0, *_args: Any, **_kwargs: Any) -> None:
-        _tell_norm(telling, x, clip_norm)
+        _tell(telling, "norm", x, values.read(clip_norm))
 
     def by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> None:
         limit = clip_value_max if clip_value_max is not None else clip_value_min
         if isinstance(x, list | tuple) and limit is not None:
-            telling.observer.clipped("value", abs(values.read(limit)), None)
+            _tell(telling, "value", x, abs(values.read(limit)))
 
     _replace(telling, patches, clip_func.clip_by_norm, by_norm)
     _replace(telling, patches, clip_func.clip_by_global_norm, by_global_norm)
     _replace(telling, patches, clip_func.clip_by_value, by_value)
 
 
-def _tell_norm(telling: Telling, gradients: Any, limit: Any) -> None:
+def _tell(telling: Telling, kind: str, gradients: Any, limit: float) -> None:
     found = [one for _, one in leaves(gradients, values.is_tensor)]
-    telling.observer.clipped("norm", values.read(limit), values.norm(found))
+    telling.observer.clipped(kind, limit, values.norm(found))
 
 
 def _replace(telling: Telling, patches: Patches, original: Callable[..., Any], before: Callable[..., None]) -> None:

@@ -224,12 +224,26 @@ def _scheduler_kinds() -> Iterator[Any]:
 
 
 def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    def by_norm(norm: Any, _parameters: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:
+    # The arguments are called as torch calls them: scripts may name them.
+    def by_norm(norm: Any, parameters: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:  # noqa: ARG001
         observer.clipped("norm", float(max_norm), norm)
 
-    def by_value(_result: Any, _parameters: Any, clip_value: Any, *_args: Any, **_kwargs: Any) -> None:
-        observer.clipped("value", float(clip_value), None)
+    def by_value(parameters: Any, clip_value: Any, *_args: Any, **_kwargs: Any) -> None:
+        held = [parameters] if isinstance(parameters, torch.Tensor) else parameters
+        with torch.no_grad():
+            norm = values.norm([one.grad for one in held if one.grad is not None])
+        observer.clipped("value", float(clip_value), norm)
 
-    for name, after in (("clip_grad_norm_", by_norm), ("clip_grad_value_", by_value)):
-        for owner in (nn.utils, nn.utils.clip_grad):
-            patches.wrap(owner, name, lambda original, after=after: outermost(original, speaks, after=after))  # type: ignore[misc]
+    for owner in (nn.utils, nn.utils.clip_grad):
+        patches.wrap(owner, "clip_grad_norm_", lambda original: outermost(original, speaks, after=by_norm))
+        patches.wrap(owner, "clip_grad_value_", lambda original: _listed(outermost(original, speaks, before=by_value)))
+
+
+def _listed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of parameters that may be gone through only once, as those of a generator are."""
+
+    def call(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+        once = isinstance(parameters, Iterator)
+        return function(list(parameters) if once else parameters, *args, **kwargs)
+
+    return call

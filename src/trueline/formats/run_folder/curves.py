@@ -84,18 +84,22 @@ def _grad_norm(log: EventLog, phase: str) -> dict[int, float]:
 
 
 def _grad_norm_unclipped(log: EventLog, phase: str) -> dict[int, float]:
-    """The norm that the first optimizer's gradients had when they were clipped; of several parts that of all."""
+    """The norm that the first optimizer's gradients had when they were clipped; of several parts that of all.
+
+    What is clipped in another way after it, by norm after by value, was clipped already.
+    """
     points: dict[int, float] = {}
     first = min((event.get("optimizer") or 0 for event in log.events(EventName.STEP, phase)), default=0)
-    norms: dict[int, float] = {}
+    norms: dict[int, tuple[Any, float]] = {}
     for event in log.events((EventName.CLIP, EventName.STEP), phase):
         step = event["step"]
         if event["event"] == EventName.CLIP:
-            if event.get("norm") is not None:
-                norms[step] = math.hypot(norms.get(step, 0.0), decode(event["norm"]))
+            kind, before = norms.get(step, (event.get("kind"), 0.0))
+            if event.get("norm") is not None and event.get("kind") == kind:
+                norms[step] = kind, math.hypot(before, decode(event["norm"]))
         elif step in norms:
             # Those of another optimizer, as in a GAN, are not the first one's.
-            clipped = norms.pop(step)
+            _, clipped = norms.pop(step)
             if (event.get("optimizer") or 0) == first:
                 points[step] = clipped
     return points

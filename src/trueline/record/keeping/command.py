@@ -10,14 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.record.again import Command
+from trueline.record.keeping.secrets import has_secret_name, is_secret
 
-# What is nobody else's business is named and not kept: by its name, or since it is an address with a password in it.
-_SECRET: Final = re.compile(
-    r"KEY|TOKEN|SECRET|PASS|(?!^)PWD|CREDENTIAL|AUTH|COOKIE|SESSION|PRIVATE|DSN|JWT|WEBHOOK|CONNECTION_?STR|SIGNATURE"
-    r"|(^|_)PAT($|_)",
-    re.IGNORECASE,
-)
-_WITH_PASSWORD: Final = re.compile(r"://[^/?#@\s]*:[^/?#@\s]+@")
 # What belongs to the terminal and the process, not to the run.
 _PASSING: Final = re.compile(
     r"TERM|TERM_.*|COLORTERM|VTE_VERSION|WINDOWID|TMUX.*|STY|VSCODE_.*|COLUMNS|LINES|NO_COLOR|SHLVL|_|OLDPWD|SSH_.*|DISPLAY"
@@ -35,13 +29,9 @@ def describe(command: Command) -> dict[str, Any]:
         "cwd": str(command.folder),
         "executable": sys.executable,
         "python": platform.python_version(),
-        "environment": {name: value for name, value in kept.items() if not _is_secret(name, value)},
-        "withheld": sorted(name for name, value in kept.items() if _is_secret(name, value)),
+        "environment": {name: value for name, value in kept.items() if not is_secret(name, value)},
+        "withheld": sorted(name for name, value in kept.items() if is_secret(name, value)),
     }
-
-
-def _is_secret(name: str, value: str) -> bool:
-    return bool(_SECRET.search(name) or _WITH_PASSWORD.search(value))
 
 
 def command_of(described: Mapping[str, Any], now: Mapping[str, str]) -> Command:
@@ -50,7 +40,7 @@ def command_of(described: Mapping[str, Any], now: Mapping[str, str]) -> Command:
     passing = {
         name: value
         for name, value in now.items()
-        if _PASSING.fullmatch(name) or name in withheld or _SECRET.search(name)
+        if _PASSING.fullmatch(name) or name in withheld or has_secret_name(name)
     }
     return Command(
         str(described["script"]),
