@@ -46,7 +46,8 @@ PLACE = re.compile(r"/[^\s'\"]*/(?:copy|site-packages)/")
 
 ABOUT = """\
 Written by `python tests/eval/projects.py LIST.toml --write`. The projects are public ones, unchanged but for
-the name of a device in some, on small made-up data; nothing of them is kept here. Each is run plainly twice, under `trueline run` and under `trueline watch`. Right
+the name of a device in some, on small made-up data; nothing of them is kept here.
+Each is run plainly twice, under `trueline run` and under `trueline watch`. Right
 means: the same exit code, the same printed numbers and the same written files wherever two plain runs agree, no line of
 output added or lost but TrueLine's own, every step that the project makes recorded and watched, and no false alarm or
 all-clear. Non-finite projects were made so by options or data alone: right means that `watch` hits, or
