@@ -10,7 +10,10 @@ from torch import nn
 
 import trueline
 from trueline.formats.run_folder.reader import open_run
-from trueline.report.run.training import training_blocks, training_of
+from trueline.model.curve import Curve
+from trueline.model.message import message
+from trueline.model.report import Table
+from trueline.report.run.training import Course, Training, training_blocks, training_of
 
 
 def test_all_losses_of_a_closure_are_shown(tmp_path: Path) -> None:
@@ -96,6 +99,44 @@ def test_so_does_the_norm_before_clipping_by_value(tmp_path: Path, by_name: bool
     assert list(courses["grad_norm_unclipped"]) == pytest.approx(before, rel=1e-5)
     assert list(courses["grad_norm"]) == pytest.approx(after, rel=1e-5)
     assert max(after) < min(before)
+
+
+def test_the_norm_of_updates_by_hand_is_that_of_the_gradients(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = nn.Linear(4, 1)
+    norms = []
+    with trueline.record(tmp_path / "run"):
+        for x in torch.randn(4, 8, 4):
+            # Two passes are one update, with what both have left.
+            for half in x.chunk(2):
+                (network(half) - 5).square().mean().backward()
+            norms.append(float(nn.utils.get_total_norm([one.grad for one in network.parameters()])))
+            for one in network.parameters():
+                one.data -= 0.01 * one.grad
+                one.grad = None
+    courses = {one.name: one.curve for one in training_of(open_run(tmp_path / "run").rank(0)).courses}
+    assert list(courses["grad_norm"].values) == pytest.approx(norms, rel=1e-5)
+
+
+def test_so_it_is_of_gradients_that_are_taken(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = nn.Linear(4, 1)
+    norms = []
+    with trueline.record(tmp_path / "run"):
+        for x in torch.randn(4, 8, 4):
+            loss = (network(x) - 5).square().mean()
+            gradients = torch.autograd.grad(loss, list(network.parameters()))
+            norms.append(float(nn.utils.get_total_norm(gradients)))
+            for one, gradient in zip(network.parameters(), gradients, strict=True):
+                one.data -= 0.01 * gradient
+    courses = {one.name: one.curve for one in training_of(open_run(tmp_path / "run").rank(0)).courses}
+    assert list(courses["grad_norm"].values) == pytest.approx(norms, rel=1e-5)
+
+
+def test_a_norm_that_was_not_recorded_is_said_to_be_missing(tmp_path: Path) -> None:
+    loss = Course("loss", Curve("loss", [0], [1.0]), 1.0, 1.0, (0, 1.0), (0, 1.0), [])
+    table = next(one for one in training_blocks(Training([loss], 0, [], None)) if isinstance(one, Table))
+    assert table.rows[-1][:2] == ["grad_norm", message("show.not_recorded")]
 
 
 def test_one_loss_in_every_step_is_shown_once(tmp_path: Path) -> None:

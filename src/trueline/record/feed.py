@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Handed
+from trueline.adapters.nouns import Handed, Unreadable
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.model.key import Kind
@@ -384,6 +385,16 @@ class Feed:
     def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
         if not self._recorder.in_backward:
             self._by_hand.pulled(pairs)
+            if self._by_hand.possible:
+                self._tell_norm([gradient for _, gradient in pairs if gradient is not None])
+
+    def _tell_norm(self, gradients: Sequence[Any]) -> None:
+        """No optimizer will tell what it gets: the norm of what the pass has left."""
+        last = next((one for one in reversed(self._recorder.open.events) if one["event"] == EventName.BACKWARD), None)
+        if last is not None and gradients:
+            # One that stands for many, or holds no numbers, has no norm.
+            with contextlib.suppress(Unreadable, RuntimeError, TypeError, ValueError, NotImplementedError):
+                last["grad_norm"] = Lazy(self._values.read, self._values.keep(self._values.norm(gradients)))
 
     @guarded
     def scale(self, value: Any) -> None:

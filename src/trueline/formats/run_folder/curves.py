@@ -76,11 +76,9 @@ def _lr(log: EventLog, phase: str) -> dict[int, float]:
 
 
 def _grad_norm(log: EventLog, phase: str) -> dict[int, float]:
-    return {
-        event["step"]: decode(event["grad_norm"])
-        for event in _first_optimizer(log, phase)
-        if event.get("grad_norm") is not None
-    }
+    """What the first optimizer got; where there is none, what a step's last pass has left."""
+    updates = list(_first_optimizer(log, phase)) or log.events(EventName.BACKWARD, phase)
+    return {event["step"]: decode(event["grad_norm"]) for event in updates if event.get("grad_norm") is not None}
 
 
 def _grad_norm_unclipped(log: EventLog, phase: str) -> dict[int, float]:

@@ -103,6 +103,7 @@ class _OfOptimizer(Event):
 class _Backward(Event):
     micro: NotRequired[Count]
     norm: NotRequired[Number | None]
+    grad_norm: NotRequired[Number | None]
 
 
 class _Loss(Event):

@@ -17,6 +17,7 @@ from trueline.model.run import EventName
 
 _SLOWEST = 5
 _CURVES = ("loss", "lr", "grad_norm_unclipped", "grad_norm", "scale")
+_NORM = "grad_norm"
 _MOST_PLOTTED = 4
 
 
@@ -126,6 +127,9 @@ def training_blocks(training: Training) -> list[Block]:
         ]
         courses = [*training.losses, *training.courses[bool(training.losses) :]]
         rows = [_row(one) for one in courses]
+        if training.loss is not None and all(one.name != _NORM for one in courses):
+            # Silence would look like a norm that is not worth a line.
+            rows.append([_NORM, message("show.not_recorded"), *[None] * (len(columns) - 2)])
         marked = frozenset(place for place, one in enumerate(courses) if one.non_finite)
         blocks.append(Table(message("show.training"), columns, rows, marked))
     if training.slowest:
