@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,8 @@ def inside(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
 
 
-def line_of(marker: str) -> int:
-    text = (HERE / "pipeline_project" / "broken.py").read_text("utf-8").splitlines()
+def line_of(marker: str, file: str = "broken.py") -> int:
+    text = (HERE / "pipeline_project" / file).read_text("utf-8").splitlines()
     return next(place for place, line in enumerate(text, 1) if line.endswith(f"# {marker}"))
 
 
@@ -54,6 +55,20 @@ def test_a_sample_that_fails_is_named_with_operator_and_line_and_the_user_s_prin
     assert (finding["kind"], finding["operator"], finding["samples"]) == ("raises", "fail", [5])
     assert finding["where"] | {} == finding["where"] | {"file": "broken.py", "line": line_of("fails"), "sample": 5}
     assert "five is too much" in (project / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("entry", "marker"), [("broken.py:Endless", "counts"), ("broken.py:builds", "builds"), ("waiting.py:x", "imports")]
+)
+def test_the_time_that_a_user_gives_holds_before_the_first_sample_too(entry: str, marker: str) -> None:
+    began = time.monotonic()
+    ended = call("data", "debug", entry, "--json", "--timeout", "1")
+    assert time.monotonic() - began < 60
+    assert ended.exit_code == 1, ended.output
+    finding = json.loads(ended.stdout)["findings"][0]
+    assert finding["kind"] == "hangs"
+    assert finding["where"]["file"].endswith(entry.partition(":")[0])
+    assert finding["where"]["line"] == line_of(marker, entry.partition(":")[0])
 
 
 @pytest.mark.parametrize(

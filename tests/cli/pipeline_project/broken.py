@@ -102,3 +102,14 @@ def refuse(x):
 
 def wordless():
     return Numbers(refuse)
+
+
+class Endless(Numbers):
+    def __len__(self):
+        while True:
+            time.sleep(0.01)  # counts
+
+
+def builds():
+    while True:
+        time.sleep(0.01)  # builds

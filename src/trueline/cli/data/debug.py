@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +34,6 @@ _SIDE_BY_SIDE: Final = 32
 @click.option("--workers", type=click.IntRange(0, 64), metavar="N", help="data_debug.option_workers")
 @click.option(
     "--timeout",
-    default=30.0,
     type=Seconds(),
     metavar="SECONDS",
     help="data_debug.option_timeout",
@@ -48,7 +48,7 @@ def command(
     samples: int | None,
     epochs: int,
     workers: int | None,
-    timeout: float,
+    timeout: float | None,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -63,7 +63,10 @@ def command(
     entry = Entry.parse(pipeline)
     if samples is None:
         samples = _ALONE if port is None else _SIDE_BY_SIDE
-    wish = Wish(samples, epochs, workers, timeout)
+    wish = Wish(samples, epochs, workers)
+    if timeout is not None:
+        # What a user gives holds for all that is asked of his code.
+        wish = replace(wish, limit=timeout, building=timeout)
     if port is not None:
         return _beside(entry, Entry.parse(port), wish, output, as_json=as_json)
     with ended_cleanly(), doing(_said) as tell:

@@ -6,6 +6,8 @@ import faulthandler
 import os
 import re
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +16,9 @@ from trueline.model.run import Line
 _RECORD: Final = struct.Struct("<qqq")
 _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in ')
 _NONE: Final = -1
+# What importing and building have unless a user says otherwise, and what a framework's own import has in any case.
 PATIENCE: Final = 120.0
+BEFORE_SAMPLES: Final = ("importing", "building")
 # What the process is about, by number.
 DOING: Final = (
     "importing",
@@ -32,13 +36,17 @@ DOING: Final = (
 
 
 class Journal:
-    """The writing end, in the process; what takes longer than ``limit`` seconds ends it, its stack written down."""
+    """The writing end, in the process; what takes longer than its seconds ends it, its stack written down.
 
-    def __init__(self, folder: Path, limit: float) -> None:
+    ``limit`` is for each sample, ``building`` for the user's code before the first of them.
+    """
+
+    def __init__(self, folder: Path, limit: float, building: float) -> None:
         self._place = os.open(folder / "place", os.O_WRONLY | os.O_CREAT)
         # Open as long as the process is there.
         self._stack = open(folder / "stack", "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        self._limit = limit
+        self._limit, self._building = limit, building
+        self._asides = 0
         self._doing = 0
         faulthandler.enable(self._stack)
 
@@ -53,10 +61,23 @@ class Journal:
         os.pwrite(self._place, _RECORD.pack(self._doing, sample, operator), 0)
 
     def alive(self) -> None:
-        """The time that is left begins anew; a framework is not imported, nor a dataset opened, in that of a sample."""
-        limit = max(self._limit, PATIENCE) if DOING[self._doing] in ("importing", "building") else self._limit
+        """The time that is left begins anew."""
+        limit = self._building if DOING[self._doing] in BEFORE_SAMPLES else self._limit
+        if self._asides:
+            limit = max(limit, PATIENCE)
         os.utime(self._place)
         faulthandler.dump_traceback_later(limit, exit=True, file=self._stack)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Around what is not the user's code: a limit is not to be used up by the import of a framework."""
+        self._asides += 1
+        self.alive()
+        try:
+            yield
+        finally:
+            self._asides -= 1
+            self.alive()
 
     def rest(self) -> None:
         """Nothing is under way."""

@@ -17,7 +17,7 @@ from trueline.adapters.guest.faults import nearest
 from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator
-from trueline.data.pipeline.journal import PATIENCE, Left
+from trueline.data.pipeline.journal import BEFORE_SAMPLES, PATIENCE, Left
 from trueline.data.pipeline.judged import TRACED, judged, traced_as
 from trueline.model.run import Line
 
@@ -45,8 +45,8 @@ class Pipeline(Guest):
             entry,
             python=wish.python,
             folder=folder,
-            timeout=max(wish.limit, PATIENCE) + _MARGIN,
-            kwargs={"journal": str(journal), "limit": wish.limit},
+            timeout=max(wish.limit, wish.building, PATIENCE) + _MARGIN,
+            kwargs={"journal": str(journal), **wish.seconds},
         )
 
     def _build(self, home: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -66,13 +66,19 @@ class Pipeline(Guest):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How much to look at: samples, epochs, workers to try, and how many seconds anything may take."""
+    """How much to look at: samples, epochs, workers to try; and the seconds of a sample, and of what comes before."""
 
     samples: int = 1000
     epochs: int = 2
     workers: int | None = None
     limit: float = 30.0
+    building: float = PATIENCE
     python: str = sys.executable
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """What the process is told of its time."""
+        return {"limit": self.limit, "building": self.building}
 
 
 def look_at_several(entries: Sequence[tuple[Entry, Path]], wish: Wish) -> Iterator[Evidence]:
@@ -84,7 +90,7 @@ def look_at_several(entries: Sequence[tuple[Entry, Path]], wish: Wish) -> Iterat
             if pipeline is None:
                 pipeline = stack.enter_context(Pipeline.begin(entry, wish, folder, folder=home))
             else:
-                pipeline.again(entry, folder=home, kwargs={"journal": str(folder), "limit": wish.limit})
+                pipeline.again(entry, folder=home, kwargs={"journal": str(folder), **wish.seconds})
             evidence = _Look(pipeline, wish, folder, lambda _: None).all()
             yield evidence
             if evidence.ended is not None and place + 1 < len(entries):
@@ -198,7 +204,7 @@ class _Look:
         place = nearest([(one.file, one.line) for one in left.frames])
         line = Line(*place) if place is not None else None
         kind = "hangs" if left.timed_out else "dies"
-        patience = max(self.wish.limit, PATIENCE) if left.doing in ("importing", "building") else self.wish.limit
+        patience = self.wish.building if left.doing in BEFORE_SAMPLES else self.wish.limit
         text = str(patience) if left.timed_out else str(trouble.message.params.get("said", ""))
         code = linecache.getline(line.file, line.line).strip() if line is not None else ""
         return Failure(kind, text, line, code, left.doing, left.sample, left.operator)

@@ -41,7 +41,7 @@ class Passing:
         self.entry, self._wish = entry, wish
         self._stack = ExitStack()
         journal = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-"))
-        self._given: dict[str, Any] = {"journal": journal, "limit": wish.limit}
+        self._given: dict[str, Any] = {"journal": journal, **wish.seconds}
         self._pipeline = self._stack.enter_context(Pipeline.begin(entry, wish, Path(journal), folder=folder))
         self._facts: Mapping[str, Any] | None = None
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import random
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 
-from trueline.adapters import adapters_present
+from trueline.adapters import FRAMEWORKS, adapters_present
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
 from trueline.adapters.guest.trouble import SideTrouble
@@ -35,15 +37,19 @@ def pipelines_of(framework: str) -> Pipelines:
 def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]:
     """Import, find, and call where it is no pipeline already; what a factory draws comes from a fixed seed."""
     journal.doing("importing")
-    module = imported(asked)
+    with _frameworks_aside(journal):
+        module = imported(asked)
     found = found_in(asked.side, module, asked.module, asked.name)
-    with said_for(asked.side, "importing"):
+    with said_for(asked.side, "importing"), journal.aside():
         adapters = adapters_present()
     journal.doing("building")
-    if _framework(found, adapters) is None:
-        found = _called(asked, found, births)
+    if _framework(found, adapters, journal) is None:
+        with _frameworks_aside(journal):
+            found = _called(asked, found, births)
     with said_for(asked.side, "importing"):
-        adapter = _framework(found, adapters_present())
+        with journal.aside():
+            adapters = adapters_present()
+        adapter = _framework(found, adapters, journal)
     several = isinstance(found, list | tuple) and len(found) > 1
     if several and all(any(pipelines_of(each.name).is_own(one) for each in adapters_present()) for one in found):
         raise SideTrouble("data_debug.several", side=asked.side, count=len(found))
@@ -52,12 +58,34 @@ def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]
     return found, adapter
 
 
-def _framework(value: Any, adapters: list[Adapter]) -> Adapter | None:
+def _framework(value: Any, adapters: list[Adapter], journal: Journal) -> Adapter | None:
     """MindSpore's datasets are iterable too, so it is asked first."""
     for adapter in sorted(adapters, key=lambda one: one.name):
-        if pipelines_of(adapter.name).is_pipeline(value):
+        with journal.aside():
+            pipelines = pipelines_of(adapter.name)
+        if pipelines.is_pipeline(value):
             return adapter
     return None
+
+
+@contextmanager
+def _frameworks_aside(journal: Journal) -> Iterator[None]:
+    """Around the user's imports: that of a framework does not use up the time that these have."""
+    original = builtins.__import__
+
+    def importing(name: str, *args: Any, **kwargs: Any) -> Any:
+        package = name.partition(".")[0]
+        if package not in FRAMEWORKS or package in sys.modules:
+            return original(name, *args, **kwargs)
+        with journal.aside():
+            return original(name, *args, **kwargs)
+
+    builtins.__import__ = importing
+    try:
+        yield
+    finally:
+        if builtins.__import__ is importing:
+            builtins.__import__ = original
 
 
 def _called(asked: Asked, factory: Any, births: Births) -> Any:

@@ -91,7 +91,7 @@ class Host:
 
     def _build(self, content: Content) -> Answer:
         kwargs = content["kwargs"]
-        self._journal = Journal(Path(kwargs["journal"]), kwargs["limit"])
+        self._journal = Journal(Path(kwargs["journal"]), kwargs["limit"], kwargs["building"])
         self.kept.clear()
         births = Births()
         try:
