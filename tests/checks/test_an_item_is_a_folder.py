@@ -29,8 +29,9 @@ Always.
 WAY = """
 from collections.abc import Iterator
 
+from trueline.model.location import Location
 from trueline.checks.engine.check import check, found, none
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
 from trueline.script.script import Script
 
 
@@ -38,7 +39,7 @@ from trueline.script.script import Script
 def from_script(script: Script, *, roundest: float = 0.1) -> Iterator[Finding]:
     for event in script.trace.events:
         if event.name.endswith("optim.SGD"):
-            yield found("zz_01.script.round", event.place.where(), limit=roundest, evidence=["SGD"])
+            yield found("zz_01.script.round", event.place, limit=roundest, evidence=["SGD"])
             return
     yield none("zz_01.script.none", evidence=["calls"])
 """

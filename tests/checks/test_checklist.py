@@ -12,7 +12,8 @@ from trueline.checks.engine.check import Asking, Check, found, na, none, suspect
 from trueline.checks.engine.checklist import Checklist, fill_in
 from trueline.checks.engine.report import report_of
 from trueline.checks.engine.sources import Sources
-from trueline.model.finding import Conclusion, Evidence, Finding, Where
+from trueline.model.finding import Conclusion, Evidence, Finding
+from trueline.model.location import Location
 from trueline.report.markdown import render_markdown
 from trueline.script.script import read_script
 
@@ -39,7 +40,7 @@ def crashing() -> Check:
 
 def bad(line: int | None, *, step: int | None = None, because: str | None = None) -> Finding:
     file = "train.py" if line is not None else None
-    return found("tr_02.script.cut", Where(file=file, line=line, step=step), because=because, measured=step)
+    return found("tr_02.script.cut", Location(file=file, line=line, step=step), because=because, measured=step)
 
 
 FINE = none("tr_02.script.whole", evidence=["the loss"])
@@ -57,7 +58,7 @@ def test_what_looked_and_does_not_agree_is_told_with_who_says_what() -> None:
 
 
 def test_those_who_cannot_tell_do_not_disagree() -> None:
-    said = suspect("tr_02.script.cut", Where(file="train.py", line=3))
+    said = suspect("tr_02.script.cut", Location(file="train.py", line=3))
     assert fill_in([way("data", FINE), way("weights", said)], EVIDENCE).rows[0].agree
     assert fill_in([way("data", FINE), way("weights", na("tr_02.script.whole"))], EVIDENCE).rows[0].agree
 
@@ -91,7 +92,7 @@ def test_a_root_in_one_way_is_a_root(tmp_path: Path) -> None:
 
 def test_a_comment_spares_what_a_run_says_without_a_line_too(tmp_path: Path) -> None:
     script = read_script([path := _script(tmp_path, "one\ntwo\nthree  # trueline: ignore[tr.02] on purpose\n")])
-    at_line = found("tr_02.script.cut", Where(file=str(path), line=3))
+    at_line = found("tr_02.script.cut", Location(file=str(path), line=3))
     filled = fill_in([way("script", at_line), way("data", bad(None, step=1))], {"data": "some", "script": script})
     assert filled.problems == [] and len(filled.ignored) == 1
     assert filled.rows[0].conclusion is Conclusion.NA
@@ -112,7 +113,7 @@ def test_without_evidence_an_item_says_what_it_needs() -> None:
 
 def test_a_finding_of_the_benchmark_is_spared_by_nothing(tmp_path: Path) -> None:
     script = read_script([path := _script(tmp_path, "one  # trueline: ignore\n")])
-    one = found("tr_02.script.cut", Where(file=str(path), line=1, side="bench"))
+    one = found("tr_02.script.cut", Location(file=str(path), line=1, side="bench"))
     assert not Sources(script).leaves_out(one)
 
 

@@ -16,12 +16,13 @@ from trueline.checks.engine.gathering import Gathered
 from trueline.checks.engine.listing import all_checks, codes
 from trueline.checks.engine.report import conclusion_of, report_of, result_of
 from trueline.locale import use_language
-from trueline.model.finding import Conclusion, Evidence, Finding, Where
+from trueline.model.finding import Conclusion, Evidence, Finding
+from trueline.model.location import Location
 from trueline.report.markdown import render_markdown
 from trueline.script.script import read_script
 
-FOUND = found("tr_02.script.cut", Where(file="train.py", line=3))
-SUSPECT = suspect("tr_02.script.cut", Where(file="train.py", line=4))
+FOUND = found("tr_02.script.cut", Location(file="train.py", line=3))
+SUSPECT = suspect("tr_02.script.cut", Location(file="train.py", line=4))
 NONE = none("tr_02.script.whole", evidence=["the loss"])
 OPEN = undecided("tr_02.script.no_loss")
 NA = na("tr_02.script.no_loss")

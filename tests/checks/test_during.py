@@ -13,8 +13,9 @@ from trueline.checks.engine.check import Check, found, none
 from trueline.checks.engine.during import During
 from trueline.formats.run_folder.reader import Run
 from trueline.formats.run_folder.writer import RankWriter
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
 from trueline.model.key import Phase
+from trueline.model.location import Location
 from trueline.model.message import Message
 from trueline.model.run import RunInfo
 
@@ -41,7 +42,7 @@ class Training:
         self.asked.append(done)
         self.now += self._cost
         if self._bad_from is not None and done >= self._bad_from:
-            yield found(CUT, Where(file="train.py", line=3, step=done), by="x", backward=done)
+            yield found(CUT, Location(file="train.py", line=3, step=done), by="x", backward=done)
         else:
             yield none(CUT, evidence=[done], by="x", backward=done)
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 from trueline.checks.engine.following import Rule
 from trueline.checks.engine.roots import with_roots
-from trueline.model.finding import Conclusion, Evidence, Finding, Where, roots
+from trueline.model.finding import Conclusion, Evidence, Finding, roots
+from trueline.model.location import Location
 from trueline.model.message import message
 
 
 def finding(
     code: str, step: int | None = None, conclusion: Conclusion = Conclusion.FOUND, because: str | None = None
 ) -> Finding:
-    return Finding(code, conclusion, message("ds_01.no_batches"), where=Where(step=step), because=because)
+    return Finding(code, conclusion, message("ds_01.no_batches"), where=Location(step=step), because=because)
 
 
 def test_nan_in_the_data_is_the_root_of_all_that_is_not_finite_after_it() -> None:

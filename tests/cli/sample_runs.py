@@ -10,7 +10,8 @@ import numpy as np
 
 from trueline.formats.run_folder.writer import RankWriter
 from trueline.model.key import Key, Kind
-from trueline.model.run import CallInfo, Line, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.location import Location
+from trueline.model.run import CallInfo, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
 
 
@@ -129,10 +130,10 @@ PARAMS = [
     ParamInfo("norm.running_mean", (4,), "float32", False, buffer=True),
 ]
 MODULES = [
-    ModuleInfo("", "Net", built_at=Line("train.py", 40)),
-    ModuleInfo("fc", "Linear", built_at=Line("model.py", 12)),
-    ModuleInfo("conv1", "Conv2d", built_at=Line("model.py", 11)),
-    ModuleInfo("unused", "Linear", built_at=Line("model.py", 13)),
+    ModuleInfo("", "Net", built_at=Location("train.py", 40)),
+    ModuleInfo("fc", "Linear", built_at=Location("model.py", 12)),
+    ModuleInfo("conv1", "Conv2d", built_at=Location("model.py", 11)),
+    ModuleInfo("unused", "Linear", built_at=Location("model.py", 13)),
 ]
 CALLS = [
     CallInfo("", 0, "train"),

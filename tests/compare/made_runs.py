@@ -12,7 +12,8 @@ from trueline.formats.run_folder.reader import Run, open_run
 from trueline.formats.run_folder.writer import RankWriter
 from trueline.kernel import summarise
 from trueline.model.key import Key
-from trueline.model.run import CallInfo, Line, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.location import Location
+from trueline.model.run import CallInfo, ModuleInfo, ParamInfo, RunInfo
 
 LAYERS = ("conv", "bn", "block.conv1", "fc")
 SOURCE = (
@@ -64,7 +65,7 @@ def make_run(
         ]
     )
     modules = [
-        ModuleInfo(name, f"{framework}.nn.Layer", {}, {"size": place}, Line("net.py", place + 2))
+        ModuleInfo(name, f"{framework}.nn.Layer", {}, {"size": place}, Location("net.py", place + 2))
         for place, name in enumerate(LAYERS)
     ]
     calls = [CallInfo(name, 0, "train", feeds_from=(place - 1,) if place else ()) for place, name in enumerate(LAYERS)]

@@ -22,8 +22,9 @@ from trueline.compare.align import Layout, Reason
 from trueline.compare.floors import Basis
 from trueline.compare.stages import Stage, State
 from trueline.compare.verdict import Verdict
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.key import Kind
+from trueline.model.location import Location
 from trueline.model.message import Message
 from trueline.model.result import SCHEMA, Exit, Result
 from trueline.model.run import EventName
@@ -166,7 +167,9 @@ def test_compare(compared: Path, a: str | Path, b: str | Path, kind: str, stoppe
 
 
 def test_a_finding() -> None:
-    found = Finding("cmp.03", Conclusion.FOUND, Message("conclusion.found"), where=Where(step=3), measured=float("inf"))
+    found = Finding(
+        "cmp.03", Conclusion.FOUND, Message("conclusion.found"), where=Location(step=3), measured=float("inf")
+    )
     follows = Finding("cmp.05", Conclusion.SUSPECT, Message("conclusion.na"), Certainty.LIKELY, because="cmp.03")
     answer = Result("none yet", Message("conclusion.found"), Exit.PROBLEM, [found, follows]).to_json("en")
     assert wrong_with(json.loads(json.dumps(answer))) == []

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from trueline.model.finding import Certainty, Conclusion, Finding, Where, roots
+from trueline.model.finding import Certainty, Conclusion, Finding, roots
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.result import SCHEMA, Exit, Result
 from trueline.model.trouble import BadFile, BadScript, BadUsage, Missing, Trouble
@@ -72,7 +73,7 @@ def test_a_finding_of_non_finite_numbers_is_valid_json() -> None:
         measured={"loss": math.nan, "worst": [math.inf]},
         limit=-math.inf,
         evidence=(1.0, math.nan),
-        where=Where(file="train.py", line=3, step=0),
+        where=Location(file="train.py", line=3, step=0),
         extra={"values": {"bench": math.inf, "port": 1}},
     ).to_json("en")
     text = json.dumps(found, allow_nan=False)

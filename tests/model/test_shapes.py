@@ -10,7 +10,8 @@ import pytest
 
 from trueline.model.curve import Curve
 from trueline.model.distance import Distance
-from trueline.model.run import CallInfo, EventName, Line, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.location import Location
+from trueline.model.run import CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
 
 
@@ -94,7 +95,7 @@ def test_a_distance_is_valid_json_with_both_sides() -> None:
 
 
 def test_what_a_run_keeps_is_valid_json() -> None:
-    line = Line("train.py", 3)
+    line = Location("train.py", 3)
     assert _json(ParamInfo("w", (2, 3), "float32", True, initial=_summary(mean=math.nan)).to_json())["shape"] == [2, 3]
     module = ModuleInfo("a", "Linear", {"bias": True}, {"x": 1}, line)
     assert _json(module.to_json())["built_at"] == {"file": "train.py", "line": 3}

@@ -13,7 +13,7 @@ from trueline.adapters.nouns import OpCall
 from trueline.adapters.torch.build import PACKAGE
 from trueline.adapters.torch.ops import watch
 from trueline.apitable.opkinds import op_kind
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.ops.op_graph import Graph, Op
 
 
@@ -50,7 +50,7 @@ class Recorder:
             return self.ids.get((id(tensor), tensor._version - 1), self.value(tensor))
         return self.value(tensor)
 
-    def layer(self, path: str, given: tuple[Any, ...], made: torch.Tensor, line: Line | None) -> None:
+    def layer(self, path: str, given: tuple[Any, ...], made: torch.Tensor, line: Location | None) -> None:
         inputs = tuple(self.value(one) for one in given if torch.is_tensor(one))
         self.ops.append(Op(type(made).__name__, "layer", inputs, (self.value(made),), line, path))
 

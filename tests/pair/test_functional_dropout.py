@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import trueline
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.blame import Blame, Cause
 
 TORCH = """
@@ -87,7 +87,7 @@ def _blames(project: Path, port: str, **kwargs: object) -> list[tuple[str, str, 
     return [(one.module, one.cause, one.confirmed) for one in _found(project, port, **kwargs)]
 
 
-def _said_on(line: Line | None) -> str:
+def _said_on(line: Location | None) -> str:
     """What a line of a file says."""
     assert line is not None
     return Path(line.file).read_text("utf-8").splitlines()[line.line - 1]

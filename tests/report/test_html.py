@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueline.model.curve import Curve
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Axis, Band, Block, Curves, Folded, Mark, Report, Source, Strip, Table, Text
 from trueline.report.html.page import render_html
@@ -101,7 +102,9 @@ def test_a_page_of_everything_is_well_formed_and_says_it_all() -> None:
 
 
 def test_both_languages() -> None:
-    one = Finding("hp.01", Conclusion.FOUND, message("x"), Certainty.LIKELY, advice=message("y"), where=Where(step=3))
+    one = Finding(
+        "hp.01", Conclusion.FOUND, message("x"), Certainty.LIKELY, advice=message("y"), where=Location(step=3)
+    )
     text = page(findings=(one,), lang="zh")
     assert '<html lang="zh-CN">' in text
     for said in ("发现问题", "很可能", "下一步：", "由 TrueLine"):
@@ -131,7 +134,7 @@ def test_control_characters_and_markup_are_text() -> None:
         Curves(message(evil), [curve([1.0, 2.0], evil)], 0),
         Strip(message(evil), [evil], [1.0], 0, [[Text(message(evil))]]),
         Source(evil, 1, [evil], 1, evil),
-        findings=(Finding(evil, Conclusion.NA, message(evil), error=evil, where=Where(evil, module=evil)),),
+        findings=(Finding(evil, Conclusion.NA, message(evil), error=evil, where=Location(evil, module=evil)),),
     )
     assert not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e\ud800-\udfff]", text)
     assert len(re.findall(r"<script", text)) == 2

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from trueline.model.curve import Curve
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Bars, Curves, Folded, Report, Source, Strip, Table, Text, Tile, Tiles
 from trueline.report.markdown import render_markdown, text_of
@@ -23,7 +24,7 @@ def test_signs_of_markdown_in_values_are_no_signs() -> None:
 
 
 def test_the_conclusion_stands_on_top_and_findings_are_a_list() -> None:
-    one = Finding("tr.01", Conclusion.FOUND, message("bad"), where=Where(file="a.py", line=3, step=2), measured=0.5)
+    one = Finding("tr.01", Conclusion.FOUND, message("bad"), where=Location(file="a.py", line=3, step=2), measured=0.5)
     lines = rendered(findings=(one,)).splitlines()
     assert lines[0] == "# Title" and lines[2] == r"**All \*is\* said.**"
     assert lines[4:7] == ["- **Problem found tr.01 bad**", "  - a.py:3, step 2", "  - measured 0.5"]

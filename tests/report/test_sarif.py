@@ -13,7 +13,8 @@ from report.sarif_shape import SARIF
 from trueline.checks.engine.check import found, suspect
 from trueline.checks.engine.checklist import Checklist, Row, fill_in
 from trueline.checks.engine.listing import all_checks
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.report.sarif import render_sarif
 from trueline.script.script import read_script
@@ -57,7 +58,7 @@ def test_a_script_with_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_how_grave_it_is_follows_from_how_sure_it_is() -> None:
-    place = Where(file="/away/train.py", line=3)
+    place = Location(file="/away/train.py", line=3)
     results = written(
         found(SAID, place),
         found(SAID, place, certainty=Certainty.LIKELY),
@@ -70,14 +71,14 @@ def test_how_grave_it_is_follows_from_how_sure_it_is() -> None:
 
 
 def test_what_a_run_found_has_its_step_and_module() -> None:
-    (result,) = written(found(SAID, Where(module="net.fc", step=4), measured=float("nan")))["results"]
+    (result,) = written(found(SAID, Location(module="net.fc", step=4), measured=float("nan")))["results"]
     assert result["locations"] == [{"logicalLocations": [{"fullyQualifiedName": "net.fc", "kind": "module"}]}]
     assert (result["properties"]["step"], result["properties"]["measured"]) == (4, "nan")
 
 
 def test_what_is_left_out_is_suppressed_and_notes_and_crashes_are_told() -> None:
     crashed = Finding("tr.02", Conclusion.NA, message("failed"), error="ValueError: no")
-    left_out = found(SAID, Where(file="train.py", line=3))
+    left_out = found(SAID, Location(file="train.py", line=3))
     run = written(crashed, ignored=(left_out,), notes=("a note",))
     assert [one["suppressions"] for one in run["results"]] == [[{"kind": "inSource"}]]
     told = run["invocations"][0]["toolExecutionNotifications"]
@@ -85,6 +86,6 @@ def test_what_is_left_out_is_suppressed_and_notes_and_crashes_are_told() -> None
 
 
 def test_the_same_fault_keeps_its_fingerprint_when_it_moves() -> None:
-    first, second = (found(SAID, Where(file="train.py", line=line)) for line in (3, 30))
+    first, second = (found(SAID, Location(file="train.py", line=line)) for line in (3, 30))
     results = written(first, second)["results"]
     assert results[0]["partialFingerprints"] == results[1]["partialFingerprints"]

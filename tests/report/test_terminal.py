@@ -7,7 +7,8 @@ import pytest
 from rich.cells import cell_len
 
 from trueline.model.curve import Curve
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Block, Curves, Folded, Report, Source, Strip, Table, Text
 from trueline.report.terminal import render_report
@@ -54,13 +55,13 @@ ROOT = Finding(
     Conclusion.FOUND,
     message("weights are zero"),
     certainty=Certainty.LIKELY,
-    where=Where("net.py", 12, module="fc", step=0),
+    where=Location("net.py", 12, module="fc", step=0),
     measured=0.0,
     limit=0.5,
     advice=message("initialise them"),
 )
 FOLLOWING = Finding("cg.02", Conclusion.FOUND, message("gradients are zero"), because="wi.01")
-OPEN = Finding("dp.03", Conclusion.SUSPECT, message("order unknown"), where=Where("data.py", 3))
+OPEN = Finding("dp.03", Conclusion.SUSPECT, message("order unknown"), where=Location("data.py", 3))
 PASSED = Finding("hp.01", Conclusion.NONE, message("fine"))
 CRASHED = Finding("hp.02", Conclusion.OPEN, message("not judged"), error="KeyError: 'lr'")
 

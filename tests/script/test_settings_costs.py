@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from trueline.model.location import Location
 from trueline.model.toml_text import parse_toml
-from trueline.script.place import Place
 from trueline.script.reading.config_answers import read_settings
 from trueline.script.values import Table, Value
 
-HERE = Place("train.py", 1, 1)
+HERE = Location("train.py", 1, 1)
 LETTERS = "abcdefghijkl"
 
 
@@ -62,7 +62,7 @@ def test_aliases_and_merges_are_followed(tmp_path: Path) -> None:
     net, again = found.items["net"], found.items["again"]
     assert isinstance(net, Table) and isinstance(again, Table)
     told = [(one.value, one.origin) for one in (net.items["lr"], net.items["depth"], again.items["lr"])]  # type: ignore[attr-defined]
-    lines = [Place("settings.yaml", line, line) for line in (1, 4, 1)]
+    lines = [Location("settings.yaml", line, line) for line in (1, 4, 1)]
     assert told == list(zip([0.1, 3, 0.1], lines, strict=True))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from trueline.model.curve import Curve
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Band, Block, Curves, Folded, Report, Source, Strip, Table, Text
 
@@ -91,7 +92,7 @@ FINDINGS = (
             "Compare how both sides build layer2.1.conv1: its arguments and, above all, the defaults that the two "
             "frameworks do not share."
         ),
-        where=Where("port/models/backbone/net.py", 44, "layer2.1.conv1", 0, side="port"),
+        where=Location("port/models/backbone/net.py", 44, "layer2.1.conv1", 0, side="port"),
         measured=0.3125,
         limit=2.4e-6,
     ),
@@ -101,13 +102,13 @@ FINDINGS = (
         message("The losses part at step 42: 0.8694 in port, 0.8654 in bench; rounding would explain 1.2e-05."),
         because="cmp.04",
         certainty=Certainty.LIKELY,
-        where=Where(step=42),
+        where=Location(step=42),
     ),
     Finding(
         "dp.03",
         Conclusion.SUSPECT,
         message("The order of the samples cannot be seen in graph mode."),
-        where=Where("port/train.py", 71),
+        where=Location("port/train.py", 71),
     ),
     Finding("hp.02", Conclusion.NA, message("The learning rates were not judged."), error="KeyError: 'lr'"),
     Finding("hp.01", Conclusion.NONE, message("fine")),

@@ -12,7 +12,8 @@ from web.browser import Browser, BrowserError
 from web.sample_reports import FIRST, FORK, LAYERS, full_report, layers, numbers
 
 from trueline.model.curve import Curve
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Curves, Folded, Report, Source, Strip, Table, Text
 from trueline.report.html.page import render_html
@@ -177,7 +178,9 @@ def test_what_follows_from_a_finding_is_folded_below_it(browser: Browser, page: 
 
 def test_what_a_file_holds_is_text_wherever_it_is_shown(browser: Browser, tmp_path: Path) -> None:
     evil = message(EVIL)
-    finding = Finding(EVIL, Conclusion.FOUND, evil, advice=evil, where=Where(EVIL, 1, EVIL), error=EVIL, measured=EVIL)
+    finding = Finding(
+        EVIL, Conclusion.FOUND, evil, advice=evil, where=Location(EVIL, 1, EVIL), error=EVIL, measured=EVIL
+    )
     table = Table(evil, [evil, evil], [[EVIL, Curve(EVIL, [0, 1], [0.0, 1.0])]] * 30, frozenset({0}))
     source = Source(EVIL, 2, [EVIL, EVIL], 1, EVIL)
     strip = Strip(evil, [EVIL] * 3, [0.0, 0.5, math.nan], 1, [[table, source, Text(evil)]] * 3)

@@ -10,11 +10,11 @@ import numpy as np
 
 from trueline.adapters.nouns import Built
 from trueline.model.describing import placeholder
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _MANY = 64
 _DEEPEST = 16
-Arguments = tuple[tuple[Any, ...], dict[str, Any], Line | None]
+Arguments = tuple[tuple[Any, ...], dict[str, Any], Location | None]
 
 
 class Placeholder(str):
@@ -45,7 +45,7 @@ def _kept(value: Any, is_heavy: Callable[[Any], bool], depth: int) -> Any:
 
 
 def keep_all(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any], line: Line | None, is_heavy: Callable[[Any], bool]
+    args: tuple[Any, ...], kwargs: Mapping[str, Any], line: Location | None, is_heavy: Callable[[Any], bool]
 ) -> Arguments:
     """A call's arguments and its line."""
     return tuple(keep(one, is_heavy) for one in args), {name: keep(one, is_heavy) for name, one in kwargs.items()}, line

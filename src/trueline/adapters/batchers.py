@@ -15,7 +15,7 @@ from typing import Any
 
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line, user_lines
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Batcher:
     kind: str
     size: int | None
     site: str
-    line: Line | None
+    line: Location | None
     why: str | None = None
 
 
@@ -68,7 +68,7 @@ class Batchers:
         return self._numbers.get(holder)
 
 
-def _site(lines: list[Line]) -> str:
+def _site(lines: list[Location]) -> str:
     text = "\n".join(f"{one.file}:{one.line}" for one in lines)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 Array = npt.NDArray[Any]
 
@@ -66,7 +66,7 @@ class Built:
 
     type: type
     arguments: Mapping[str, Any]
-    line: Line | None
+    line: Location | None
     complete: bool = True
 
 
@@ -108,7 +108,7 @@ class OpCall:
     name: str
     inputs: Sequence[Any]
     outputs: Sequence[Any]
-    line: Line | None
+    line: Location | None
     backward: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     node: int | None = None

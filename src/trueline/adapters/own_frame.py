@@ -7,25 +7,25 @@ from types import FrameType
 from typing import Any
 
 from trueline.adapters.lines import user_line
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _DECORATORS = 8
 
 
-def line_of_users_frame(frame: FrameType, package: str) -> Line | None:
+def line_of_users_frame(frame: FrameType, package: str) -> Location | None:
     """The line of a frame that is the user's own; None for one of a framework's folder, or TrueLine's."""
     found = user_line(package, frame=frame)
-    return found if found == Line(frame.f_code.co_filename, frame.f_lineno) else None
+    return found if found == Location(frame.f_code.co_filename, frame.f_lineno) else None
 
 
-def line_of_users_function(function: Any, package: str) -> Line | None:
+def line_of_users_function(function: Any, package: str) -> Location | None:
     """The line of a function's ``def``, below its decorators; None where it is not the user's own."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or code.co_filename.startswith(package):
         return None
     first = int(code.co_firstlineno)
     below = (line for line in range(first, first + _DECORATORS) if _defines(code.co_filename, line))
-    return Line(code.co_filename, next(below, first))
+    return Location(code.co_filename, next(below, first))
 
 
 def any_of_users(base: Any, package: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Operator:
     name: str
     kind: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    line: Line | None = None
+    line: Location | None = None
     columns: Sequence[str] = ()
     channels_last: bool = False
 
@@ -109,7 +109,7 @@ class Opened(Protocol):
         """The objects of the user's that take part: datasets or sources, and what they hold; steps, samplers."""
         ...
 
-    def deciding(self) -> tuple[Any, Line | None]:
+    def deciding(self) -> tuple[Any, Location | None]:
         """What decides the order (a function or method), and the line that set it up."""
         ...
 
@@ -150,4 +150,4 @@ class Unfit(Exception):  # noqa: N818
         super().__init__(missing or twice or given)
         self.told = {"wanted": list(wanted), "given": given, "missing": missing, "twice": twice}
         self.place: int | None = None
-        self.line: Line | None = None
+        self.line: Location | None = None

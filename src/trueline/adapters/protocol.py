@@ -29,7 +29,7 @@ from trueline.adapters.nouns import (
 )
 from trueline.adapters.observer import Observer, Tap
 from trueline.adapters.scalers import Begin
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 class Values(Protocol):
@@ -180,7 +180,7 @@ class Builds(Protocol):
 
     def built(self, module: Any) -> Built | None: ...
 
-    def line_of(self, optimizer: Any) -> Line | None:
+    def line_of(self, optimizer: Any) -> Location | None:
         """The user's line that built an optimizer, where it was seen."""
         ...
 
@@ -391,7 +391,7 @@ class Pipelines(Protocol):
         """The state of that generator; empty where pipelines do not draw from it."""
         ...
 
-    def opened(self, value: Any, built: Callable[[Any], Line | None]) -> Any:
+    def opened(self, value: Any, built: Callable[[Any], Location | None]) -> Any:
         """The pipeline as an ``adapters.pipeline.Opened``; ``built`` knows the user's line that built an object."""
         ...
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueline.adapters.lines import user_line
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Scaler:
     scale: float
     factor: float | None
     window: int | None
-    line: Line | None
+    line: Location | None
 
     @property
     def dynamic(self) -> bool:
@@ -89,7 +89,7 @@ def _given(
     return given
 
 
-def _scaler(kind: str, names: Names, given: Mapping[str, Any], line: Line | None) -> Scaler:
+def _scaler(kind: str, names: Names, given: Mapping[str, Any], line: Location | None) -> Scaler:
     factor = float(given[names.factor]) if names.factor is not None else None
     window = int(given[names.window]) if names.window is not None else None
     return Scaler(kind, float(given[names.scale]), factor, window, line)

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.model.location import Location
 from trueline.model.numbers import plain
-from trueline.model.run import Line
 
 # What MindSpore's transforms hold of themselves that no user has set.
 _INTERNAL: Final = ("implementation", "device_target", "random", "callable_op_", "transform_mode")
@@ -47,17 +47,17 @@ def objects_in(value: Any, depth: int = 0) -> Iterator[Any]:
         yield from objects_in(one, depth + 1)
 
 
-def line_of(value: Any) -> Line | None:
+def line_of(value: Any) -> Location | None:
     """Where a function or a class is defined."""
     try:
         file = inspect.getsourcefile(value)
         line = value.__code__.co_firstlineno if inspect.isfunction(value) else inspect.getsourcelines(value)[1]
     except (TypeError, OSError):
         return None
-    return Line(file, line) if file is not None else None
+    return Location(file, line) if file is not None else None
 
 
-def defined(step: Any, package: str) -> Line | None:
+def defined(step: Any, package: str) -> Location | None:
     """The user's line where a step's function or class is defined."""
     found = line_of(step if hasattr(step, "__code__") else type(step))
     if found is None or found.file.startswith(package) or "site-packages" in found.file:

@@ -8,7 +8,8 @@ from typing import Any
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Array
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Text
 from trueline.model.trouble import BadUsage
@@ -70,7 +71,7 @@ def _load(side: Side, path: Path) -> Finding | None:
         unexpected=len(loaded.unexpected),
         name=[*missing, *loaded.unexpected][0],
     )
-    return Finding(OUTPUTS, Conclusion.FOUND, text, where=Where(side=str(side.entry)))
+    return Finding(OUTPUTS, Conclusion.FOUND, text, where=Location(side=str(side.entry)))
 
 
 def _verdict(found: Verified, names: dict[str, str]) -> tuple[Finding | None, Message | None]:

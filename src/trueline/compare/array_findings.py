@@ -10,8 +10,9 @@ from trueline.compare.floors import Basis
 from trueline.compare.rows import Row
 from trueline.compare.wording import RANK, few_digits, side_names
 from trueline.formats.printable import printable
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.key import Key
+from trueline.model.location import Location
 from trueline.model.message import message
 
 LEFT: Final = "cmp.06"
@@ -64,7 +65,7 @@ def _tensor(compared: ArraysComparison, part: Part, first: Row) -> Finding:
         order = "array_begin_advice" if part.tensors.first == 0 else "array_order_advice"
         advice = message(f"compare.{order if compared.in_order else 'array_advice'}")
     sure = first.floor.basis is not Basis.ESTIMATED or first.times > 100
-    where = Where(module=first.pair.a.module, step=part.step, rank=part.rank, side=names[0])
+    where = Location(module=first.pair.a.module, step=part.step, rank=part.rank, side=names[0])
     certainty = Certainty.CERTAIN if sure else Certainty.LIKELY
     evidence = [first.distance.to_json()]
     limit = first.floor.value
@@ -80,7 +81,7 @@ def _other_ranks(compared: ArraysComparison) -> Iterator[Finding]:
     apart = [one.rank for one in same_step if one.tensors.first is not None]
     if len(apart) < len(same_step):
         said = message("compare.ranks", ranks=", ".join(str(one) for one in apart), count=len(same_step))
-        where = Where(rank=main.rank, step=main.step)
+        where = Location(rank=main.rank, step=main.step)
         yield Finding(RANK, Conclusion.FOUND, said, advice=message("compare.ranks_advice"), where=where)
 
 

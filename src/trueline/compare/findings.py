@@ -12,10 +12,10 @@ from trueline.compare.rows import Row, Tensors
 from trueline.compare.runs import RunComparison, Side
 from trueline.compare.stages import Stage, data_sentence, settings_text
 from trueline.compare.wording import LOSS, SHARED, few_digits, loss_finding, shared_finding
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.key import Kind
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 
 WEIGHTS: Final = "cmp.01"
 INPUTS: Final = "cmp.02"
@@ -167,29 +167,29 @@ def _structure(compared: RunComparison) -> Finding:
         side = compared.a.name if one.trainable else compared.b.name
         said = message("compare.structure_trained", name=one.name, count=len(weights.trained), side=side, **params)
         module = one.name.rpartition(".")[0]
-    return _found(STRUCTURE, said, message("compare.structure_advice"), Where(module=module, side=compared.a.name))
+    return _found(STRUCTURE, said, message("compare.structure_advice"), Location(module=module, side=compared.a.name))
 
 
 def _precision(compared: RunComparison) -> Finding:
     setting = compared.precision[0]
     said = message("compare.precision", a=compared.a.name, b=compared.b.name, here=setting.a, there=setting.b)
-    finding = _found(PRECISION, said, message("compare.precision_advice"), Where(side=compared.a.name))
+    finding = _found(PRECISION, said, message("compare.precision_advice"), Location(side=compared.a.name))
     return finding if compared.differs else replace(finding, conclusion=Conclusion.SUSPECT)
 
 
 def _data(compared: RunComparison) -> Finding:
     data = compared.batches.data
     advice = message("compare.data_scaled_advice" if data is Data.SCALED else "compare.in_advice")
-    return _found(DATA, data_sentence(compared), advice, Where(step=compared.batches.step, side=compared.a.name))
+    return _found(DATA, data_sentence(compared), advice, Location(step=compared.batches.step, side=compared.a.name))
 
 
 def _hyper(compared: RunComparison) -> Finding:
     said = message("compare.hyper", a=compared.a.name, b=compared.b.name, settings=settings_text(compared.hyper))
     step = compared.hyper[0].step
-    return _found(HYPER, said, message("compare.hyper_advice"), Where(step=step, side=compared.a.name))
+    return _found(HYPER, said, message("compare.hyper_advice"), Location(step=step, side=compared.a.name))
 
 
-def _found(code: str, said: Message, advice: Message, where: Where) -> Finding:
+def _found(code: str, said: Message, advice: Message, where: Location) -> Finding:
     return Finding(code, Conclusion.FOUND, said, advice=advice, where=where)
 
 
@@ -206,7 +206,7 @@ def _weights(compared: RunComparison) -> Finding:
             other=other,
         ),
         advice=message("compare.weights_advice"),
-        where=Where(module=name.rpartition(".")[0], step=0, side=compared.a.name),
+        where=Location(module=name.rpartition(".")[0], step=0, side=compared.a.name),
         measured=len(compared.weights.apart),
         limit=0,
     )
@@ -247,9 +247,8 @@ def _tensor(compared: RunComparison, first: Row, step: Tensors, because: str | N
         _certainty(first),
         message(f"compare.{stage}_advice", **params),
         because,
-        Where(
-            file=line.file if line is not None else None,
-            line=line.line if line is not None else None,
+        replace(
+            line or Location(),
             module=first.pair.a.module,
             step=step.step,
             rank=compared.rank,
@@ -268,7 +267,7 @@ def _certainty(first: Row) -> Certainty:
     return Certainty.CERTAIN if sure else Certainty.LIKELY
 
 
-def built_at(side: Side, path: str) -> Line | None:
+def built_at(side: Side, path: str) -> Location | None:
     """The line that built a module."""
     module = side.module(path)
     return module.built_at if module is not None else None

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from trueline.compare.curves import CurveComparison, Parting, Shape
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 
 LOSS: Final = "cmp.05"
@@ -58,7 +59,7 @@ def loss_finding(
         Certainty.LIKELY,
         _advice(loss, parts.step) if because is None else None,
         because,
-        Where(step=parts.step, rank=rank, side=names[0]),
+        Location(step=parts.step, rank=rank, side=names[0]),
         abs(parts.a - parts.b),
         parts.band,
     )
@@ -74,7 +75,7 @@ def shared_finding(loss: CurveComparison, names: tuple[str, str]) -> Finding:
         message(f"compare.shared_{trouble}", a=names[0], b=names[1], steps=len(loss.common)),
         Certainty.LIKELY,
         message("compare.shared_advice"),
-        where=Where(side=names[1]),
+        where=Location(side=names[1]),
     )
 
 

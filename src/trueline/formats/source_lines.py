@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from trueline.formats.files import opened
+from trueline.model.location import Location
 from trueline.model.report import Source
-from trueline.model.run import Line
 from trueline.model.trouble import BadFile
 
 _AROUND: Final = 2
@@ -16,7 +16,7 @@ _AROUND: Final = 2
 _LARGEST: Final = 4 << 20
 
 
-def source_around(line: Line, side: str | None = None) -> Iterator[Source]:
+def source_around(line: Location, side: str | None = None) -> Iterator[Source]:
     """The line with those around it; nothing where the file is not there, or is another one by now."""
     try:
         with opened(Path(line.file)) as file:

@@ -12,7 +12,8 @@ from trueline.formats.printable import printable
 from trueline.migrate.params_cells import doubt, shape_text, with_doubt, yes_or_no
 from trueline.migrate.params_pairs import Alone, Differs, Paired, SideBySide
 from trueline.migrate.params_report import totals_json, totals_table
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -58,7 +59,7 @@ def pairs_findings(found: SideBySide) -> list[Finding]:
             name=printable(first.one.name),
             nearest=printable(first.nearest) if first.nearest is not None else "-",
         )
-        where = Where(module=first.one.path, side=a if left[0] else b)
+        where = Location(module=first.one.path, side=a if left[0] else b)
         findings.append(Finding(STRUCTURE, Conclusion.FOUND, said, advice=message("params.left_advice"), where=where))
     shapes = found.with_difference(Differs.SHAPE)
     if shapes:
@@ -86,7 +87,7 @@ def pairs_findings(found: SideBySide) -> list[Finding]:
 
 
 def _on(one: Paired, said: Message, advice: Message, side: str) -> Finding:
-    where = Where(module=one.a.path, side=side)
+    where = Location(module=one.a.path, side=side)
     return Finding(STRUCTURE, Conclusion.FOUND, said, advice=advice, where=where, extra={"other_module": one.b.path})
 
 

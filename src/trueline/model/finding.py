@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from trueline.model.location import Location
 from trueline.model.message import Message
 from trueline.model.numbers import plain
 
@@ -64,31 +65,6 @@ class Certainty(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """The place a finding speaks of; what is unknown is None."""
-
-    file: str | None = None
-    line: int | None = None
-    module: str | None = None
-    step: int | None = None
-    rank: int | None = None
-    side: str | None = None
-    sample: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON shape: all seven fields, always."""
-        return {
-            "file": self.file,
-            "line": self.line,
-            "module": self.module,
-            "step": self.step,
-            "rank": self.rank,
-            "side": self.side,
-            "sample": self.sample,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
     """One conclusion with its evidence."""
 
@@ -98,7 +74,7 @@ class Finding:
     certainty: Certainty = Certainty.CERTAIN
     advice: Message | None = None
     because: str | None = None
-    where: Where = field(default_factory=Where)
+    where: Location = field(default_factory=Location)
     measured: Any = None
     limit: Any = None
     evidence: Sequence[Any] = ()

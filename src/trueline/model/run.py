@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 from trueline.model.fields import may, naturals, need, text_by_text, texts
 from trueline.model.key import Phase
+from trueline.model.location import Location
 from trueline.model.numbers import plain
 from trueline.model.summary import Summary
 
@@ -105,23 +106,6 @@ LOOKS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a source file."""
-
-    file: str
-    line: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON shape."""
-        return {"file": self.file, "line": self.line}
-
-    @classmethod
-    def from_json(cls, found: Any) -> Self:
-        """Read the JSON shape; a ValueError says what is wrong."""
-        return cls(need(found, "file", str), need(found, "line", int))
-
-
-@dataclass(frozen=True, slots=True)
 class ParamInfo:
     """One parameter or buffer."""
 
@@ -177,7 +161,7 @@ class ModuleInfo:
     type: str
     attributes: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] | None = None
-    built_at: Line | None = None
+    built_at: Location | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The JSON shape."""
@@ -186,7 +170,7 @@ class ModuleInfo:
             "type": self.type,
             "attributes": plain(self.attributes),
             "arguments": plain(self.arguments),
-            "built_at": self.built_at.to_json() if self.built_at is not None else None,
+            "built_at": self.built_at.line_json() if self.built_at is not None else None,
         }
 
     @classmethod
@@ -211,7 +195,7 @@ class CallInfo:
     path: str
     call: int
     phase: str
-    called_at: Line | None = None
+    called_at: Location | None = None
     feeds_from: Sequence[int] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -220,7 +204,7 @@ class CallInfo:
             "path": self.path,
             "call": self.call,
             "phase": self.phase,
-            "called_at": self.called_at.to_json() if self.called_at is not None else None,
+            "called_at": self.called_at.line_json() if self.called_at is not None else None,
             "feeds_from": list(self.feeds_from),
         }
 
@@ -293,6 +277,6 @@ class RunInfo:
         )
 
 
-def _line(found: Any, name: str) -> Line | None:
+def _line(found: Any, name: str) -> Location | None:
     value = may(found, name, dict)
-    return Line.from_json(value) if value is not None else None
+    return Location.from_line_json(value) if value is not None else None

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 
 
 class Stage(StrEnum):
@@ -152,8 +152,8 @@ class Blame:
     measured: float | None = None
     limit: float | None = None
     left: float | None = None
-    line: Line | None = None
-    other_line: Line | None = None
+    line: Location | None = None
+    other_line: Location | None = None
     edit: Message | None = None
     evidence: Sequence[Any] = field(default_factory=tuple)
 

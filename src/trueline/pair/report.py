@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from trueline.formats.source_lines import source_around
-from trueline.model.finding import Certainty, Conclusion, Finding, Where, roots
+from trueline.model.finding import Certainty, Conclusion, Finding, roots
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.model.run import Line
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, module_name, moves_curve
 from trueline.pair.pairing import Paired
 from trueline.pair.written_tests import WrittenTests
@@ -98,12 +99,7 @@ def _finding(one: Blame, because: str | None) -> Finding:
         Certainty.CERTAIN if one.confirmed else Certainty.POSSIBLE,
         one.edit,
         because,
-        Where(
-            file=one.line.file if one.line is not None else None,
-            line=one.line.line if one.line is not None else None,
-            module=one.module or None,
-            side="port",
-        ),
+        replace(one.line or Location(), module=one.module or None, side="port"),
         one.measured,
         one.limit,
         one.evidence,
@@ -115,7 +111,7 @@ def _finding(one: Blame, because: str | None) -> Finding:
             "latent": one.latent,
             "module": one.module,
             "other_module": one.other_module,
-            "other_line": one.other_line.to_json() if one.other_line is not None else None,
+            "other_line": one.other_line.line_json() if one.other_line is not None else None,
             "left": one.left,
         },
     )
@@ -164,7 +160,7 @@ def _stages(paired: Paired) -> Table:
 
 def _sources(paired: Paired) -> Iterator[Block]:
     """The lines of the first causes, the port's and the benchmark's."""
-    shown: set[Line] = set()
+    shown: set[Location] = set()
     for one in [blame for blame in paired.blames if blame.confirmed and blame.line is not None][:_SHOWN]:
         for line, side in ((one.line, paired.port), (one.other_line, paired.bench)):
             if line is not None and line not in shown:

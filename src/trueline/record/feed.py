@@ -69,7 +69,7 @@ class Feed:
             return {}
         self._lined[event] = told + 1
         line = self._recorder.project.line(user_line(self._adapter.build.package()))
-        return {} if line is None else {"line": line.to_json()}
+        return {} if line is None else {"line": line.line_json()}
 
     @property
     def wants_calls(self) -> bool:
@@ -105,7 +105,9 @@ class Feed:
         number = self._recorder.loader_index(loader, facts)
         self._recorder.data_wanted(loader)
         line = self._recorder.project.line(user_line(self._adapter.build.package()))
-        self._recorder.event(EventName.LOADER, loader=number, **facts, at=line.to_json() if line is not None else None)
+        self._recorder.event(
+            EventName.LOADER, loader=number, **facts, at=line.line_json() if line is not None else None
+        )
 
     @guarded
     def fetch_began(self, loader: Any) -> None:

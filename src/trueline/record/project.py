@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _LARGEST = 4 << 20
 _GIT_SECONDS = 5
@@ -26,13 +26,13 @@ class _Folder:
     installed: bool
 
 
-def shown_line(line: Line | None, root: Path) -> Line | None:
+def shown_line(line: Location | None, root: Path) -> Location | None:
     """Relative to the project where it is inside."""
     if line is None:
         return None
     path = Path(line.file)
     inside = path.is_absolute() and path.is_relative_to(root)
-    return Line(path.relative_to(root).as_posix() if inside else path.as_posix(), line.line)
+    return Location(path.relative_to(root).as_posix() if inside else path.as_posix(), line.line)
 
 
 class Project:
@@ -50,9 +50,9 @@ class Project:
         path = Path(file)
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.as_posix()
 
-    def line(self, found: Line | None) -> Line | None:
+    def line(self, found: Location | None) -> Location | None:
         """The same line with its file's name in the run."""
-        return Line(self.name(str(Path(found.file).resolve())), found.line) if found is not None else None
+        return Location(self.name(str(Path(found.file).resolve())), found.line) if found is not None else None
 
     def sources(self) -> Iterator[tuple[str, Path]]:
         """The project's imported Python files by name, the main script among them."""

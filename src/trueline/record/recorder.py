@@ -471,7 +471,7 @@ class Recorder:
         described = {"kind": type(optimizer).__name__, "groups": [dict(group.settings) for group in groups]}
         line = self.project.line(adapter.build.line_of(optimizer))
         built: dict[str, Any] = {"parameters": [len(group.parameters) for group in groups]}
-        built["line"] = None if line is None else line.to_json()
+        built["line"] = None if line is None else line.line_json()
         self._hyper["optimizers"].append({**described, **built})
         self._tables_due = True
         return index

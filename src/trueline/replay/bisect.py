@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Report, Table
 from trueline.model.trouble import BadUsage
@@ -69,7 +70,7 @@ class Bisection:
             return Finding(BISECTED, Conclusion.NONE, message("replay.bisect_fine", batch=self.batch))
         if self.good is None:
             said = message("replay.bisect_bad_from_start", step=self.bad, loss=self.losses[self.bad])
-            return Finding(BISECTED, Conclusion.FOUND, said, where=Where(step=self.bad))
+            return Finding(BISECTED, Conclusion.FOUND, said, where=Location(step=self.bad))
         said = message(
             "replay.bisected",
             good=self.good,
@@ -84,7 +85,7 @@ class Bisection:
             Conclusion.FOUND,
             said,
             advice=advice if self.bad - self.good > 1 else message("replay.advice_step", run=self.run, step=self.good),
-            where=Where(step=self.good),
+            where=Location(step=self.good),
             measured=self.losses[self.bad],
             limit=self.limit,
         )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.formats.run_folder.reader import RankFolder, open_run
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
 from trueline.model.result import Exit, Result
@@ -109,7 +110,7 @@ class Told:
             Conclusion.FOUND,
             message("replay.parted", step=self.first_parting, names=shown),
             advice=message("replay.advice_parted"),
-            where=Where(step=self.first_parting),
+            where=Location(step=self.first_parting),
             evidence=names,
         )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.model.finding import Certainty, Conclusion, Finding, Where, roots
+from trueline.model.finding import Certainty, Conclusion, Finding, roots
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.report.shown import say, shown
 
@@ -57,9 +58,9 @@ def _finding(one: Finding, style: str, lang: str | None) -> Iterator[Line]:
         yield 4, say(one.advice, lang), "green"
 
 
-def _places(where: Where, lang: str | None) -> Iterator[str]:
-    if where.file is not None:
-        yield shown(where.file if where.line is None else f"{where.file}:{where.line}")
+def _places(where: Location, lang: str | None) -> Iterator[str]:
+    if where.file:
+        yield shown(str(where) if where.line else where.file)
     words: list[tuple[Message, object]] = [
         (message("report.where_module", module=where.module), where.module),
         (message("report.where_step", step=where.step), where.step),

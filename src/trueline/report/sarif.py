@@ -83,9 +83,9 @@ def _result(one: Finding, codes: Sequence[str]) -> dict[str, Any]:
 
 def _location(one: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    if one.where.file is not None:
+    if one.where.file:
         physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(one.where.file)}}
-        if one.where.line is not None and one.where.line > 0:
+        if one.where.line > 0:
             physical["region"] = {"startLine": one.where.line}
         location["physicalLocation"] = physical
     if one.where.module:

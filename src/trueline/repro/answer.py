@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Report, Text
 from trueline.model.result import Exit, Result
@@ -62,7 +63,7 @@ def _findings(found: Reproduced, root: Path) -> Iterator[Finding]:
 def _timing(problem: Problem) -> Finding:
     seen = [one for one in problem.steps if one is not None]
     step = seen[0] if problem.occurs != "random" else None
-    return Finding("tr.27", Conclusion.FOUND, problem.said(), where=Where(step=step), measured=list(problem.steps))
+    return Finding("tr.27", Conclusion.FOUND, problem.said(), where=Location(step=step), measured=list(problem.steps))
 
 
 def report(found: Reproduced, root: Path) -> Report:

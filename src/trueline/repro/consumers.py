@@ -9,7 +9,8 @@ from typing import Any, Final
 from trueline.adapters.randomly_dropping import named_as_dropping
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.key import Key, Kind
-from trueline.model.run import EventName, Line, ModuleInfo
+from trueline.model.location import Location
+from trueline.model.run import EventName, ModuleInfo
 from trueline.model.sample import Batch
 from trueline.repro.differences import Difference, first_difference
 from trueline.repro.trials import Trial
@@ -30,7 +31,7 @@ class Consumer:
     drives: str
     difference: Difference
     module: ModuleInfo | None = None
-    line: Line | None = None
+    line: Location | None = None
 
 
 def consumers(a: Trial, b: Trial, *, beyond_rounding: bool = False) -> list[Consumer]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _HERE = str(Path(__file__).parent)
 _OURS = str(Path(__file__).parent.parent.parent)
@@ -38,13 +38,13 @@ def is_users(file: str) -> bool:
     return not is_standard(file) and not is_installed(file) and not file.startswith(_OURS)
 
 
-def users_line(frame: FrameType | None = None) -> Line | None:
+def users_line(frame: FrameType | None = None) -> Location | None:
     """The innermost line of the user's; None where it only imports a package that does this by itself."""
     found = frame if frame is not None else sys._getframe(1)
     while found is not None:
         file = found.f_code.co_filename
         if is_users(file):
-            return Line(file, found.f_lineno)
+            return Location(file, found.f_lineno)
         if file.startswith(_IMPORTING):
             return None
         found = found.f_back  # type: ignore[assignment]

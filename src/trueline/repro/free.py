@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.record.project import shown_line
 from trueline.repro.consumers import Consumer
 
@@ -40,7 +40,7 @@ class Free:
     source: str
     generator: str
     drives: str
-    line: Line | None
+    line: Location | None
     message: Message
     advice: Message
     consumer: Consumer | None = None
@@ -68,9 +68,8 @@ class Free:
         line = shown_line(self.line, root)
         first = self.consumer.difference if self.consumer is not None else None
         module = self.consumer.module if self.consumer is not None else None
-        where = Where(
-            file=line.file if line is not None else None,
-            line=line.line if line is not None else None,
+        where = replace(
+            line or Location(),
             module=(module.path if module is not None else first.module if first is not None else None) or None,
             step=first.step if first is not None else None,
         )

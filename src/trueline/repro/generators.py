@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.repro.frames import is_users
 from trueline.repro.plan import Plan
 from trueline.repro.tap import Tap
@@ -102,7 +102,7 @@ def _tap_clock(tap: Tap, name: str, unit: float) -> None:
         frame = sys._getframe(1)
         if not is_users(frame.f_code.co_filename):
             return original()
-        tap.looked_at_clock(Line(frame.f_code.co_filename, frame.f_lineno))
+        tap.looked_at_clock(Location(frame.f_code.co_filename, frame.f_lineno))
         return original() if tap.plan.clock is None else clock.next() * unit
 
     setattr(time, name, now)

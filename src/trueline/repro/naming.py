@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from trueline.model.finding import Certainty
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.repro import consumers as kinds
 from trueline.repro.consumers import Consumer, dropouts
 from trueline.repro.free import Free, drives_word
@@ -53,7 +53,12 @@ def _functional(base: Trial, one: Consumer) -> Consumer:
 
 
 def _stream(
-    source: str, stream: str, one: Consumer, line: Line | None, base: Trial, certainty: Certainty = Certainty.CERTAIN
+    source: str,
+    stream: str,
+    one: Consumer,
+    line: Location | None,
+    base: Trial,
+    certainty: Certainty = Certainty.CERTAIN,
 ) -> Free:
     name = one.module.path or one.module.type if one.module is not None else one.difference.key
     type_name = one.module.type if one.module is not None else ""
@@ -85,7 +90,7 @@ def _values_by(stream: str, base: Trial) -> str:
     return "worker_seeds" if many else kinds.VALUES
 
 
-def _line(stream: str, source: str, base: Trial, one: Consumer) -> Line | None:
+def _line(stream: str, source: str, base: Trial, one: Consumer) -> Location | None:
     told = base.told
     if source == kinds.ORDER:
         drawn = told.first("draw", stream=stream, moment="data") or told.first("draw", stream=stream)
@@ -103,7 +108,7 @@ def _line(stream: str, source: str, base: Trial, one: Consumer) -> Line | None:
     return one.line
 
 
-def _line_of(word: Word | None) -> Line | None:
+def _line_of(word: Word | None) -> Location | None:
     return word.line if word is not None else None
 
 
@@ -114,10 +119,10 @@ def _loader(base: Trial) -> Word | None:
     return next(iter(shuffles or built), None)
 
 
-def _item(base: Trial) -> Line | None:
+def _item(base: Trial) -> Location | None:
     for one in base.told.of("loader"):
         if isinstance(item := one["item"], dict):
-            definition = Line(item["file"], item["line"])
+            definition = Location(item["file"], item["line"])
             return line_in_function(definition) or definition
     return _line_of(_loader(base))
 

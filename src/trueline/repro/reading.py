@@ -6,7 +6,7 @@ import linecache
 import re
 from typing import Final
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.repro.trials import Trial
 
 _DROPS: Final = re.compile(r"drop(out|_?path|_?block|_?connect)?\w*\(|stochastic_depth\(", re.I)
@@ -17,7 +17,7 @@ _ORDERS: Final = re.compile(r"randperm\(|randint\(|multinomial\(|random_split\(|
 _FURTHEST: Final = 40
 
 
-def random_line(trial: Trial, module: str | None) -> tuple[Line, bool] | None:
+def random_line(trial: Trial, module: str | None) -> tuple[Location, bool] | None:
     """The line that draws before a module is called, or after the last call, and whether it drops values."""
     if trial.rank is None or module is None:
         return None
@@ -32,7 +32,7 @@ def random_line(trial: Trial, module: str | None) -> tuple[Line, bool] | None:
     return _between(trial, before, own)
 
 
-def _between(trial: Trial, before: Line | None, own: Line | None) -> tuple[Line, bool] | None:
+def _between(trial: Trial, before: Location | None, own: Location | None) -> tuple[Location, bool] | None:
     known = own or before
     if known is None:
         return None
@@ -47,11 +47,11 @@ def _between(trial: Trial, before: Line | None, own: Line | None) -> tuple[Line,
     for pattern in (_DROPS, _DRAWS):
         for at in reversed(lines):
             if pattern.search(lines[at].partition("#")[0]):
-                return Line(file, at), pattern is _DROPS
+                return Location(file, at), pattern is _DROPS
     return None
 
 
-def line_in_function(definition: Line) -> Line | None:
+def line_in_function(definition: Location) -> Location | None:
     """The first line of a function that draws."""
     first = linecache.getline(definition.file, definition.line)
     indent = len(first) - len(first.lstrip())
@@ -60,16 +60,16 @@ def line_in_function(definition: Line) -> Line | None:
         if not text or (text.strip() and len(text) - len(text.lstrip()) <= indent):
             return None
         if _DRAWS.search(text.partition("#")[0]):
-            return Line(definition.file, at)
+            return Location(definition.file, at)
     return None
 
 
-def line_in_sources(trial: Trial) -> Line | None:
+def line_in_sources(trial: Trial) -> Location | None:
     """The first line of the script that draws an order."""
     for one in trial.told.of("source"):
         for at, text in enumerate(linecache.getlines(str(one["path"])), 1):
             if _ORDERS.search(text.partition("#")[0]):
-                return Line(str(one["path"]), at)
+                return Location(str(one["path"]), at)
     return None
 
 

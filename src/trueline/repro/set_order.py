@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _WALKS: Final = ("list", "tuple", "enumerate", "iter", "zip", "map", "filter", "next", "array", "tensor")
 _SETS: Final = ("set", "frozenset")
@@ -15,9 +15,9 @@ _FROM_SETS: Final = ("union", "intersection", "difference", "symmetric_differenc
 _LARGEST: Final = 1 << 21
 
 
-def lines_by_hash(files: Sequence[str]) -> list[Line]:
+def lines_by_hash(files: Sequence[str]) -> list[Location]:
     """In the order of the files."""
-    return [Line(file, number) for file in files for number in sorted(set(_in_file(Path(file))))]
+    return [Location(file, number) for file in files for number in sorted(set(_in_file(Path(file))))]
 
 
 def _in_file(path: Path) -> Iterator[int]:

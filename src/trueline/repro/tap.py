@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trueline.model.descriptor import OwnDescriptor
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.repro.frames import asking_file, is_installed, is_ours, is_standard, is_users, users_line
 from trueline.repro.plan import Plan
 
@@ -34,7 +34,7 @@ class Tap:
         self._counts: Counter[str] = Counter()
         self._states: dict[str, tuple[Callable[[], Any], Any]] = {}
 
-    def tell(self, told: str, line: Line | None = None, **fields: Any) -> None:
+    def tell(self, told: str, line: Location | None = None, **fields: Any) -> None:
         """One line of JSON."""
         place = {"file": line.file, "line": line.line} if line is not None else {"file": None, "line": None}
         try:
@@ -98,7 +98,7 @@ class Tap:
             self._seen.add(key)
             self.tell("draw", line, stream=stream, moment=self.moment)
 
-    def looked_at_clock(self, line: Line) -> None:
+    def looked_at_clock(self, line: Location) -> None:
         """The user's code has asked for the time."""
         if ("clock", line) not in self._seen:
             self._seen.add(("clock", line))
@@ -144,5 +144,5 @@ class Tap:
         return number
 
 
-def _site(stream: str, line: Line | None) -> str:
+def _site(stream: str, line: Location | None) -> str:
     return f"{stream}:{line.file}:{line.line}" if line is not None else f"{stream}:"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _MOST = 1 << 24
 
@@ -18,7 +18,7 @@ class Word:
     """One thing that was told."""
 
     told: str
-    line: Line | None
+    line: Location | None
     fields: Mapping[str, Any]
 
     def __getitem__(self, name: str) -> Any:
@@ -62,7 +62,7 @@ def read_told(path: Path) -> Told:
 def _word(line: bytes) -> Word | None:
     try:
         found = json.loads(line)
-        place = Line(found["file"], found["line"]) if found.get("file") else None
+        place = Location(found["file"], found["line"]) if found.get("file") else None
         return Word(found["told"], place, {k: v for k, v in found.items() if k not in ("told", "file", "line")})
     except (ValueError, KeyError, TypeError, AttributeError):
         # Cut off by the end of the process.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.values import Attribute, Function, Instance, Item, Made, Value
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Scope:
     """A loop (``value``: what is iterated over), a branch (the condition), a with (the context), a call."""
 
     kind: str
-    place: Place
+    place: Location
     value: Value | None = None
     name: str = ""
     # Of a branch: whether it is the one where the condition holds.
@@ -47,7 +47,7 @@ class Event:
     """
 
     name: str
-    place: Place
+    place: Location
     args: tuple[Value, ...] = ()
     kwargs: dict[str, Value] = field(default_factory=dict)
     receiver: Value | None = None
@@ -81,7 +81,7 @@ class Event:
         """The contexts of the with statements around it, also those of decorators."""
         return [one.value for one in self.scopes if one.kind == WITH and one.value is not None]
 
-    def callers(self) -> list[Place]:
+    def callers(self) -> list[Location]:
         """The places of the project's calls that lead here, outermost first."""
         return [one.place for one in self.scopes if one.kind == CALL]
 
@@ -90,7 +90,7 @@ class Event:
         inner = self.scopes[self.scopes.index(scope) + 1 :] if scope is not None else self.scopes
         return any(one.kind in (BRANCH, HANDLER) for one in inner)
 
-    def seen_beside(self, other: Event) -> Place:
+    def seen_beside(self, other: Event) -> Location:
         """Its place in the function in which the other one happens too: where that one calls what leads here."""
         for one in self.scopes:
             if one.kind == CALL and one not in other.scopes:
@@ -116,7 +116,7 @@ class Trace:
     # Whether reading was given up on the way: there was more than can be followed.
     cut_short: bool = False
     # What could not be followed: a place and why. With these the trace is not the whole truth.
-    lost: list[tuple[Place, str]] = field(default_factory=list)
+    lost: list[tuple[Location, str]] = field(default_factory=list)
     # The events of each scope by its identity, and by the last word of their names, of so many events.
     _inside: dict[int, list[Event]] = field(default_factory=dict)
     _by_method: dict[str, list[Event]] = field(default_factory=dict)

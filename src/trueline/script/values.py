@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.model.location import Location
 from trueline.script.factories import is_factory
-from trueline.script.place import Place
 
 if TYPE_CHECKING:
     from trueline.script.trace import Event
@@ -33,7 +33,7 @@ class Const(Value):
     """A number, text, bool, None: known for sure. ``origin`` says where it was written down."""
 
     value: Any
-    origin: Place | None = None
+    origin: Location | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -104,7 +104,7 @@ class Derived(Value):
 
     op: str
     of: tuple[Value, ...]
-    place: Place | None = None
+    place: Location | None = None
 
     def parts(self) -> Sequence[Value]:
         return self.of
@@ -132,7 +132,7 @@ class Table(Value):
 
     items: dict[Any, Value]
     open: bool = False
-    place: Place | None = None
+    place: Location | None = None
     # What its keys are like, where they are made in a comprehension.
     key: Value | None = None
     # As that of a list.
@@ -211,7 +211,7 @@ class Instance(Value):
     """An object of a class of the project."""
 
     cls: Class
-    place: Place
+    place: Location
     attributes: dict[str, Value] = field(default_factory=dict)
     event: Event | None = None
 

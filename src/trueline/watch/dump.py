@@ -15,8 +15,9 @@ from trueline.formats.kinds import Format, Kind, Looked, look
 from trueline.formats.ms_dump import looks_like_ms_dump, read_ms_nodes
 from trueline.formats.opening import open_dump
 from trueline.kernel import UnsupportedDtype, summarise
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.key import Kind as TensorKind
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.summary import Summary
 from trueline.watch.nonfinite_causes import Cause, is_mask, kind_of, likely
@@ -130,7 +131,7 @@ class DumpWatch:
             self.sentence(),
             Certainty.LIKELY if first.origin else Certainty.POSSIBLE,
             first.cause.advice,
-            where=Where(module=first.module or None, step=first.step, rank=first.rank),
+            where=Location(module=first.module or None, step=first.step, rank=first.rank),
             measured={"non_finite": outputs},
             limit={"non_finite": 0},
             evidence=[one.to_json() for one in (*first.inputs, *first.outputs)],

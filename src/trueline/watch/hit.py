@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.numbers import decode, encode
-from trueline.model.run import Line
 from trueline.model.summary import Summary
 
 
@@ -38,7 +38,7 @@ class Link:
 
     op: str
     module: str
-    line: Line | None
+    line: Location | None
     largest: float
 
     def to_json(self) -> dict[str, Any]:
@@ -66,15 +66,15 @@ class Hit:
     kind: str
     name: str = ""
     module: str = ""
-    line: Line | None = None
-    forward_line: Line | None = None
+    line: Location | None = None
+    forward_line: Location | None = None
     cause: str = "other"
     why: Message | None = None
     advice: Message | None = None
     inputs: Sequence[Tensor] = ()
     outputs: Sequence[Tensor] = ()
     chain: Sequence[Link] = ()
-    stack: Sequence[Line] = ()
+    stack: Sequence[Location] = ()
     samples: Sequence[int] = ()
     way: str = "in_place"
     rank: int = 0
@@ -97,7 +97,7 @@ class Hit:
             "inputs": [one.to_json() for one in self.inputs],
             "outputs": [one.to_json() for one in self.outputs],
             "chain": [one.to_json() for one in self.chain],
-            "stack": [one.to_json() for one in self.stack],
+            "stack": [one.line_json() for one in self.stack],
             "samples": list(self.samples),
             "way": self.way,
             "rank": self.rank,
@@ -113,7 +113,7 @@ class Hit:
             told["kind"],
             told["name"],
             told["module"],
-            Line(told["file"], told["line"]) if told["file"] is not None else None,
+            Location(told["file"], told["line"]) if told["file"] is not None else None,
             _line(told["forward_line"]),
             told["cause"],
             _message(told["why"]),
@@ -121,19 +121,19 @@ class Hit:
             [Tensor.from_json(one) for one in told["inputs"]],
             [Tensor.from_json(one) for one in told["outputs"]],
             [Link.from_json(one) for one in told["chain"]],
-            [Line.from_json(one) for one in told["stack"]],
+            [Location.from_line_json(one) for one in told["stack"]],
             told["samples"],
             told["way"],
             told["rank"],
         )
 
 
-def _told(line: Line | None) -> dict[str, Any] | None:
-    return line.to_json() if line is not None else None
+def _told(line: Location | None) -> dict[str, Any] | None:
+    return line.line_json() if line is not None else None
 
 
-def _line(told: Any) -> Line | None:
-    return Line.from_json(told) if told is not None else None
+def _line(told: Any) -> Location | None:
+    return Location.from_line_json(told) if told is not None else None
 
 
 def _said(one: Message | None) -> dict[str, Any] | None:

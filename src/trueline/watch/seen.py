@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.model.summary import Summary
 
 
@@ -79,12 +79,12 @@ class Seen:
     kind: str
     part: Part
     module: str
-    line: Line | None
+    line: Location | None
     inputs: Sequence[Given]
     outputs: Sequence[Summary]
     dtypes: Sequence[str]
     settings: Mapping[str, Any]
-    stack: Sequence[Line] = ()
+    stack: Sequence[Location] = ()
     forward: Seen | None = None
     own: bool = False
     ahead: bool = False

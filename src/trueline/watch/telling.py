@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from trueline.formats.source_lines import source_around
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
-from trueline.model.run import Line
 from trueline.watch.coverage import Coverage
 from trueline.watch.hit import Hit, Tensor
 from trueline.watch.points import finding as point_finding
@@ -72,9 +73,8 @@ def _hit(hit: Hit) -> Finding:
         sentence(hit),
         Certainty.CERTAIN,
         hit.advice,
-        where=Where(
-            file=hit.line.file if hit.line is not None else None,
-            line=hit.line.line if hit.line is not None else None,
+        where=replace(
+            hit.line or Location(),
             module=hit.module or None,
             step=hit.step,
             rank=hit.rank,
@@ -101,7 +101,7 @@ def _unfound(watch: Watch) -> Finding:
         text,
         Certainty.LIKELY,
         message("watch.advice_unfound"),
-        where=Where(step=watch.wrong_at),
+        where=Location(step=watch.wrong_at),
     )
 
 
@@ -147,6 +147,6 @@ def _numbers(one: Tensor) -> list[object]:
     return [one.name, one.dtype, summary.nan, infinite, summary.minimum, summary.maximum, summary.zeros]
 
 
-def place(line: Line | None) -> str:
+def place(line: Location | None) -> str:
     """A line as file:line."""
     return f"{Path(line.file).name}:{line.line}" if line is not None else ""

@@ -16,7 +16,7 @@ from trueline.adapters.nouns import OpCall, Unreadable
 from trueline.adapters.protocol import Adapter
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.kernel import summarise
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.model.summary import Summary
 from trueline.record.launch import run_script
 from trueline.watch.seen import PARTS, Given, Part, Seen, Updating
@@ -99,7 +99,7 @@ class Tracker:
         self._made = Made()
         self._by_node: dict[int, Seen] = {}
         self._next_began: int | None = None
-        self._backward_line: Line | None = None
+        self._backward_line: Location | None = None
         self._views: dict[int, tuple[str, Part]] = {}
 
     def backward_began(self) -> None:
@@ -216,7 +216,7 @@ class Tracker:
             return Part.UPDATE
         return PARTS[updating]
 
-    def _line(self, call: OpCall, forward: Seen | None) -> tuple[Line | None, bool]:
+    def _line(self, call: OpCall, forward: Seen | None) -> tuple[Location | None, bool]:
         """The user's line; of a backward pass the line of the forward pass, but for a backward that is the user's."""
         if not call.backward:
             return call.line, False
@@ -320,7 +320,7 @@ def _is_ours(package: str) -> bool:
     return False
 
 
-def _is_started_by_us(frame: Any, line: Line) -> bool:
+def _is_started_by_us(frame: Any, line: Location) -> bool:
     """Whether what started the script lies between a frame and the next line that is not TrueLine's."""
     while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (line.file, line.line):
         if frame.f_code.co_filename == _LAUNCH:
@@ -346,9 +346,9 @@ def _size(shape: Sequence[int]) -> int:
     return size
 
 
-def _stack(package: str) -> list[Line]:
+def _stack(package: str) -> list[Location]:
     """The user's lines that led here, the innermost first."""
-    found: list[Line] = []
+    found: list[Location] = []
     frame: Any = sys._getframe(1)
     while frame is not None and len(found) < _DEEPEST_STACK:
         line = user_line(package, frame=frame)

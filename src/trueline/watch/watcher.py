@@ -13,7 +13,7 @@ from trueline.adapters.nouns import Handed
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.model.key import Phase
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.record.guard import guarded
 from trueline.record.ranks import rank_of
 from trueline.record.recorder import Recorder
@@ -59,7 +59,7 @@ class WatchFeed(PointsFeed):
         self._announced = False
         # The steps in a row that were skipped because of the loss itself.
         self._lost_steps: list[int] = []
-        self._step_line: Line | None = None
+        self._step_line: Location | None = None
         self._optimizer = ""
         # Batches since the last update and of the update before, those still to be handed out again, and how many the
         # last update has.

@@ -14,11 +14,11 @@ from adapters.numpy_toy.autograd import vjp
 
 from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Array, Built, Passed
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 PACKAGE = f"{Path(__file__).parent}/"
-_asked: WeakKeyDictionary[Any, tuple[dict[str, Any], Line | None]] = WeakKeyDictionary()
-_given: WeakKeyDictionary[Any, tuple[dict[str, Any], Line | None]] = WeakKeyDictionary()
+_asked: WeakKeyDictionary[Any, tuple[dict[str, Any], Location | None]] = WeakKeyDictionary()
+_given: WeakKeyDictionary[Any, tuple[dict[str, Any], Location | None]] = WeakKeyDictionary()
 
 
 def package() -> str:
@@ -26,7 +26,7 @@ def package() -> str:
     return PACKAGE
 
 
-def line_of(optimizer: Any) -> Line | None:
+def line_of(optimizer: Any) -> Location | None:
     """Nobody looks at where an optimizer is built."""
     return None
 

@@ -13,7 +13,8 @@ from trueline.formats.run_folder.layout import Limits
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.formats.run_folder.writer import RankWriter
 from trueline.model.key import Key
-from trueline.model.run import CallInfo, Line, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.location import Location
+from trueline.model.run import CallInfo, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
 
 SMALL = Limits(block_steps=7, block_bytes=1 << 20, segment_bytes=12_000)
@@ -120,8 +121,8 @@ def describe(writer: RankWriter) -> None:
         [ParamInfo("conv.weight", (2, 3), "float32", True, optimizer=0, group=0, initial=made_stats("train", 2)[0][1])]
     )
     writer.write_modules(
-        [ModuleInfo("conv", "Conv2d", {"stride": 2}, {"bias": False}, Line("net.py", 7))],
-        [CallInfo("conv", 0, "train", Line("net.py", 20)), CallInfo("head", 0, "train", None, (0,))],
+        [ModuleInfo("conv", "Conv2d", {"stride": 2}, {"bias": False}, Location("net.py", 7))],
+        [CallInfo("conv", 0, "train", Location("net.py", 20)), CallInfo("head", 0, "train", None, (0,))],
     )
 
 

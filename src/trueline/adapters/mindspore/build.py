@@ -21,7 +21,7 @@ from trueline.adapters.mindspore.autograd import vjp
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.nouns import Array, Built, Passed
 from trueline.adapters.tree import leaves
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(ms.__file__).parent) + "/"
@@ -79,7 +79,7 @@ def built(module: Any) -> Built | None:
     return describe(module, found) if found is not None else None
 
 
-def line_of(optimizer: Any) -> Line | None:
+def line_of(optimizer: Any) -> Location | None:
     """The user's line that built an optimizer, where it was seen."""
     found = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
     return found[2] if found is not None else None

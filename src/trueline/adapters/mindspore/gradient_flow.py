@@ -19,7 +19,7 @@ from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.engine import api, pynative
 from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 def carries(tensor: Any) -> bool:
@@ -27,7 +27,7 @@ def carries(tensor: Any) -> bool:
     return tensor._grad_node is not None
 
 
-def custom(node: Any) -> tuple[str, Line | None] | None:
+def custom(node: Any) -> tuple[str, Location | None] | None:
     """The name and the backward's line of an autograd node that a user's function made; cells are told elsewhere."""
     kind = type(node.held)
     line = line_of_users_function(getattr(kind, "backward", None), PACKAGE)
@@ -39,7 +39,7 @@ def functions_written() -> bool:
     return _Function is not None and any_of_users(_Function, PACKAGE)
 
 
-def written_backward(module: Any) -> tuple[str, Line | None] | None:
+def written_backward(module: Any) -> tuple[str, Location | None] | None:
     """The name and the line of a cell's own ``bprop``."""
     line = line_of_users_function(getattr(type(module), "bprop", None), PACKAGE)
     return (f"{type(module).__name__}.bprop", line) if line is not None else None
@@ -51,7 +51,7 @@ def widened(_: Any) -> Any:
 
 
 @contextmanager
-def unstopped(undo: Callable[[Line | None], bool]) -> Iterator[None]:
+def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
     """In this block a user's ``stop_gradient`` and ``_no_grad`` stop nothing on the lines that ``undo`` says yes to."""
 
     def stopping(original: Callable[..., Any]) -> Callable[..., Any]:

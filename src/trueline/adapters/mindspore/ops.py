@@ -21,7 +21,7 @@ from trueline.adapters.nouns import OpCall
 from trueline.adapters.patching import Patches
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.tree import leaves
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _OPERATORS = (
     *("__add__", "__radd__", "__iadd__", "__sub__", "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__"),
@@ -79,7 +79,7 @@ class _Watching:
         if node is not None:
             node.register_hook(self._backward(name, line, self.told))
 
-    def _backward(self, name: str, line: Line | None, number: int) -> Callable[[Any, Any], None]:
+    def _backward(self, name: str, line: Location | None, number: int) -> Callable[[Any, Any], None]:
         def arrived(gin: Any, gout: Any) -> None:
             if self.on:
                 before = [one for _, one in leaves(gout, values.is_tensor)]

@@ -21,9 +21,9 @@ from trueline.adapters.mindspore.pipeline_batches import BATCHES, Values, batche
 from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Nothing, Operator, Row, Unfit
 from trueline.adapters.steps import defined, name_of, settings_of
-from trueline.model.run import Line
+from trueline.model.location import Location
 
-Built = Callable[[Any], Line | None]
+Built = Callable[[Any], Location | None]
 # Nodes that change the order or the number of rows, and no row.
 # Operators that look at an image as height, width, channels.
 _ON_IMAGES: Final = ("Resize", "Crop", "Flip", "Rotat", "Affine", "Perspective", "HWC2CHW")

@@ -18,7 +18,7 @@ from trueline.adapters.mindspore.pipeline_nodes import Built, Nodes, has_indexes
 from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Row
 from trueline.adapters.steps import objects_in
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _CLASSES: Final = ("num_classes", "n_classes", "classes", "class_names", "class_to_idx")
 _SHUFFLED: Final = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "PKSampler")
@@ -242,7 +242,7 @@ class Opened:
             yield from objects_in(getattr(node, "operations", None))
         yield from objects_in(getattr(self._leaf, "sampler", None))
 
-    def deciding(self) -> tuple[Any, Line | None]:
+    def deciding(self) -> tuple[Any, Location | None]:
         """The method that decides the order, and the line that set it up."""
         source, line = source_of(self._leaf), self._built(self._leaf)
         if not has_indexes(self._leaf):
@@ -320,5 +320,5 @@ def _classes(source: Any) -> int | None:
     return None
 
 
-def _json(line: Line | None) -> dict[str, Any] | None:
-    return line.to_json() if line is not None else None
+def _json(line: Location | None) -> dict[str, Any] | None:
+    return line.line_json() if line is not None else None

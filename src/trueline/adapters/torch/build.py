@@ -20,13 +20,13 @@ from trueline.adapters.nouns import Array, Built, Passed
 from trueline.adapters.torch import values
 from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.model.trouble import BadUsage
 
 PACKAGE = str(Path(torch.__file__).parent) + "/"
 _asked: ByIdentity[Arguments] = ByIdentity()
 _built: ByIdentity[Arguments] = ByIdentity()
-_lines: ByIdentity[Line] = ByIdentity()
+_lines: ByIdentity[Location] = ByIdentity()
 _capturing = False
 
 
@@ -86,7 +86,7 @@ def built(module: Any) -> Built | None:
     return describe(module, found) if found is not None else None
 
 
-def line_of(optimizer: Any) -> Line | None:
+def line_of(optimizer: Any) -> Location | None:
     """The user's line that built an optimizer, where it was seen."""
     return _lines.get(optimizer)
 

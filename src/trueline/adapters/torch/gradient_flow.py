@@ -15,7 +15,7 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch.build import PACKAGE
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 # Where a function that is decorated with no_grad enters it.
 _DECORATING = "/torch/utils/_contextlib.py"
@@ -26,7 +26,7 @@ def carries(tensor: Any) -> bool:
     return bool(tensor.requires_grad)
 
 
-def custom(node: Any) -> tuple[str, Line | None] | None:
+def custom(node: Any) -> tuple[str, Location | None] | None:
     """The name and the backward's line of an autograd node that a user's ``autograd.Function`` made."""
     if not isinstance(node, BackwardCFunction):
         return None
@@ -40,7 +40,7 @@ def functions_written() -> bool:
     return any_of_users(torch.autograd.Function, PACKAGE)
 
 
-def written_backward(_: Any) -> tuple[str, Line | None] | None:
+def written_backward(_: Any) -> tuple[str, Location | None] | None:
     """None: a module of torch has no backward of its own, only its nodes have."""
     return None
 
@@ -54,7 +54,7 @@ def widened(module: Any) -> Any:
 
 
 @contextmanager
-def unstopped(undo: Callable[[Line | None], bool]) -> Iterator[None]:
+def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
     """In this block a user's ``detach``, ``data`` and ``no_grad`` stop nothing on lines that ``undo`` says yes to."""
 
     def wanted() -> bool:

@@ -17,7 +17,7 @@ from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Operator
 from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.torch.build import package
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 # Those that do nothing but call the others.
 _GROUPS: Final = ("compose", "sequential", "standardtransform", "modulelist", "pipeline")
@@ -29,7 +29,7 @@ _FUNCTIONS: Final = (FunctionType, MethodType, functools.partial, np.ufunc)
 class Steps:
     """Wraps what it finds; ``remove`` takes it all back."""
 
-    def __init__(self, meter: Meter, built: Callable[[Any], Line | None]) -> None:
+    def __init__(self, meter: Meter, built: Callable[[Any], Location | None]) -> None:
         self._meter, self._built = meter, built
         self._done: set[int] = set()
         self._undo: list[Callable[[], None]] = []
@@ -128,7 +128,7 @@ class Steps:
             return value if all(a is b for a, b in zip(made, value, strict=True)) else type(value)(made)
         return None
 
-    def _line(self, step: Any) -> Line | None:
+    def _line(self, step: Any) -> Location | None:
         return self._built(step) or defined(step, package())
 
     def _around(self, step: Any) -> Any:

@@ -17,12 +17,12 @@ from trueline.adapters.steps import defined, name_of, objects_in, settings_of
 from trueline.adapters.torch import data
 from trueline.adapters.torch.build import package
 from trueline.adapters.torch.pipeline_steps import Steps
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _CONTAINERS: Final = (Mapping, str, bytes, np.ndarray, torch.Tensor, set, frozenset)
 _MOST_INDEXES: Final = 200_000
 _CLASSES: Final = ("num_classes", "n_classes", "nb_classes", "classes", "class_names", "class_to_idx")
-Built = Callable[[Any], Line | None]
+Built = Callable[[Any], Location | None]
 
 
 def is_pipeline(value: Any) -> bool:
@@ -119,7 +119,7 @@ class Opened:
             "zipped": None,
         }
 
-    def _line(self) -> Line | None:
+    def _line(self) -> Location | None:
         found = self._built(self.given) or self._built(self.dataset)
         return found if found is not None else defined(self.dataset, package())
 
@@ -234,7 +234,7 @@ class Opened:
             yield from objects_in(self.loader.sampler)
             yield from objects_in(self.loader.batch_sampler)
 
-    def deciding(self) -> tuple[Any, Line | None]:
+    def deciding(self) -> tuple[Any, Location | None]:
         """The method that decides the order, and the line that set it up."""
         if not self.indexed:
             return getattr(type(self.dataset), "__iter__", None), self._line()
@@ -316,5 +316,5 @@ def _classes(dataset: Any) -> int | None:
     return None
 
 
-def _json(line: Line | None) -> dict[str, Any] | None:
-    return line.to_json() if line is not None else None
+def _json(line: Location | None) -> dict[str, Any] | None:
+    return line.line_json() if line is not None else None

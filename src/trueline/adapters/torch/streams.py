@@ -55,7 +55,7 @@ def _building(tap: Tap, original: Callable[..., None]) -> Callable[..., None]:
                 "batch_size": facts["batch_size"],
                 "workers": facts["workers"],
                 "shuffle": facts["shuffle"],
-                "item": item.to_json() if item is not None else None,
+                "item": item.line_json() if item is not None else None,
             },
         )
 

@@ -43,7 +43,7 @@ def from_scripts(script: Script, bench_script: Script) -> Iterator[Finding]:
                     told.add(key)
                     yield found(
                         "api_01.differs",
-                        call.event.place.where(),
+                        call.event.place,
                         evidence=[{"own": str(call.event.place), "bench": str(bench.event.place)}],
                         name=call.event.name,
                         argument=difference.of(call.framework).name,

@@ -10,8 +10,8 @@ from trueline.apitable.traits import Trait
 from trueline.checks.api_01_api_differences.batches import first_is_batch
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.forwards import is_uncalled, values_trained
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -30,7 +30,7 @@ _THROUGH: Final = functions_of(Trait.SAME, Trait.VIEW, Trait.SCALES_LOSS, Trait.
 def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float = 0.9) -> Iterator[Finding]:
     """Numbers that are at home in the other framework, and defaults that are taken without a word."""
     trace = script.trace
-    told: set[Place] = set()
+    told: set[Location] = set()
     for place, finding in (
         *_momenta(trace, min_replaced),
         *_dropped(trace, min_dropped),
@@ -45,7 +45,7 @@ def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float =
         yield undecided("api_01.script.no_sign")
 
 
-_Told = Iterator[tuple[Place, Finding]]
+_Told = Iterator[tuple[Location, Finding]]
 
 
 def _momenta(trace: Trace, min_replaced: float) -> _Told:
@@ -61,7 +61,7 @@ def _momenta(trace: Trace, min_replaced: float) -> _Told:
         # A share of one is how statistics are taken anew, from one batch.
         if min_replaced <= replaced < 1:
             place, other = event.place, round(1 - given, 12)
-            where = place.where()
+            where = place
             share = f"{replaced:.0%}"
             yield (
                 place,
@@ -94,7 +94,7 @@ def _dropped(trace: Trace, min_dropped: float) -> _Told:
             continue
         if isinstance(share, bool) or not isinstance(share, int | float) or not share < 1:
             continue
-        where, shown = event.place.where(), f"{share:.0%}"
+        where, shown = event.place, f"{share:.0%}"
         if share >= min_dropped:
             yield (
                 event.place,
@@ -122,7 +122,7 @@ def _divergences(trace: Trace) -> _Told:
         told = loss.arg(4 if loss is event else 2, "reduction") is not None or "size_average" in loss.kwargs
         if told or id(event.result) not in trained or _is_made_up_for(event, trace):
             continue
-        where = loss.place.where()
+        where = loss.place
         name = loss.name.rpartition(".")[2]
         yield loss.place, found("api_01.script.divergence", where, certainty=Certainty.LIKELY, name=name)
 
@@ -152,7 +152,7 @@ def _batch_as_time(trace: Trace) -> _Told:
             continue
         place = layer.event.place
         name = layer.name.rpartition(".")[2]
-        yield place, found("api_01.script.batch_as_time", place.where(), name=name, line=event.place.line)
+        yield place, found("api_01.script.batch_as_time", place, name=name, line=event.place.line)
 
 
 def _not_reduced(trace: Trace) -> _Told:
@@ -165,7 +165,7 @@ def _not_reduced(trace: Trace) -> _Told:
             at = _NOT_REDUCED.get(loss.name)
             if at is None or loss.open or loss.arg(at, "reduction") is not None:
                 continue
-            where = loss.place.where()
+            where = loss.place
             name = loss.name.rpartition(".")[2]
             yield loss.place, found("api_01.script.not_reduced", where, certainty=Certainty.LIKELY, name=name)
 

@@ -46,7 +46,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     calls = table_calls(script)
     left = [one for one in calls if any(not one.passes(each) for each in one.pair.differ)]
     if left:
-        yield undecided("api_01.no_benchmark", where=left[0].event.place.where(), count=len(left))
+        yield undecided("api_01.no_benchmark", where=left[0].event.place, count=len(left))
     else:
         yield undecided("api_01.nothing_differs")
 

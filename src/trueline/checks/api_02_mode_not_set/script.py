@@ -9,6 +9,7 @@ from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import acts_by_mode
 from trueline.script.analysis.forwards import (
     Uses,
@@ -27,7 +28,6 @@ from trueline.script.analysis.modes import Found, Mode, Setting, acting_layers, 
 from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
 from trueline.script.factories import is_pretrained
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, CALL, Event, Trace
@@ -41,7 +41,7 @@ _READING: Final = functions_of(Trait.PLACES, Trait.EQUALS, Trait.SIGMOID, Trait.
 def from_script(script: Script) -> Iterator[Finding]:
     """The mode that networks with dropout or BatchNorm are in where they are trained and where they are evaluated."""
     trace = script.trace
-    told: dict[Place, Finding] = {}
+    told: dict[Location, Finding] = {}
     fitting: list[str] = []
     given = settings(trace)
     for place, finding in (*_trainings(trace, given), *_evaluations(trace, given)):
@@ -56,7 +56,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield (na if acts_by_mode(trace) is False else undecided)("api_02.script.nothing_acts")
 
 
-_Told = Iterator[tuple[Place, Finding | None]]
+_Told = Iterator[tuple[Location, Finding | None]]
 
 
 def _trainings(trace: Trace, given: Sequence[Setting]) -> _Told:
@@ -77,7 +77,7 @@ def _trainings(trace: Trace, given: Sequence[Setting]) -> _Told:
 def _of_training(
     loop: TrainingLoop, event: Event, layers: Sequence[Value], trained: Sequence[Value], given: Sequence[Setting]
 ) -> Finding | None:
-    where = loop.scope.place.where()
+    where = loop.scope.place
     wrong = [_wrong(one, event, given, Mode.EVALUATION) for one in layers]
     if not all(wrong):
         return None
@@ -133,7 +133,7 @@ def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
             # One layer that was set by itself is the matter of tr.09.
             continue
         if not first.certain or is_repeated(event, trace) or not _is_measured(event, trace, uses):
-            yield place, suspect("api_02.script.may_be_evaluated_in_training", place.where())
+            yield place, suspect("api_02.script.may_be_evaluated_in_training", place)
         else:
             yield place, _of_evaluation(place, event, first.setting, given, trace)
 
@@ -158,17 +158,17 @@ def _as_a_whole(found_: Sequence[Found | None], layers: Sequence[Value], given: 
 
 
 def _of_evaluation(
-    place: Place, event: Event, setting: Setting | None, given: Sequence[Setting], trace: Trace
+    place: Location, event: Event, setting: Setting | None, given: Sequence[Setting], trace: Trace
 ) -> Finding:
     late = next((one for one in given if _comes_too_late(one, event, trace)), None)
     if late is not None:
-        return found("api_02.script.set_too_late", late.event.place.where(), line=place.line)
+        return found("api_02.script.set_too_late", late.event.place, line=place.line)
     if setting is None:
-        return found("api_02.script.never_set_to_evaluation", place.where())
+        return found("api_02.script.never_set_to_evaluation", place)
     at = setting.event
     if at.place.file == place.file and _is_for(at, event, trace):
-        return found("api_02.script.set_to_training", at.place.where(), line=place.line)
-    return found("api_02.script.evaluated_in_training", place.where(), line=at.place.line)
+        return found("api_02.script.set_to_training", at.place, line=place.line)
+    return found("api_02.script.evaluated_in_training", place, line=at.place.line)
 
 
 def _comes_too_late(setting: Setting, event: Event, trace: Trace) -> bool:

@@ -20,11 +20,11 @@ from trueline.checks.bench_script.of_training import (
     steps,
     turned,
 )
+from trueline.model.location import Location
 from trueline.script.diff.comparing import compared
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.placing import Placing
 from trueline.script.diff.surroundings import Surroundings
-from trueline.script.place import Place
 from trueline.script.script import Script
 
 Rule = Callable[[Difference, Surroundings], str | None]
@@ -41,7 +41,7 @@ class Broken:
 
     code: str
     difference: Difference
-    place: Place
+    place: Location
 
 
 @lru_cache(maxsize=2)

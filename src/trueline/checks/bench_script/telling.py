@@ -22,7 +22,7 @@ def against_bench(script: Script, bench: Script, code: str) -> Iterator[Finding]
             Conclusion.FOUND,
             message(f"{section}.bench_script.differs", told=_told(one.difference)),
             advice=message(f"{section}.bench_script.advice"),
-            where=one.place.where(),
+            where=one.place,
             evidence=[_evidence(one)],
         )
     if not own:

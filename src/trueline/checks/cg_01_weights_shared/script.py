@@ -9,11 +9,11 @@ from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.layers import has_weights
 from trueline.script.analysis.networks import networks_given, optimizers_of
 from trueline.script.analysis.unread import names_called_by, twice_called_twin, unread_in
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.reading.elements import layers_in
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
@@ -25,7 +25,7 @@ from trueline.script.values import Attribute, Instance, Made, Value, ancestry, c
 def from_script(script: Script) -> Iterator[Finding]:
     """One layer that stands in several places of a network, and weights that one layer takes from another."""
     trace = script.trace
-    told: set[Place] = set()
+    told: set[Location] = set()
     for place, finding in (
         *_repeated(trace),
         *_twice_in_a_chain(trace),
@@ -47,13 +47,13 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 # What a network gives itself back from.
 _GIVING_ITSELF = functions_of(Trait.SAME, Trait.SETS_MODE, Trait.SETS_PRECISION)
-_Told = Iterator[tuple[Place, Finding]]
+_Told = Iterator[tuple[Location, Finding]]
 
 
 def _repeated(trace: Trace) -> _Told:
     for event in trace.named(REPEATED):
         if any(has_weights(one) for one in event.args):
-            yield event.place, found("cg_01.script.repeated", event.place.where())
+            yield event.place, found("cg_01.script.repeated", event.place)
 
 
 def _twice_in_a_chain(trace: Trace) -> _Told:
@@ -65,7 +65,7 @@ def _twice_in_a_chain(trace: Trace) -> _Told:
             continue
         ids = [id(one) for one in held[0] if has_weights(one)]
         if len(set(ids)) < len(ids) and not set(ids) & repeated:
-            yield event.place, found("cg_01.script.twice", event.place.where())
+            yield event.place, found("cg_01.script.twice", event.place)
 
 
 def _two_names(trace: Trace) -> _Told:
@@ -82,7 +82,7 @@ def _two_names(trace: Trace) -> _Told:
             continue
         both = {first, str(name)} <= names_called_by(owner)
         said = found if both and not _is_embedding(value) else suspect
-        yield event.place, said("cg_01.script.two_names", event.place.where(), name=str(name), other=first)
+        yield event.place, said("cg_01.script.two_names", event.place, name=str(name), other=first)
 
 
 def _is_embedding(value: Value) -> bool:
@@ -94,7 +94,7 @@ def _in_place_of(script: Script) -> _Told:
     for one in unread_in(script):
         event = twice_called_twin(one, script.trace) if one.has_weights else None
         if event is not None:
-            yield event.place, found("cg_01.script.in_place_of", event.place.where(), name=one.name)
+            yield event.place, found("cg_01.script.in_place_of", event.place, name=one.name)
 
 
 def _tied(trace: Trace) -> _Told:
@@ -111,10 +111,10 @@ def _tied(trace: Trace) -> _Told:
         kind, alone = next(iter(kinds)), (id(layer), id(other)) not in whole
         if constant(event.arg(0)) == "bias" and alone and not _is_kept(other, layer, trace):
             # Two maps with one offset are nobody's design.
-            yield event.place, found("cg_01.script.one_bias", event.place.where(), kind=kind)
+            yield event.place, found("cg_01.script.one_bias", event.place, kind=kind)
         else:
             # Written down as it is, it may well be meant.
-            yield event.place, suspect("cg_01.script.tied", event.place.where(), kind=kind)
+            yield event.place, suspect("cg_01.script.tied", event.place, kind=kind)
 
 
 def _is_kept(one: Made, other: Made, trace: Trace) -> bool:
@@ -157,7 +157,7 @@ def _searched_on(script: Script) -> _Told:
             before = [one for one in optimizers_of(loop) if own & {id(given) for given in networks_given(one)}]
             if before and not _is_put_back(own, last, built.index, trace):
                 place = _alias(before[0], script) or before[0].place
-                yield place, found("cg_01.script.searched_on", place.where(), line=built.place.line)
+                yield place, found("cg_01.script.searched_on", place, line=built.place.line)
 
 
 def _counted(value: Value | None) -> Iterator[Value]:
@@ -179,7 +179,7 @@ def _is_put_back(networks: set[int], first: int, last: int, trace: Trace) -> boo
     return False
 
 
-def _alias(built: Event, script: Script) -> Place | None:
+def _alias(built: Event, script: Script) -> Location | None:
     """``probe = model`` in the function that builds an optimizer for what it calls probe."""
     for source in script.files:
         if source.shown != built.place.file:
@@ -194,7 +194,7 @@ def _alias(built: Event, script: Script) -> Place | None:
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in given:
                     target = node.targets[0]
                     if isinstance(target, ast.Name) and _takes_parameters(function, target.id):
-                        return Place.of(built.place.file, node)
+                        return Location.of(built.place.file, node)
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.script import Script
 from trueline.script.trace import Event
 from trueline.script.values import Seq, Table
@@ -15,7 +15,7 @@ from trueline.script.values import Seq, Table
 _ADDING = functions_of(Trait.COLLECTS)
 
 
-def forgotten(built: Event, script: Script) -> tuple[str, Place] | None:
+def forgotten(built: Event, script: Script) -> tuple[str, Location] | None:
     """A list of weights that nothing reads, collected where an optimizer's groups are written down; and the groups."""
     groups = built.arg(0, "params")
     if not isinstance(groups, Seq) or groups.open or not groups.items:

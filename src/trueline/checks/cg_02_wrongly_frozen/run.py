@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from trueline.checks.engine.check import check, found, none, suspect, undecided
@@ -20,7 +21,8 @@ from trueline.checks.evidence.looks import (
 from trueline.checks.evidence.reached import Lost, downstream, unreached
 from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Certainty, Finding, Where
+from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.model.run import EventName
 
 
@@ -109,12 +111,7 @@ def _cut(rank: RankFolder, framework: str | None, min_looks: int) -> Iterator[Fi
         return
     names = [name for one in cut for name in one.parameters]
     last = cut[-1]
-    place = Where(
-        file=last.line.file if last.line is not None else None,
-        line=last.line.line if last.line is not None else None,
-        module=last.before,
-        step=last.look["step"],
-    )
+    place = replace(last.line or Location(), module=last.before, step=last.look["step"])
     evidence = [{"module": one.module, "parameters": list(one.parameters)} for one in cut]
     yield found("cg_02.cut", place, evidence=evidence, names=few(names), before=last.before)
 

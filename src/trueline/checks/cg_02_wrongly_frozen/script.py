@@ -9,12 +9,12 @@ from trueline.apitable.traits import Trait
 from trueline.checks.cg_02_wrongly_frozen.groups import forgotten
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.layers import has_weights, is_parameter, registered_in
 from trueline.script.analysis.networks import networks_given, optimizers_of, parts_of
 from trueline.script.analysis.reach import Reach, frozen_parts, loaded_parts, parts_of_all, reach_of
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
@@ -26,7 +26,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Which layers of an optimizer gradients come to, which they are kept from, and which no optimizer has."""
     trace = script.trace
     loops = [one for one in training_loops(trace) if one.is_certain]
-    told: set[Place] = set()
+    told: set[Location] = set()
     learning: list[str] = []
     for loop in loops:
         reaches = [reach_of(one) for one in loop.of(Role.BACKWARD)]
@@ -48,7 +48,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("cg_02.script.not_known")
 
 
-_Told = Iterator[tuple[Place, Finding]]
+_Told = Iterator[tuple[Location, Finding]]
 
 
 def _cut_off(trace: Trace) -> _Told:
@@ -63,9 +63,9 @@ def _cut_off(trace: Trace) -> _Told:
             if key in reached or key not in held or key in frozen or not (has_weights(layer) or is_parameter(layer)):
                 continue
             if key in loaded:
-                yield place, suspect("cg_02.script.may_be_meant", place.where())
+                yield place, suspect("cg_02.script.may_be_meant", place)
             else:
-                yield place, found("cg_02.script.cut_off", place.where(), layer=_line(layer))
+                yield place, found("cg_02.script.cut_off", place, layer=_line(layer))
 
 
 def _held(trace: Trace) -> set[int]:
@@ -102,9 +102,9 @@ def _frozen_and_held(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
                 # Frozen once it has learned.
                 continue
             if any(one.kind == BRANCH for one in event.scopes):
-                yield event.place, suspect("cg_02.script.may_be_frozen", event.place.where())
+                yield event.place, suspect("cg_02.script.may_be_frozen", event.place)
             else:
-                yield event.place, found("cg_02.script.frozen_and_held", event.place.where())
+                yield event.place, found("cg_02.script.frozen_and_held", event.place)
 
 
 def _is_unfiltered(built: Event) -> bool:
@@ -139,7 +139,7 @@ def _left_out(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
         lost = [one for one in lost if not _is_evaluated(one, trace)]
         if lost:
             place = built[0].place
-            yield place, found("cg_02.script.left_out", place.where(), layer=_line(lost[0]))
+            yield place, found("cg_02.script.left_out", place, layer=_line(lost[0]))
 
 
 def _sliced(trace: Trace) -> _Told:
@@ -156,9 +156,9 @@ def _sliced(trace: Trace) -> _Told:
         if whole & {id(part) for one in others for part in registered_in(one)} or not all(map(is_network, networks)):
             continue
         if whole & aside or any(_is_foreign(one) for one in networks):
-            yield event.place, suspect("cg_02.script.may_be_sliced", event.place.where())
+            yield event.place, suspect("cg_02.script.may_be_sliced", event.place)
         else:
-            yield event.place, found("cg_02.script.sliced", event.place.where(), certainty=Certainty.LIKELY)
+            yield event.place, found("cg_02.script.sliced", event.place, certainty=Certainty.LIKELY)
 
 
 def _forgotten(script: Script) -> _Told:
@@ -167,7 +167,7 @@ def _forgotten(script: Script) -> _Told:
         lost = forgotten(event, script)
         if lost is not None and not any(one.kind == UNCALLED for one in event.scopes):
             name, place = lost
-            yield place, found("cg_02.script.forgotten", place.where(), certainty=Certainty.LIKELY, name=name)
+            yield place, found("cg_02.script.forgotten", place, certainty=Certainty.LIKELY, name=name)
 
 
 def _slice_of(given: Value | None) -> Made | None:

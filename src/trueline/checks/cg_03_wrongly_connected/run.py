@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, built_where, gradient_looks, modules_of, trained_rank
 from trueline.checks.evidence.reached import Lost, unreached
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 
 
 @check("cg.03", "nodes are wrongly connected")
@@ -31,8 +33,7 @@ def from_run(run: Run, *, min_looks: int = 2) -> Iterator[Finding]:
             place = built_where(modules.get(one.module), path=one.module)
             yield found("cg_03.never_called", place, evidence=evidence, module=one.module)
         else:
-            line = one.line
-            place = Where(file=line.file if line else None, line=line.line if line else None, module=one.module, step=0)
+            place = replace(one.line or Location(), module=one.module, step=0)
             yield found("cg_03.unused", place, evidence=evidence, module=one.module)
     if not lost:
         yield none("cg_03.connected", evidence=[{"calls": calls}], calls=calls)

@@ -10,12 +10,12 @@ from trueline.apitable.traits import Trait
 from trueline.checks.cg_03_wrongly_connected.shortcuts import lacking
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_differentiated, values_trained
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
 from trueline.script.analysis.networks import networks_given
 from trueline.script.analysis.unread import is_missed, twice_called_twin, unread_in
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -28,7 +28,7 @@ _FAR: Final = 200_000
 def from_script(script: Script) -> Iterator[Finding]:
     """Layers that nothing ever reads, and those whose result goes into no loss."""
     trace = script.trace
-    told: set[Place] = set()
+    told: set[Location] = set()
     networks = sorted({str(one.place) for one in calls_of_networks(trace)})
     for place, finding in (*never_read(script), *_to_no_loss(trace), *_without_shortcut(trace)):
         if place not in told:
@@ -40,7 +40,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("cg_03.script.no_networks")
 
 
-_Told = Iterator[tuple[Place, Finding]]
+_Told = Iterator[tuple[Location, Finding]]
 
 
 def never_read(script: Script) -> _Told:
@@ -51,19 +51,19 @@ def never_read(script: Script) -> _Told:
         if one.has_weights:
             # Where its twin is called in its place, that is what is wrong.
             because = "cg.01" if twice_called_twin(one, trace) is not None else None
-            yield place, found("cg_03.script.never_read", place.where(), because=because, name=one.name)
+            yield place, found("cg_03.script.never_read", place, because=because, name=one.name)
         elif is_missed(one, trace):
             yield (
                 place,
-                found("cg_03.script.never_read", place.where(), certainty=Certainty.LIKELY, name=one.name),
+                found("cg_03.script.never_read", place, certainty=Certainty.LIKELY, name=one.name),
             )
         else:
-            yield place, suspect("cg_03.script.never_read", place.where(), name=one.name)
+            yield place, suspect("cg_03.script.never_read", place, name=one.name)
 
 
 def _without_shortcut(trace: Trace) -> _Told:
     for event in lacking(trace):
-        where = event.place.where()
+        where = event.place
         yield event.place, found("cg_03.script.no_shortcut", where, certainty=Certainty.LIKELY)
 
 
@@ -91,10 +91,10 @@ def _to_no_loss(trace: Trace) -> _Told:
         kind = layer.name.rpartition(".")[2]
         if id(event.result) not in kept:
             said = found if known else suspect
-            yield event.place, said("cg_03.script.thrown_away", event.place.where(), kind=kind)
+            yield event.place, said("cg_03.script.thrown_away", event.place, kind=kind)
         elif has_weights(layer):
             said = found if known and not _is_in_place(event, trace) else suspect
-            yield event.place, said("cg_03.script.to_no_loss", event.place.where(), kind=kind)
+            yield event.place, said("cg_03.script.to_no_loss", event.place, kind=kind)
 
 
 def _losses(trace: Trace) -> Iterator[Value]:

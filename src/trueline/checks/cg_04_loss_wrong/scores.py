@@ -10,7 +10,7 @@ from typing import Final
 
 from trueline.apitable.functions import names_of
 from trueline.apitable.traits import Trait
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.trace import Event, item_of
 from trueline.script.values import Attribute, Derived, Either, Item, Made, Seq, Value, constant, options
 from trueline.script.walking import walk_each
@@ -42,7 +42,7 @@ class Score:
     event: Event | None = None
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> Location | None:
         """The line of the operation; of a layer in a chain, the line that puts it there."""
         if self.event is None:
             return None

@@ -11,9 +11,9 @@ from trueline.checks.cg_04_loss_wrong.scores import Kind, Score, scores_of
 from trueline.checks.cg_04_loss_wrong.shapes import shape_of
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.analysis.gradients import is_without_gradient
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -36,7 +36,7 @@ _BINARY: Final = names_of(Trait.BINARY_LOSS)
 def from_script(script: Script) -> Iterator[Finding]:
     """What goes into each loss, shapes aside, and what the loss takes."""
     fitting: list[str] = []
-    told: set[Place] = set()
+    told: set[Location] = set()
     for place, finding in (*_losses(script.trace), *_by_hand(script.trace)):
         if finding is None:
             fitting.append(str(place))
@@ -49,7 +49,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("cg_04.script.not_known")
 
 
-_Told = Iterator[tuple[Place, Finding | None]]
+_Told = Iterator[tuple[Location, Finding | None]]
 
 
 def _losses(trace: Trace) -> _Told:
@@ -61,7 +61,7 @@ def _losses(trace: Trace) -> _Told:
             yield from _stretched(event, event.place, name, first, second)
 
 
-def _stretched(event: Event | None, place: Place, name: str, first: Value | None, second: Value | None) -> _Told:
+def _stretched(event: Event | None, place: Location, name: str, first: Value | None, second: Value | None) -> _Told:
     """A column of answers beside a row of targets: each is compared with every other."""
     for answer, target in ((first, second), (second, first)):
         column, row = shape_of(answer), shape_of(target)
@@ -70,10 +70,10 @@ def _stretched(event: Event | None, place: Place, name: str, first: Value | None
         if column.rank == row.rank + 1 if column.rank is not None else row.rank == 1:
             at = column.by.place
             if event is not None and is_without_gradient(event):
-                yield at, suspect("cg_04.script.only_measured", at.where(), loss=name, line=place.line)
+                yield at, suspect("cg_04.script.only_measured", at, loss=name, line=place.line)
             else:
                 said = "stretched" if name else "stretched_by_hand"
-                yield at, found(f"cg_04.script.{said}", at.where(), loss=name, line=place.line)
+                yield at, found(f"cg_04.script.{said}", at, loss=name, line=place.line)
 
 
 def _by_hand(trace: Trace) -> _Told:
@@ -87,7 +87,7 @@ def _by_hand(trace: Trace) -> _Told:
             if isinstance(inner, Derived) and inner.op == "Sub" and _is_answer_and_data(*inner.of):
                 assert isinstance(term, Made)
                 place = term.event.place
-                yield place, found("cg_04.script.not_bounded", place.where())
+                yield place, found("cg_04.script.not_bounded", place)
 
 
 def _terms(loss: Value | None) -> Iterator[Value]:
@@ -206,7 +206,7 @@ def _comes_from_network(value: Value | None) -> bool:
     return any(isinstance(one, Made) and one.event.role is Role.FORWARD for one in ancestry(value, most=400))
 
 
-def _built(event: Event) -> Place:
+def _built(event: Event) -> Location:
     loss = event.receiver
     return loss.event.place if isinstance(loss, Made) else event.place
 
@@ -215,8 +215,8 @@ def _called(score: Score) -> str:
     return score.event.name.removesuffix(".__call__").rpartition(".")[2] if score.event is not None else ""
 
 
-def _told(said: str, place: Place, event: Event, name: str, by: str = "") -> tuple[Place, Finding]:
+def _told(said: str, place: Location, event: Event, name: str, by: str = "") -> tuple[Location, Finding]:
     line = _built(event).line
     if is_without_gradient(event) and forward_around(event) is None:
-        return place, suspect("cg_04.script.only_measured", place.where(), loss=name, line=line)
-    return place, found(f"cg_04.script.{said}", place.where(), loss=name, line=line, by=by)
+        return place, suspect("cg_04.script.only_measured", place, loss=name, line=line)
+    return place, found(f"cg_04.script.{said}", place, loss=name, line=line, by=by)

@@ -19,7 +19,8 @@ from trueline.checks.evidence.entered import (
 )
 from trueline.checks.evidence.feeding import training
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 
 # So few numbers tell nothing of a distribution.
 _FEWEST = 8
@@ -93,7 +94,7 @@ def _counts(field: Field) -> bool:
     return not field.whole and field.summary.count >= _FEWEST and field.summary.std > 0
 
 
-def _judged(call: Entered, field: Field, where: Where, limits: tuple[float, float, float]) -> Finding | None:
+def _judged(call: Entered, field: Field, where: Location, limits: tuple[float, float, float]) -> Finding | None:
     if any(word in call.kind.lower() for word in LOOKING_UP):
         return None
     max_mean, max_std, max_apart = limits

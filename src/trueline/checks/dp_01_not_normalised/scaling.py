@@ -9,6 +9,7 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.analysis.pipeline import (
     Way,
     dataset_place,
@@ -18,7 +19,6 @@ from trueline.script.analysis.pipeline import (
     returning,
     way_of,
 )
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Trace
 from trueline.script.values import Derived, Function, Instance, Made, Seq, Symbol, Value, constant, options
@@ -34,14 +34,14 @@ _PRODUCTS: Final = functions_of(Trait.MULTIPLIES)
 _DIVISIONS: Final = functions_of(Trait.DIVIDES)
 
 
-def scale_place(value: Value | None, script: Script) -> Place | None:
+def scale_place(value: Value | None, script: Script) -> Location | None:
     """The line that leaves an input as large as it is, or makes it so; None where the way to it is not seen."""
     idle = _idle_normalisers(script)
     narrow, wide = (way_of(value, script.trace, whole=whole) for whole in (False, True))
     return _scaled_at(narrow, idle) or _scaled_at(wide, {}) or dataset_place(narrow) or dataset_place(wide)
 
 
-def _scaled_at(way: Way, idle: Mapping[int, Place]) -> Place | None:
+def _scaled_at(way: Way, idle: Mapping[int, Location]) -> Location | None:
     raw = any(_is_whole_bytes(one) for one in way.values)
     brought_down = any(_brings_down(one) for one in way.values)
     untouched = True
@@ -120,9 +120,9 @@ def _casts(value: Value) -> bool:
     return any(isinstance(one, Symbol) and "float" in one.name.rpartition(".")[2] for one in given)
 
 
-def _idle_normalisers(script: Script) -> dict[int, Place]:
+def _idle_normalisers(script: Script) -> dict[int, Location]:
     """What functions gave that are there to normalise, by their name or by the statistics that their object keeps."""
-    found: dict[int, Place] = {}
+    found: dict[int, Location] = {}
     trace = script.trace
     statistics = _statistical_classes(trace)
     for source in script.files:

@@ -14,11 +14,11 @@ from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, range_of
 from trueline.script.analysis.pipeline import enters_as_it_is
 from trueline.script.analysis.transforms import transforms_of
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace, iterated
@@ -47,9 +47,9 @@ _NORMS: Final = stems_of(Trait.NORM, Trait.EMBEDDING)
 class _Way:
     """How inputs came to the network: numbers of 0..255 that were only cast, and where; or scaled somewhere."""
 
-    raw: Place | None
-    cast: Place | None
-    scaled: Place | None
+    raw: Location | None
+    cast: Location | None
+    scaled: Location | None
 
 
 @check("dp.01")
@@ -74,7 +74,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         for way in ways:
             if way.raw is not None and way.cast is not None and str(way.cast) not in told:
                 told.add(str(way.cast))
-                yield found("dp_01.script.raw", way.cast.where(), raw=str(way.raw))
+                yield found("dp_01.script.raw", way.cast, raw=str(way.raw))
     if told:
         return
     if scaled:
@@ -104,7 +104,7 @@ def _confirmed(suspected: Finding, script: Script) -> Finding:
     return suspected
 
 
-def _made_at(script: Script) -> Place | None:
+def _made_at(script: Script) -> Location | None:
     for loop in training_loops(script.trace):
         calls = [one for one in loop.of(Role.FORWARD) if one.args]
         first = next((one for one in calls if _is_weighted(one)), calls[0] if calls else None)
@@ -130,7 +130,7 @@ def _first_layer(loop: TrainingLoop) -> Event | None:
 
 
 @walk_each()
-def _ways(value: Value | None, trace: Trace, cast: Place | None) -> Iterator[_Way]:
+def _ways(value: Value | None, trace: Trace, cast: Location | None) -> Iterator[_Way]:
     """Back from the first layer to where its inputs come from."""
     if isinstance(value, Either):
         for one in value.options:
@@ -149,7 +149,7 @@ def _ways(value: Value | None, trace: Trace, cast: Place | None) -> Iterator[_Wa
         yield from _ways(value.items[0], trace, cast)
 
 
-def _through_loader(at: tuple[Value, object], trace: Trace, cast: Place | None) -> Iterator[_Way]:
+def _through_loader(at: tuple[Value, object], trace: Trace, cast: Location | None) -> Iterator[_Way]:
     loader = iterated(at[0])
     steps = transforms_of(loader)
     for step in steps.steps:
@@ -164,7 +164,7 @@ def _through_loader(at: tuple[Value, object], trace: Trace, cast: Place | None) 
         yield from _ways(column, trace, cast)
 
 
-def _through_call(value: Made, trace: Trace, cast: Place | None) -> Iterator[_Way]:
+def _through_call(value: Made, trace: Trace, cast: Location | None) -> Iterator[_Way]:
     event, last = value.event, value.event.method
     if last in _SCALING or (last == "__call__" and any(word in value.name for word in _SCALED_STEPS)):
         yield _Way(None, cast, event.place)

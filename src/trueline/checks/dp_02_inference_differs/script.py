@@ -14,6 +14,7 @@ from trueline.checks.engine.check import check, found, na, none, suspect, undeci
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
@@ -35,7 +36,6 @@ from trueline.script.analysis.transforms import (
     numbers_of,
     transforms_of,
 )
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Const, Derived, Function, Instance, Item, Made, Value, ancestry, options
@@ -86,7 +86,7 @@ def from_script_and_run(script: Script, run: Run, *, max_changed: float = 0.1) -
     """What a run shows to differ, at the line of the pipeline that makes the difference."""
     passes = evaluation_passes(script.trace)
 
-    def place(finding: Finding) -> Place | None:
+    def place(finding: Finding) -> Location | None:
         by_chance = finding.message.id == "dp_02.augmented"
         ways = [(one, way_of(_entering(one), script.trace)) for one in passes]
         random = [at for _, way in ways if (at := random_place(way)) is not None]
@@ -121,7 +121,7 @@ def _only_in_training(trained: Sequence[Value], one: Pass, trace: Trace) -> Iter
             continue
         for step in first.values():
             if isinstance(step, Derived) and step.place is not None:
-                yield found("dp_02.script.only_in_training", step.place.where())
+                yield found("dp_02.script.only_in_training", step.place)
                 return
 
 
@@ -156,7 +156,7 @@ def _may_belong(first: Value, second: Value) -> bool:
     return not all(known) or ("mindspore" in known[0]) == ("mindspore" in known[1])
 
 
-def _built(one: Pass) -> Place:
+def _built(one: Pass) -> Location:
     return one.data.event.place if isinstance(one.data, Made) else one.forward.place
 
 
@@ -167,18 +167,18 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
             if _says_no(script, place):
                 # The call asks for none of it: what it leads to gives it all the same.
                 place = step.event.place
-            yield found("dp_02.script.random", place.where(), name=step.name.rpartition(".")[2])
+            yield found("dp_02.script.random", place, name=step.name.rpartition(".")[2])
     first, second = normalising(train.steps), normalising(own.steps)
     if first is not None and second is None and own.known:
         place = own.steps[-1].event.place if own.steps else _built(one)
-        yield found("dp_02.script.not_normalised", place.where())
+        yield found("dp_02.script.not_normalised", place)
     elif first is not None and second is not None:
         for at, name in ((0, "mean"), (1, "std")):
             numbers = [numbers_of(each.event.arg(at, name)) for each in (first, second)]
             if None not in numbers and numbers[0] != numbers[1]:
                 yield found(
                     "dp_02.script.other_numbers",
-                    second.event.place.where(),
+                    second.event.place,
                     name=name,
                     train=numbers[0],
                     evaluation=numbers[1],
@@ -187,14 +187,14 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
     sizes = final_size(train.steps), final_size(own.steps)
     if sizes[0] is not None and sizes[1] is not None and sizes[0][1] != sizes[1][1]:
         said: dict[str, Any] = {"train": sizes[0][1], "evaluation": sizes[1][1]}
-        where = sizes[1][0].event.place.where()
+        where = sizes[1][0].event.place
         if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name:
             yield suspect("dp_02.script.other_size", where, **said)
         else:
             yield found("dp_02.script.other_size", where, **said)
 
 
-def _apart(event: Event, others: Sequence[Event]) -> Place:
+def _apart(event: Event, others: Sequence[Event]) -> Location:
     """The call that leads here and not to the same line in training; the line where training does not share it."""
     same = [one for one in others if one.place == event.place]
     if not same:
@@ -206,7 +206,7 @@ def _apart(event: Event, others: Sequence[Event]) -> Place:
     return event.place
 
 
-def _says_no(script: Script, place: Place) -> bool:
+def _says_no(script: Script, place: Location) -> bool:
     """Whether a call passes False for something."""
     for source in script.files:
         if source.shown == place.file:
@@ -225,7 +225,7 @@ def _flagged(trained: Sequence[Value], one: Pass, trace: Trace) -> Iterator[Find
     for dataset in _datasets(one.data):
         for name in _raised(dataset):
             if name in flags and _augments(dataset, name):
-                yield found("dp_02.script.augmented", dataset.place.where(), name=name)
+                yield found("dp_02.script.augmented", dataset.place, name=name)
 
 
 @walk_each()
@@ -281,11 +281,11 @@ def _statistics(trained: Sequence[Value], one: Pass) -> Iterator[Finding]:
     separate = [each for each in own if each.own and not any(_is_same(each, other) for other in train)]
     if separate and not any(not each.own for each in own):
         place = _apart(separate[0].statistic, [each.statistic for each in train])
-        yield found("dp_02.script.own_statistics", place.where())
+        yield found("dp_02.script.own_statistics", place)
     elif not own and _is_by_statistics(trained) and (numbers := _written_numbers(samples)) is not None:
-        yield found("dp_02.script.written_numbers", numbers[0].where(), numbers=numbers[1])
+        yield found("dp_02.script.written_numbers", numbers[0], numbers=numbers[1])
     elif not own and _has_same_origin(train, one):
-        yield found("dp_02.script.not_scaled", _put_together(one).where())
+        yield found("dp_02.script.not_scaled", _put_together(one))
 
 
 def _is_by_statistics(trained: Sequence[Value]) -> bool:
@@ -294,7 +294,7 @@ def _is_by_statistics(trained: Sequence[Value]) -> bool:
     return all(_is_standardising(one) and _written_numbers(one) is None for one in last)
 
 
-def _written_numbers(value: Value) -> tuple[Place, str] | None:
+def _written_numbers(value: Value) -> tuple[Location, str] | None:
     """``(x - 0.5) / 0.5`` as the last that is done to data, and the numbers."""
     if not isinstance(value, Derived) or value.op != "Div" or not isinstance(value.of[0], Derived):
         return None
@@ -304,7 +304,7 @@ def _written_numbers(value: Value) -> tuple[Place, str] | None:
     return value.place, ", ".join(f"{number:g}" for some in numbers for number in some or ())
 
 
-def _put_together(one: Pass) -> Place:
+def _put_together(one: Pass) -> Location:
     """Where what is evaluated is put into a dataset."""
     at = batch_index(one.data)
     loader = iterated(at[0]) if at is not None else one.data
@@ -349,7 +349,7 @@ def _samples(value: Value) -> Value:
     return value
 
 
-def _origin(value: Value) -> Place | None:
+def _origin(value: Value) -> Location | None:
     """Where an array is made that a cut of it goes back to."""
     at: Value = value
     for _ in range(20):

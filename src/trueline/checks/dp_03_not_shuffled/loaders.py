@@ -11,7 +11,7 @@ from typing import Final
 
 from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.trace import LOOP, Event
 from trueline.script.values import (
     Const,
@@ -52,7 +52,7 @@ class LoaderOrder:
 
     kind: Order
     loader: Value | None = None
-    place: Place | None = None
+    place: Location | None = None
     name: str = ""
 
 
@@ -152,7 +152,7 @@ def _of_sampler(sampler: Value) -> Order:
     return Order.UNKNOWN
 
 
-def own_order(sampler: Instance) -> Place | None:
+def own_order(sampler: Instance) -> Location | None:
     """Where a sampler of the project gives its indexes, if nothing in it could ever give them in another order."""
     method = next((cls.attributes["__iter__"] for cls in sampler.cls.lineage() if "__iter__" in cls.attributes), None)
     if not isinstance(method, Function):
@@ -173,7 +173,7 @@ def own_order(sampler: Instance) -> Place | None:
     held = [value for name, value in sampler.attributes.items() if name in read]
     if any(_may_be_shuffled(one) for value in held for one in options(value)):
         return None
-    return Place.of(method.module.file, method.node)
+    return Location.of(method.module.file, method.node)
 
 
 def _named(name: str, owner: Instance, method: Function) -> Function | None:

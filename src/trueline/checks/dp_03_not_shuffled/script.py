@@ -10,9 +10,9 @@ from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.engine.placing import placed
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.pipeline import datasets_of
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Trace, iterated
 from trueline.script.values import Function, Instance, Made, Value, constant, options
@@ -35,18 +35,18 @@ def from_script(script: Script) -> Iterator[Finding]:
         told.add(id(order.loader))
         place = order.place or loop.scope.place
         if order.kind is Order.SEQUENTIAL:
-            yield found("dp_03.script.not_shuffled", place.where(), loader=order.name)
+            yield found("dp_03.script.not_shuffled", place, loader=order.name)
         elif order.kind is Order.SHUFFLED:
             again = _begun_again(loop, script.trace)
             if again is not None:
-                yield suspect("dp_03.script.same_shuffle", again.where(), seed=str(_seed(script.trace)))
+                yield suspect("dp_03.script.same_shuffle", again, seed=str(_seed(script.trace)))
             else:
                 shuffled.append(str(place))
         elif order.kind is Order.UNSHUFFLABLE:
-            yield found("dp_03.script.cannot_be_shuffled", place.where(), loader=order.name)
+            yield found("dp_03.script.cannot_be_shuffled", place, loader=order.name)
         else:
             unknown = True
-            yield undecided("dp_03.script.order_unknown", where=place.where())
+            yield undecided("dp_03.script.order_unknown", where=place)
     if shuffled:
         yield (undecided if unknown else none)("dp_03.script.shuffled", evidence=shuffled)
 
@@ -58,7 +58,7 @@ def from_script_and_run(script: Script, run: Run, *, min_repeat: float = 0.99) -
     yield from placed(from_script(script), measured, lambda _: _given_at(script), "dp_03.script.nothing_to_place")
 
 
-def _given_at(script: Script) -> Place | None:
+def _given_at(script: Script) -> Location | None:
     """Where the order of the training samples comes from: a sampler or a stream of the project, or the loader."""
     for loop in training_loops(script.trace):
         for loader in options(iterated(loop.loader)):
@@ -69,7 +69,7 @@ def _given_at(script: Script) -> Place | None:
             for one in held:
                 method = _iterating(one) if isinstance(one, Instance) else None
                 if method is not None:
-                    return Place.of(method.module.file, method.node)
+                    return Location.of(method.module.file, method.node)
             source = [one for one in datasets_of(loader) if isinstance(one, Made)]
             if source:
                 return source[-1 if source[0].name.startswith("mindspore.") else 0].event.place
@@ -81,7 +81,7 @@ def _iterating(value: Instance) -> Function | None:
     return found_ if isinstance(found_, Function) else None
 
 
-def _seed(trace: Trace) -> Place | None:
+def _seed(trace: Trace) -> Location | None:
     """Where MindSpore's pipelines are given a seed, once and for all."""
     for event in trace.named("mindspore.set_seed", "mindspore.dataset.config.set_seed"):
         if not event.loops() and not event.conditional_within(None):
@@ -89,7 +89,7 @@ def _seed(trace: Trace) -> Place | None:
     return None
 
 
-def _begun_again(loop: TrainingLoop, trace: Trace) -> Place | None:
+def _begun_again(loop: TrainingLoop, trace: Trace) -> Location | None:
     """The line where a pipeline of MindSpore is begun anew in every epoch: with a seed it gives the same order again.
 
     Seen with MindSpore 2.10: after ``set_seed`` each new iterator, and each ``for`` over the dataset itself, begins

@@ -9,7 +9,8 @@ from trueline.checks.dp_04_padding.fed import Padded, ends_seen, padded_fields
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.data.described import Described, Padding
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 
 
 @check("dp.04")
@@ -22,7 +23,7 @@ def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
         return
     different = [name for name in common if _way(here[name]) != _way(there[name])]
     for name in different:
-        yield _differs(name, _way(here[name]), _way(there[name]), Where())
+        yield _differs(name, _way(here[name]), _way(there[name]), Location())
     if not different:
         yield none("dp_04.as_bench", evidence=[{name: _way(here[name]) for name in common}], fields=", ".join(common))
 
@@ -35,7 +36,7 @@ def _way(one: Padding | Padded) -> tuple[str, float]:
     return one.side, float(one.value)
 
 
-def _differs(name: str, here: tuple[str, float], there: tuple[str, float], where: Where) -> Finding:
+def _differs(name: str, here: tuple[str, float], there: tuple[str, float], where: Location) -> Finding:
     params: dict[str, Any] = {"field": name, "side": here[0], "value": here[1]}
     params |= {"bench_side": there[0], "bench_value": there[1]}
     return found("dp_04.differs", where, measured=list(here), limit=list(there), evidence=[params], **params)

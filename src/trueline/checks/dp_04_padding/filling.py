@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.reachable import all_values
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.trace import Trace, iterated
 from trueline.script.values import Const, Derived, Item, Made, Seq, Unknown, Value, ancestry, constant
 
@@ -25,7 +25,7 @@ class Filled:
     """On which side padding stands, where that is decided, and how much of a sequence is data."""
 
     side: str
-    place: Place
+    place: Location
     length: Value
 
 
@@ -61,7 +61,7 @@ def _side(index: Derived) -> tuple[str, Value] | None:
     return None
 
 
-def on_different_sides(trace: Trace) -> Iterator[Place]:
+def on_different_sides(trace: Trace) -> Iterator[Location]:
     """Parts of one sample, as long as each other, that are filled up on different sides."""
     for loop in training_loops(trace):
         known = [one for _, one in _columns(loop.loader, trace)]
@@ -87,7 +87,7 @@ def _is_same(one: Value, other: Value) -> bool:
     return False
 
 
-def read_from_the_front(trace: Trace) -> Iterator[Place]:
+def read_from_the_front(trace: Trace) -> Iterator[Location]:
     """Sequences that are filled up on the left, and lengths by which they are read as if it were on the right."""
     for loop in training_loops(trace):
         left = [one for _, one in _columns(loop.loader, trace) if one.side == LEFT]

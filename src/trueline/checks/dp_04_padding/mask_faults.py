@@ -12,16 +12,16 @@ from trueline.apitable.traits import Trait
 from trueline.checks.dp_04_padding.mask_reading import lost_numbers, scores_of
 from trueline.checks.dp_04_padding.masks import WORDS, compared, maskings, padding_value, repeated_fills, true_for
 from trueline.checks.dp_04_padding.padding import Padding, column_name, paddings, pipeline_paddings
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, passed
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.trace import CALL, UNCALLED, Event, Trace, iterated
 from trueline.script.values import Derived, Function, Instance, Value, ancestry, constant, options
 
 ATTENTION: Final = classes_of(Trait.ATTENTION)
 _COVERING: Final = re.compile(r"mask|lengths?$|lens$|seq_len|valid_len")
-Fault = tuple[str, Place, object]
+Fault = tuple[str, Location, object]
 
 
 def masks_wrong(trace: Trace) -> Iterator[Fault]:
@@ -83,7 +83,7 @@ def only_shapes(trace: Trace) -> Iterator[Fault]:
             if _COVERING.search(name) and _is_of_batch(value):
                 gone = lost_numbers(function.node, name)
                 if gone is not None:
-                    yield "only_its_shape", Place.of(function.module.file, gone), name
+                    yield "only_its_shape", Location.of(function.module.file, gone), name
 
 
 def unmasked_scores(trace: Trace) -> Iterator[Fault]:
@@ -101,7 +101,7 @@ def unmasked_scores(trace: Trace) -> Iterator[Fault]:
             scores = scores_of(node) if not isinstance(node, ast.Lambda) and trace.returns_of(method) else None
             for at, name in enumerate([one.arg for one in node.args.args][1:] if scores is not None else []):
                 if "mask" in name and not _is_read(node, name) and _is_handed(event, network, method, at, name):
-                    yield "unused_in_scores", Place.of(method.module.file, scores or node), name
+                    yield "unused_in_scores", Location.of(method.module.file, scores or node), name
 
 
 def _methods(network: Instance) -> Iterator[Function]:
@@ -125,7 +125,7 @@ def _is_handed(event: Event, network: Instance, method: Function, at: int, name:
     return False
 
 
-def _attending(call: Event, function: Function, trace: Trace) -> Place | None:
+def _attending(call: Event, function: Function, trace: Trace) -> Location | None:
     """The attention, or packing, of a network's own that could have taken a mask."""
     for event in trace.events[call.index :]:
         inside = any(
@@ -137,7 +137,7 @@ def _attending(call: Event, function: Function, trace: Trace) -> Place | None:
     return None
 
 
-def _pooling(function: Function) -> Place:
+def _pooling(function: Function) -> Location:
     """The line that takes all of a sequence, or its last state, for the whole; the function where there is none."""
     for node in ast.walk(function.node):
         if (
@@ -145,10 +145,10 @@ def _pooling(function: Function) -> Place:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in functions_of(Trait.MEAN, Trait.SUM, Trait.LARGEST)
         ):
-            return Place.of(function.module.file, node)
+            return Location.of(function.module.file, node)
         if isinstance(node, ast.Subscript) and ast.unparse(node.slice).replace(" ", "") in ("(:,-1)", ":,-1", "-1"):
-            return Place.of(function.module.file, node)
-    return Place.of(function.module.file, function.node)
+            return Location.of(function.module.file, node)
+    return Location.of(function.module.file, function.node)
 
 
 def _forward(network: Instance) -> Function | None:

@@ -9,10 +9,10 @@ from typing import Final
 from trueline.apitable.functions import classes_of, functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.dp_04_padding.padding import column_name, paddings, pipeline_paddings
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.forwards import is_uncalled
 from trueline.script.analysis.reachable import all_values
-from trueline.script.place import Place
 from trueline.script.trace import Trace, iterated
 from trueline.script.values import Const, Derived, Item, Made, Seq, Symbol, Value, ancestry, constant, options
 from trueline.script.walking import walk
@@ -34,7 +34,7 @@ class Masking:
     """A place where what a mask is true for is left out of attention."""
 
     mask: Value
-    place: Place
+    place: Location
 
 
 def maskings(trace: Trace) -> Iterator[Masking]:

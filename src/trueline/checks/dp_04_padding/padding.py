@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from trueline.apitable.functions import fills, functions_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.analysis.columns import plain
-from trueline.script.place import Place
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Const, Derived, Item, Made, Seq, Table, Value, ancestry, constant
 from trueline.script.walking import walk
@@ -18,7 +18,7 @@ from trueline.script.walking import walk
 class Padding:
     """A place where something is padded; ``value`` None where it is not written down."""
 
-    place: Place
+    place: Location
     value: float | None
 
 

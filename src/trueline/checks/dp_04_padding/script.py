@@ -20,9 +20,9 @@ from trueline.checks.dp_04_padding.padding import Padding, column_name, paddings
 from trueline.checks.dp_04_padding.target_values import never_compared_right
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Trace, iterated
@@ -41,7 +41,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     for said, place, params in _problems(trace, covered):
         if str(place) not in told:
             told.add(str(place))
-            yield found(f"dp_04.script.{said}", place.where(), **params)
+            yield found(f"dp_04.script.{said}", place, **params)
     if told:
         return
     if covered:
@@ -50,7 +50,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("dp_04.script.no_padding")
 
 
-def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, dict[str, Any]]]:
+def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, dict[str, Any]]]:
     for said, place, value in (*_losses(trace, covered), *_attention(trace, covered)):
         yield said, place, {"value": value}
     for said, place, name in (*unused_masks(trace), *only_shapes(trace), *unmasked_scores(trace)):
@@ -63,7 +63,7 @@ def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, di
         yield "left_by_lengths", place, {}
 
 
-def _losses(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, object]]:
+def _losses(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, object]]:
     """Losses over targets that are padded."""
     for loop in training_loops(trace):
         for event in loop.of(Role.LOSS):
@@ -114,7 +114,7 @@ def _is_slices(value: Value | None) -> bool:
     return value is not None and all(isinstance(one, Derived) and one.op == "Slice" for one in value.parts())
 
 
-def _attention(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Place, object]]:
+def _attention(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, object]]:
     """Attention over inputs that are padded, without a mask."""
     for event in trace.events:
         name = event.name.removesuffix(".__call__")

@@ -8,10 +8,10 @@ from typing import Final
 
 from trueline.apitable.functions import fills, functions_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.reachable import all_values
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Derived, Item, Made, Value, ancestry, constant
 
@@ -71,7 +71,7 @@ def _is_only_cut(column: Value, base: Made) -> bool:
     return False
 
 
-def never_compared_right(trace: Trace) -> Iterator[tuple[str, Place, float]]:
+def never_compared_right(trace: Trace) -> Iterator[tuple[str, Location, float]]:
     """Comparisons of targets with a number that is never among them, where another one is there to be left out."""
     loops = [one for one in training_loops(trace) if one.is_certain]
     loaders = {id(iterated(one.loader)) for one in loops}
@@ -96,7 +96,7 @@ def _left_out(trace: Trace) -> set[float]:
     return {one for one in given if isinstance(one, int | float)}
 
 
-def _wrong(known: Written, comparisons: list[Derived], left_out: set[float]) -> Iterator[tuple[str, Place, float]]:
+def _wrong(known: Written, comparisons: list[Derived], left_out: set[float]) -> Iterator[tuple[str, Location, float]]:
     numbers = {constant(one.of[1]) for one in comparisons}
     for one in comparisons:
         number = constant(one.of[1])

@@ -10,7 +10,7 @@ from typing import Any, Final
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
 
 _DISTRIBUTED: Final = "DistributedSampler"
 _FEWEST: Final = 8
@@ -150,7 +150,7 @@ def _same_epochs(parts: Sequence[_Part]) -> Iterator[Finding]:
         again = [index for fed in passes[1] for index in fed.batch.indexes or ()]
         in_order = list(part.indexes) == sorted(part.indexes)
         if list(part.indexes[: len(again)]) == again and not in_order and len(again) >= _FEWEST:
-            where: Where = part.stream.where(rank=part.rank, step=passes[1][0].step)
+            where = part.stream.where(rank=part.rank, step=passes[1][0].step)
             yield found(
                 "dp_05.set_epoch",
                 where,

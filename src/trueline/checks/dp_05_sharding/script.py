@@ -10,12 +10,12 @@ from trueline.apitable.traits import Trait
 from trueline.checks.dp_05_sharding.shares import overlapping_parts, unshared_workers
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
 from trueline.script.analysis.reachable import all_values
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace, iterated
 from trueline.script.values import Const, Derived, Either, Instance, Item, Made, Value, ancestry, constant, options
@@ -33,15 +33,15 @@ def from_script(script: Script) -> Iterator[Finding]:
     for said, place in (*_unsorted(trace), *_undivided(trace), *_one_shard(trace)):
         if str(place) not in told:
             told.add(str(place))
-            yield found(f"dp_05.script.{said}", place.where())
+            yield found(f"dp_05.script.{said}", place)
     for place, count in overlapping_parts(trace):
         if str(place) not in told:
             told.add(str(place))
-            yield found("dp_05.script.overlap", place.where(), count=count)
+            yield found("dp_05.script.overlap", place, count=count)
     for place in unshared_workers(trace):
         if str(place) not in told:
             told.add(str(place))
-            yield found("dp_05.script.same_in_workers", place.where())
+            yield found("dp_05.script.same_in_workers", place)
     if told:
         return
     if not is_distributed(trace):
@@ -54,7 +54,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("dp_05.script.not_told")
 
 
-def _undivided(trace: Trace) -> Iterator[tuple[str, Place]]:
+def _undivided(trace: Trace) -> Iterator[tuple[str, Location]]:
     """Training loaders of several processes that all give the same samples, or the same order in every epoch."""
     if is_looked_after(trace):
         return
@@ -71,7 +71,7 @@ def _undivided(trace: Trace) -> Iterator[tuple[str, Place]]:
             yield from _of_pipeline(loader)
 
 
-def _of_torch(loader: Made, has_epochs: bool, trace: Trace) -> Iterator[tuple[str, Place]]:
+def _of_torch(loader: Made, has_epochs: bool, trace: Trace) -> Iterator[tuple[str, Location]]:
     event = loader.event
     given = [one for one in (event.arg(3, "sampler"), event.arg(4, "batch_sampler")) if not _is_none(one)]
     dividing = [one for value in given for one in ancestry(value, most=200) if _is_dividing(one)]
@@ -130,7 +130,7 @@ def _divides_itself(dataset: Value | None) -> bool:
     ) or isinstance(dataset, Either)
 
 
-def _of_pipeline(loader: Made) -> Iterator[tuple[str, Place]]:
+def _of_pipeline(loader: Made) -> Iterator[tuple[str, Location]]:
     source = _source(loader)
     if source is None or _has_shard(source) or (source.open and source.arg(None, "shard_id") is None):
         return
@@ -143,7 +143,7 @@ def _of_pipeline(loader: Made) -> Iterator[tuple[str, Place]]:
         yield "no_shards", source.place
 
 
-def _written_at(number: Const, call: Event) -> Place:
+def _written_at(number: Const, call: Event) -> Location:
     """Where a number is written down, if not in the call itself."""
     place, at = call.place, number.origin
     if at is None or (at.file == place.file and place.line <= at.line <= place.last):
@@ -151,7 +151,7 @@ def _written_at(number: Const, call: Event) -> Place:
     return at
 
 
-def _one_shard(trace: Trace) -> Iterator[tuple[str, Place]]:
+def _one_shard(trace: Trace) -> Iterator[tuple[str, Location]]:
     """Training data of which only one part is ever read, in however many processes."""
     sources = [one for one in trace.events if one.name.startswith("mindspore.dataset.")]
     fixed = [one for one in sources if isinstance(one.arg(None, "shard_id"), Const)]
@@ -187,7 +187,7 @@ def _is_divided(loader: Made) -> bool:
     return source is not None and (source.open or not _is_none(source.arg(None, "num_shards")))
 
 
-def _unsorted(trace: Trace) -> Iterator[tuple[str, Place]]:
+def _unsorted(trace: Trace) -> Iterator[tuple[str, Location]]:
     """Lists of files in the order of the file system that processes take their share of."""
     ordered = {
         id(one)

@@ -9,11 +9,11 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.analysis.columns import columns_of, with_indexes
 from trueline.script.analysis.pipeline import is_drawing, way_of
 from trueline.script.analysis.ranks import is_rank, is_world
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.trace import Trace, iterated
 from trueline.script.values import (
     Const,
@@ -37,7 +37,7 @@ _COLUMNS: Final = (0, 1)
 _WORKER: Final = "get_worker_info"
 
 
-def overlapping_parts(trace: Trace) -> Iterator[tuple[Place, int]]:
+def overlapping_parts(trace: Trace) -> Iterator[tuple[Location, int]]:
     """Cuts of the training data whose bounds are computed from the rank, where the next rank's begins before the end.
 
     One sample more, as a sequence needs it for its last target, is none; nor are samples that are windows of a cut.
@@ -129,7 +129,7 @@ def _computed(operator: str, left: float | None, right: float | None) -> float |
     return None
 
 
-def unshared_workers(trace: Trace) -> Iterator[Place]:
+def unshared_workers(trace: Trace) -> Iterator[Location]:
     """Streams that several workers of a loader read, each all of it: none of them asks which it is, or cares."""
     for loop in training_loops(trace):
         for loader in options(loop.loader):
@@ -145,7 +145,7 @@ def unshared_workers(trace: Trace) -> Iterator[Place]:
                     yield place
 
 
-def _read_whole(stream: Instance, trace: Trace) -> Place | None:
+def _read_whole(stream: Instance, trace: Trace) -> Location | None:
     method = next((cls.attributes["__iter__"] for cls in stream.cls.lineage() if "__iter__" in cls.attributes), None)
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or _uses_worker(stream, method):
         return None
@@ -166,7 +166,7 @@ def _may_share(value: Value) -> bool:
     return isinstance(value, Instance | Unknown)
 
 
-def _taken_at(stream: Instance, method: Function, used: set[int]) -> Place:
+def _taken_at(stream: Instance, method: Function, used: set[int]) -> Location:
     """The line of ``__iter__`` that takes what the samples come from."""
     held = {
         name
@@ -175,7 +175,7 @@ def _taken_at(stream: Instance, method: Function, used: set[int]) -> Place:
     }
     taken = [one for one in ast.walk(method.node) if isinstance(one, ast.Attribute) and one.attr in held]
     first = min(taken, key=lambda one: (one.lineno, one.col_offset), default=None)
-    return Place.of(method.module.file, first if first is not None else method.node)
+    return Location.of(method.module.file, first if first is not None else method.node)
 
 
 def _at(value: Value, index: int) -> list[Value]:

@@ -13,11 +13,11 @@ from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.feeding import training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.model.numbers import as_float
 from trueline.script.analysis.columns import columns_of, plain, with_indexes
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.statistics import reached
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Const, Derived, Made, Symbol, Value, ancestry, constant, options
@@ -53,12 +53,12 @@ def from_script(script: Script) -> Iterator[Finding]:
         if filled:
             # That they are looked for does not show that none is left.
             places = [str(one.place) for one in filled]
-            yield undecided("ds_01.script.filled", evidence=places, where=event.place.where())
+            yield undecided("ds_01.script.filled", evidence=places, where=event.place)
         else:
-            yield found("ds_01.script.written", event.place.where())
+            yield found("ds_01.script.written", event.place)
     for place, value in _markers(trace, loaders):
         told = True
-        yield suspect("ds_01.script.marker", place.where(), value=f"{value:g}")
+        yield suspect("ds_01.script.marker", place, value=f"{value:g}")
     if not told:
         yield undecided("ds_01.script.only_the_data")
 
@@ -72,7 +72,7 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
         count = len(seen[value].samples)
         yield found(
             "ds_01.script.marker",
-            place.where(),
+            place,
             certainty=Certainty.LIKELY,
             measured=count,
             limit=0,
@@ -83,7 +83,7 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
         yield undecided("ds_01.script.only_the_data")
 
 
-def _markers(trace: Trace, loaders: Sequence[Value]) -> Iterator[tuple[Place, float]]:
+def _markers(trace: Trace, loaders: Sequence[Value]) -> Iterator[tuple[Location, float]]:
     """Numbers such as 999 that are written into samples and that nothing asks for afterwards."""
     written = [
         (event, value)

@@ -8,8 +8,8 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.analysis.columns import columns_of, plain, with_indexes
-from trueline.script.place import Place
 from trueline.script.trace import BRANCH, HANDLER, UNCALLED, Event, Trace
 from trueline.script.values import Const, Derived, Either, Item, Made, Seq, Unknown, Value, ancestry, constant
 
@@ -26,7 +26,7 @@ class Overwritten:
     mixed: bool
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Location:
         """The line."""
         return self.event.place
 
@@ -163,5 +163,5 @@ def _made_after(value: Value, column: Value, event: Event) -> bool:
     return not before or any(line > event.place.line for line in lines)
 
 
-def _beside(place: Place, event: Event) -> bool:
+def _beside(place: Location, event: Event) -> bool:
     return place.file == event.place.file

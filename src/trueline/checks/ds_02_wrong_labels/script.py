@@ -10,9 +10,9 @@ from trueline.apitable.traits import Trait
 from trueline.checks.ds_02_wrong_labels.overwritten import labels_overwritten, samples_overwritten
 from trueline.checks.engine.check import check, found, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of, with_indexes
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -32,7 +32,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             for said, place, params in (*_outside(event, trace), *_mixed(event, trace), *_overwritten(event, trace)):
                 if str(place) not in told:
                     told.add(str(place))
-                    yield found(f"ds_02.script.{said}", place.where(), **params)
+                    yield found(f"ds_02.script.{said}", place, **params)
     if not told:
         yield undecided("ds_02.script.only_the_data")
 
@@ -41,7 +41,7 @@ def _target(event: Event) -> Value | None:
     return plain(event.arg(1, "target", "labels", "label"))
 
 
-def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, Any]]]:
+def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[str, Any]]]:
     if event.name.removesuffix(".__call__").rpartition(".")[2] not in _CLASSES:
         return
     outputs, at = outputs_of(event.arg(0)), batch_index(_target(event))
@@ -58,7 +58,7 @@ def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str,
                 yield "outside", place, {"low": bounds[0], "high": bounds[1], "outputs": outputs}
 
 
-def _drawn(value: Value) -> Place | None:
+def _drawn(value: Value) -> Location | None:
     for one in ancestry(value, most=60):
         if isinstance(one, Derived) and one.op == "Mod":
             return one.place
@@ -67,7 +67,7 @@ def _drawn(value: Value) -> Place | None:
     return None
 
 
-def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, Any]]]:
+def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[str, Any]]]:
     """Labels in a random order of their own."""
     at = batch_index(_target(event))
     if at is None or at[1] in (0, "data"):
@@ -81,7 +81,7 @@ def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, A
             yield "mixed", chosen.event.place, {}
 
 
-def _overwritten(event: Event, trace: Trace) -> Iterator[tuple[str, Place, dict[str, Any]]]:
+def _overwritten(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[str, Any]]]:
     """Labels of other samples, or samples of other labels, written over what was there."""
     at = batch_index(_target(event))
     if at is None or at[1] in (0, "data"):

@@ -11,9 +11,9 @@ from trueline.checks.ds_03_unbalanced.run import from_run
 from trueline.checks.engine.check import check, found, undecided
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -45,7 +45,7 @@ def from_script(script: Script, *, max_ratio: float = 10.0) -> Iterator[Finding]
                     place = loop.loader.event.place if isinstance(loop.loader, Made) else loop.scope.place
                     yield found(
                         "ds_03.script.uneven",
-                        place.where(),
+                        place,
                         certainty=Certainty.LIKELY,
                         measured=ratio,
                         limit=max_ratio,
@@ -68,7 +68,7 @@ def from_script_and_run(script: Script, run: Run, *, max_ratio: float = 10.0) ->
     place = loop.loader.event.place if isinstance(loop.loader, Made) else loop.scope.place
     yield found(
         "ds_03.script.uneven",
-        place.where(),
+        place,
         measured=counted[0].measured,
         limit=max_ratio,
         evidence=counted[0].evidence,
@@ -81,7 +81,7 @@ def _knows_classes(event: Event) -> bool:
     return last in names_of(Trait.CLASS_LOSS, Trait.CLASS_WEIGHTS)
 
 
-def _handled(trace: Trace) -> Iterator[Place]:
+def _handled(trace: Trace) -> Iterator[Location]:
     """Samplers that balance, and losses with weights."""
     for event in trace.events:
         last = event.name.removesuffix(".__call__").rpartition(".")[2]

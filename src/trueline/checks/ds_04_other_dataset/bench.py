@@ -14,7 +14,8 @@ from trueline.data.manifest.diff_report import Differences, diff_result
 from trueline.data.manifest.of_run import opened_by
 from trueline.data.manifest.sides import Side, hash_sides, open_sides
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Certainty, Finding, Where
+from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.model.trouble import BadUsage, Trouble
 
 
@@ -35,7 +36,7 @@ def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
     for name in different:
         yield found(
             f"ds_04.other_{name}",
-            Where(side=data.name),
+            Location(side=data.name),
             measured=here[name],
             limit=there[name],
             evidence=[{"dataset": data.name, "benchmark": bench_data.name}],

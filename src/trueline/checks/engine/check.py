@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from trueline.model.finding import Certainty, Conclusion, Evidence, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Evidence, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message
 
 Asking = Callable[..., Iterator[Finding]]
@@ -74,7 +75,7 @@ def known_checks() -> Sequence[Check]:
 
 def found(
     said: str,
-    where: Where,
+    where: Location,
     *,
     certainty: Certainty = Certainty.CERTAIN,
     advice: str | None = None,
@@ -102,7 +103,7 @@ def found(
 
 def suspect(
     said: str,
-    where: Where,
+    where: Location,
     *,
     advice: str | None = None,
     measured: Any = None,
@@ -129,7 +130,7 @@ def none(
     said: str,
     *,
     evidence: Sequence[Any],
-    where: Where | None = None,
+    where: Location | None = None,
     measured: Any = None,
     limit: Any = None,
     **params: Any,
@@ -139,14 +140,14 @@ def none(
         raise ValueError(f"{said}: no problem, and nothing was looked at")
     code, told, _ = _told(said, None, params)
     return Finding(
-        code, Conclusion.NONE, told, where=where or Where(), measured=measured, limit=limit, evidence=evidence
+        code, Conclusion.NONE, told, where=where or Location(), measured=measured, limit=limit, evidence=evidence
     )
 
 
 def undecided(
     said: str,
     *,
-    where: Where | None = None,
+    where: Location | None = None,
     measured: Any = None,
     limit: Any = None,
     evidence: Sequence[Any] = (),
@@ -155,14 +156,14 @@ def undecided(
     """Not decided, for this reason: too little was seen, or only an aspect. The engine adds what would decide it."""
     code, told, _ = _told(said, None, params)
     return Finding(
-        code, Conclusion.OPEN, told, where=where or Where(), measured=measured, limit=limit, evidence=evidence
+        code, Conclusion.OPEN, told, where=where or Location(), measured=measured, limit=limit, evidence=evidence
     )
 
 
-def na(said: str, *, where: Where | None = None, **params: Any) -> Finding:
+def na(said: str, *, where: Location | None = None, **params: Any) -> Finding:
     """The evidence shows that the item does not apply to this training."""
     code, told, _ = _told(said, None, params)
-    return Finding(code, Conclusion.NA, told, where=where or Where())
+    return Finding(code, Conclusion.NA, told, where=where or Location())
 
 
 def _told(said: str, advice: str | None, params: Mapping[str, Any]) -> tuple[str, Message, Message]:

@@ -123,5 +123,5 @@ def _marks() -> Iterator[int]:
 def _line(one: Finding, done: int) -> Message:
     """One line: after how many steps, the code, the place and what was found."""
     where = one.where
-    place = f"{where.file}:{where.line}: " if where.file is not None and where.line is not None else ""
+    place = f"{where.file}:{where.line}: " if where.file and where.line else ""
     return message("check.during_found", done=done, code=one.code, place=place, said=one.message)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from trueline.model.finding import MEASURING_BOTH, READING, READING_BOTH, Finding, Where
+from trueline.model.finding import MEASURING_BOTH, READING, READING_BOTH, Finding
+from trueline.model.location import Location
 
 
-def not_later(root: Where, other: Where) -> bool:
+def not_later(root: Location, other: Location) -> bool:
     """The root was there when the other one showed; what has no step was there from the beginning."""
     return other.step is None or (root.step or 0) <= other.step
 
@@ -35,22 +36,22 @@ def compared(root: Finding, other: Finding) -> bool:
     return other.seen_by == (READING_BOTH,)
 
 
-def same_line(root: Where, other: Where) -> bool:
+def same_line(root: Location, other: Location) -> bool:
     """One line is at fault; what only a run has seen of it has another place, or none."""
     return (root.file, root.line) == (other.file, other.line) or other.step is not None
 
 
-def began_before(root: Where, other: Where) -> bool:
+def began_before(root: Location, other: Location) -> bool:
     """The root was there before a run has seen the other one: by the script, or in a step before."""
     return other.step is not None and (root.step is None or root.step < other.step)
 
 
-def seen_later(root: Where, other: Where) -> bool:
+def seen_later(root: Location, other: Location) -> bool:
     """The root was there when a run has seen the other one."""
     return other.step is not None and not_later(root, other)
 
 
-def shows_in_run(root: Where, other: Where) -> bool:
+def shows_in_run(root: Location, other: Location) -> bool:
     """What a run has shown; what reading has found has a line of its own to answer for."""
     del root
     return other.step is not None
@@ -71,7 +72,7 @@ class Rule:
     """An item's findings follow from those of ``root`` where places and what they are allow it (root, other)."""
 
     root: str
-    when: Callable[[Where, Where], bool] | None = None
+    when: Callable[[Location, Location], bool] | None = None
     given: Callable[[Finding, Finding], bool] | None = None
     # Only where the root is one of these sentences.
     said: Sequence[str] = ()

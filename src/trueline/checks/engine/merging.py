@@ -29,7 +29,7 @@ def once(findings: Sequence[Finding]) -> list[Finding]:
 
 def _is_settled(one: Finding, findings: Sequence[Finding]) -> bool:
     """What one way only suspects and another has found on the same line."""
-    if one.conclusion is not Conclusion.SUSPECT or one.where.line is None:
+    if one.conclusion is not Conclusion.SUSPECT or not one.where.line:
         return False
     place = (one.code, one.where.file, one.where.line)
     return any(
@@ -40,7 +40,7 @@ def _is_settled(one: Finding, findings: Sequence[Finding]) -> bool:
 
 def _is_repeated(first: Finding, second: Finding) -> bool:
     """The same sentence of the same line, as of a loader that several loops go through."""
-    if first.conclusion is not Conclusion.FOUND or first.where.line is None:
+    if first.conclusion is not Conclusion.FOUND or not first.where.line:
         return False
     return (first.code, first.where, first.message, first.because, first.seen_by) == (
         second.code,
@@ -61,7 +61,7 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
     both_found = first.conclusion is second.conclusion is Conclusion.FOUND
     if not both_found or first.code != second.code or first.where.side != second.where.side:
         return False
-    if first.where.line is None or first.seen_by == second.seen_by:
+    if not first.where.line or first.seen_by == second.seen_by:
         return False
     if (first.where.file, first.where.line) == (second.where.file, second.where.line):
         return True
@@ -69,7 +69,7 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
     read = {(one.where.file, one.where.line) for one in found if not _is_not_of_script(one)}
     # A script names the line at fault, a run the one where it shows.
     ran = {(one.where.file, one.where.line) for one in found if _is_not_of_script(one)}
-    return len(read) == 1 and Evidence.SCRIPT in first.seen_by[0] and (second.where.line is None or len(ran) == 1)
+    return len(read) == 1 and Evidence.SCRIPT in first.seen_by[0] and (not second.where.line or len(ran) == 1)
 
 
 def _together(first: Finding, second: Finding) -> Finding:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from trueline.checks.engine.check import undecided
 from trueline.model.finding import Conclusion, Finding
-from trueline.script.place import Place
+from trueline.model.location import Location
 
 
 def placed(
-    read: Iterable[Finding], measured: Iterable[Finding], place: Callable[[Finding], Place | None], said: str
+    read: Iterable[Finding], measured: Iterable[Finding], place: Callable[[Finding], Location | None], said: str
 ) -> Iterator[Finding]:
     """The problems of a run with lines of the script; none where reading has found some itself. ``said``: no others."""
     told = False
@@ -20,7 +20,7 @@ def placed(
             at = place(one) if one.conclusion is Conclusion.FOUND else None
             if at is not None:
                 told = True
-                where = at.where()
+                where = at
                 yield replace(one, where=replace(one.where, file=where.file, line=where.line))
     if not told:
         yield undecided(said)

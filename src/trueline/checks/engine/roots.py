@@ -40,7 +40,7 @@ def _tells_it_itself(root: Finding, other: Finding) -> bool:
     if root.seen_by not in ((READING,), (PLACING,)) or other.seen_by != (READING_BOTH,) or root.because is not None:
         return False
     same = (root.where.file, root.where.line) == (other.where.file, other.where.line)
-    return same and root.where.line is not None and root.code != other.code
+    return same and root.where.line > 0 and root.code != other.code
 
 
 def _circling(findings: Sequence[Finding]) -> set[str]:

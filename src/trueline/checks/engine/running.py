@@ -9,7 +9,8 @@ from typing import Any
 
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.evidence_words import ways_in_words
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.trouble import Trouble
 
@@ -58,7 +59,7 @@ def ask(one: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Iterator[F
 
 def _crashed(one: Check, error: str) -> Finding:
     said = message("check.crashed", check=f"{one.code} ({one.name})")
-    return Finding(one.code, Conclusion.OPEN, said, where=Where(), error=error)
+    return Finding(one.code, Conclusion.OPEN, said, where=Location(), error=error)
 
 
 def _without_evidence(code: str, ways: Sequence[Check]) -> Finding:

@@ -14,7 +14,7 @@ from trueline.checks.evidence.feeding import Stream
 from trueline.checks.evidence.labels import field_of
 from trueline.checks.evidence.looks import where
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Where
+from trueline.model.location import Location
 from trueline.model.run import EventName
 from trueline.model.sample import Ends
 
@@ -32,7 +32,7 @@ class Criterion:
     """
 
     kind: str
-    where: Where
+    where: Location
     classes: int | None
     ignored: float
     weighted: bool

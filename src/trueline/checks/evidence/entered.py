@@ -10,7 +10,7 @@ from trueline.apitable.functions import classes_of, stems_of
 from trueline.apitable.traits import Trait
 from trueline.checks.evidence.feeding import once
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Where
+from trueline.model.location import Location
 from trueline.model.numbers import decode
 from trueline.model.run import EventName, ModuleInfo
 from trueline.model.sample import Ends
@@ -121,15 +121,15 @@ def module_at(run: Run, path: str) -> ModuleInfo | None:
     return next((one for one in run.rank(run.ranks[0]).modules if one.path == path), None)
 
 
-def place_of(run: Run, path: str, phase: str = "train", *, step: int | None = None) -> Where:
+def place_of(run: Run, path: str, phase: str = "train", *, step: int | None = None) -> Location:
     """Where a module was called in a phase's first step, else where it was built."""
     folder = run.rank(run.ranks[0])
     called = next((one.called_at for one in folder.calls if one.path == path and one.phase == phase), None)
     module = module_at(run, path)
     line = called or (module.built_at if module is not None else None)
     if line is None:
-        return Where(module=path, step=step)
-    return Where(file=line.file, line=line.line, module=path, step=step)
+        return Location(module=path, step=step)
+    return Location(file=line.file, line=line.line, module=path, step=step)
 
 
 def losses(run: Run) -> list[Entered]:

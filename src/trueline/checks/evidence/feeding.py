@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Where
 from trueline.model.key import Phase
+from trueline.model.location import Location
 from trueline.model.run import EventName
 from trueline.model.sample import Batch
 
@@ -47,11 +47,11 @@ class Stream:
             found.setdefault(one.iteration, []).append(one)
         return list(found.values())
 
-    def where(self, rank: int | None = None, step: int | None = None, sample: int | None = None) -> Where:
+    def where(self, rank: int | None = None, step: int | None = None, sample: int | None = None) -> Location:
         """The loop over it."""
         at = self.facts.get("at")
         line = at if isinstance(at, Mapping) else {}
-        return Where(file=line.get("file"), line=line.get("line"), rank=rank, step=step, sample=sample)
+        return Location(line.get("file") or "", line.get("line") or 0, rank=rank, step=step, sample=sample)
 
 
 def is_whole_set(stream: Stream) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Where
 from trueline.model.key import Phase
+from trueline.model.location import Location
 from trueline.model.run import LOOKS, EventName, ModuleInfo, ParamInfo
 
 _RARE = frozenset(one.value for one in LOOKS)
@@ -39,31 +40,27 @@ def is_recorded_whole(run: Run) -> bool:
     return ended and not isinstance(run.info.recorded.get("off"), dict) and not run.unseen()
 
 
-def where(event: Mapping[str, Any] | None, *, module: str | None = None, rank: int | None = None) -> Where:
+def where(event: Mapping[str, Any] | None, *, module: str | None = None, rank: int | None = None) -> Location:
     """The place of an event: its step and, where it is known, the user's line."""
     if event is None:
-        return Where(module=module, rank=rank)
+        return Location(module=module, rank=rank)
     line = event.get("line") or {}
-    return Where(file=line.get("file"), line=line.get("line"), step=event.get("step"), module=module, rank=rank)
+    file, number = line.get("file") or "", line.get("line") or 0
+    return Location(file, number, step=event.get("step"), module=module, rank=rank)
 
 
-def built_where(module: ModuleInfo | None, *, step: int | None = None, path: str | None = None) -> Where:
+def built_where(module: ModuleInfo | None, *, step: int | None = None, path: str | None = None) -> Location:
     """The line that built a module."""
     line = module.built_at if module is not None else None
     name = module.path if module is not None else path
-    return Where(
-        file=line.file if line is not None else None,
-        line=line.line if line is not None else None,
-        module=name,
-        step=step,
-    )
+    return replace(line or Location(), module=name, step=step)
 
 
-def optimizer_where(run: Run, number: int, step: int | None = None) -> Where:
+def optimizer_where(run: Run, number: int, step: int | None = None) -> Location:
     """The line that built an optimizer."""
     known = run.info.hyper.get("optimizers") or []
     line = known[number].get("line") if number < len(known) else None
-    return Where(file=line["file"], line=line["line"], step=step) if line else Where(step=step)
+    return Location(file=line["file"], line=line["line"], step=step) if line else Location(step=step)
 
 
 def gradient_looks(rank: RankFolder) -> dict[int, list[dict[str, Any]]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from trueline.checks.evidence.looks import EVAL, TRAIN, looked
 from trueline.formats.run_folder.reader import RankFolder
-from trueline.model.finding import Where
+from trueline.model.location import Location
 from trueline.model.run import EventName
 
 
@@ -61,16 +62,11 @@ def evaluation_modes(rank: RankFolder, *, any_mode: bool = False) -> list[dict[s
     return found
 
 
-def called_where(rank: RankFolder, event: Mapping[str, Any], phase: str) -> Where:
+def called_where(rank: RankFolder, event: Mapping[str, Any], phase: str) -> Location:
     """The line that calls the network."""
     network = event["network"]
     line = next((one.called_at for one in rank.calls if one.phase == phase and one.path == network), None)
-    return Where(
-        file=line.file if line is not None else None,
-        line=line.line if line is not None else None,
-        module=network or None,
-        step=event["step"],
-    )
+    return replace(line or Location(), module=network or None, step=event["step"])
 
 
 def _loaders(rank: RankFolder, phase: str) -> dict[int, int]:

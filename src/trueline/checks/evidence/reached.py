@@ -11,7 +11,8 @@ from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
 from trueline.checks.evidence.looks import TRAIN, always, gradient_looks, module_of, modules_of, without_gradient
 from trueline.formats.run_folder.reader import RankFolder
-from trueline.model.run import CallInfo, Line
+from trueline.model.location import Location
+from trueline.model.run import CallInfo
 
 # Never called as modules though they are in use, or mere lists of others.
 _NOT_CALLED: Final = classes_of(Trait.UNCALLED)
@@ -40,7 +41,7 @@ class Unreached:
     parameters: tuple[str, ...]
     lost: Lost
     look: dict[str, Any]
-    line: Line | None = None
+    line: Location | None = None
     before: str | None = None
     connected: bool = False
 
@@ -121,7 +122,7 @@ def downstream(rank: RankFolder, module: str) -> set[str]:
     return found
 
 
-def _cut(rank: RankFolder, module: str, empty: set[str]) -> tuple[Line | None, str | None, bool]:
+def _cut(rank: RankFolder, module: str, empty: set[str]) -> tuple[Location | None, str | None, bool]:
     """The call after a module's that learns, and that takes what it gives: by the way there, or out of nowhere."""
     everything = list(rank.calls)
     places = {place for place, one in enumerate(everything) if one.phase == TRAIN and one.path == module}

@@ -11,7 +11,7 @@ from trueline.apitable.functions import names_of, peaks
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.model.finding import Certainty, Finding
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
@@ -35,7 +35,7 @@ class _Rate:
     """
 
     value: float
-    place: Place
+    place: Location
     kind: str
     scheduled: bool
     part: bool = False
@@ -65,7 +65,7 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
             told.add(key)
             yield found(
                 "hp_01.script.high",
-                rate.place.where(),
+                rate.place,
                 measured=rate.value,
                 limit=limit,
                 certainty=Certainty.LIKELY,
@@ -75,7 +75,7 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
             told.add(key)
             yield found(
                 "hp_01.script.low",
-                rate.place.where(),
+                rate.place,
                 measured=rate.value,
                 limit=lowest,
                 certainty=Certainty.LIKELY,
@@ -83,7 +83,7 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
             )
         elif limit is not None and rate.value >= limit / 3:
             told.add(key)
-            yield suspect("hp_01.script.high", rate.place.where(), measured=rate.value, limit=limit, **params)
+            yield suspect("hp_01.script.high", rate.place, measured=rate.value, limit=limit, **params)
     if not told:
         # A usual number is no experiment.
         yield undecided("hp_01.script.usual", evidence=[{"rate": one.value, "at": str(one.place)} for one in rates])
@@ -151,7 +151,7 @@ def _is_set_by_hand(trace: Trace) -> bool:
     return any(event.method == "__setitem__" and constant(event.arg(0)) == "lr" for event in trace.events)
 
 
-def _numbers(value: Value | None, kind: str, place: Place, scheduled: bool) -> Iterator[_Rate]:
+def _numbers(value: Value | None, kind: str, place: Location, scheduled: bool) -> Iterator[_Rate]:
     """The number that is given, or the highest of a list and of lists in it; each list is looked at once."""
     found = [
         _Rate(float(one.value), one.origin or place, kind, scheduled)

@@ -9,8 +9,8 @@ from trueline.checks.engine.check import check, suspect, undecided
 from trueline.checks.hp_02_epochs.run import from_run
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import LOOP, UNCALLED, Event, Scope
 from trueline.script.values import Const, Made, Value, written_range
@@ -25,10 +25,10 @@ def from_script(script: Script, *, most: int = 10_000) -> Iterator[Finding]:
             epochs = _epochs(scope)
             if epochs is not None and epochs > most:
                 told = True
-                yield suspect("hp_02.script.many", scope.place.where(), measured=epochs, limit=most, epochs=epochs)
+                yield suspect("hp_02.script.many", scope.place, measured=epochs, limit=most, epochs=epochs)
     for scope in _empty(script.trace.events):
         told = True
-        yield suspect("hp_02.script.zero", scope.place.where(), measured=0)
+        yield suspect("hp_02.script.zero", scope.place, measured=0)
     if not told:
         yield undecided("hp_02.script.only_a_run")
 
@@ -43,11 +43,11 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
         yield undecided("hp_02.script.only_a_run")
         return
     place = next(one for one in written if one is not None)
-    where = replace(place.where(), step=seen[0].where.step)
+    where = replace(place, step=seen[0].where.step)
     yield replace(seen[0], where=where, extra={})
 
 
-def _written(scope: Scope) -> Place | None:
+def _written(scope: Scope) -> Location | None:
     """Where the number is written down that says how often a loop goes round."""
     if _epochs(scope) is None:
         return None

@@ -9,10 +9,10 @@ from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.hp_03_batch_size.run import from_run
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.passes import keys_of, training_data
 from trueline.script.analysis.ranks import is_distributed
 from trueline.script.analysis.sizes import batch_size_of, samples_of
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Trace
@@ -38,9 +38,9 @@ def from_script(
             if not whole and (samples is None or max_whole < samples <= max_batch):
                 told = True
                 if samples is None:
-                    yield suspect("hp_03.script.whole_set", place.where())
+                    yield suspect("hp_03.script.whole_set", place)
                 else:
-                    yield found("hp_03.script.whole_set", place.where(), measured=samples, limit=max_whole)
+                    yield found("hp_03.script.whole_set", place, measured=samples, limit=max_whole)
                 continue
         if not isinstance(size, int) or whole:
             continue
@@ -49,10 +49,10 @@ def from_script(
         elif samples is not None and samples < size * min_updates:
             told = True
             params: dict[str, Any] = {"size": size, "samples": samples, "updates": max(1, samples // size)}
-            yield found("hp_03.script.few_updates", place.where(), measured=size, limit=max_batch, **params)
+            yield found("hp_03.script.few_updates", place, measured=size, limit=max_batch, **params)
         elif samples is None:
             told = True
-            yield suspect("hp_03.script.large", place.where(), measured=size, limit=max_batch, size=size)
+            yield suspect("hp_03.script.large", place, measured=size, limit=max_batch, size=size)
         else:
             small.append({"batch": size, "samples": samples, "at": str(place)})
     if told:
@@ -79,7 +79,7 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     one = seen[0]
     yield found(
         "hp_03.script.as_seen",
-        next(iter(places)).where(),
+        next(iter(places)),
         measured=one.measured,
         limit=one.limit,
         evidence=one.evidence,
@@ -99,7 +99,7 @@ def _is_several(trace: Trace) -> bool:
     return is_distributed(trace)
 
 
-def _place(written: Value | None, loader: Made) -> Place:
+def _place(written: Value | None, loader: Made) -> Location:
     return written.origin if isinstance(written, Const) and written.origin is not None else loader.event.place
 
 

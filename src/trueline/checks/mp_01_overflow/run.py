@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.model.numbers import decode
 from trueline.model.run import EventName
 
@@ -52,9 +54,9 @@ def watched_operator(rank: RankFolder) -> dict[str, Any] | None:
 
 def _of_operator(hit: dict[str, Any]) -> Finding:
     file, line, module = hit.get("file"), hit.get("line"), hit.get("module")
-    place = Where(
-        file=file if isinstance(file, str) else None,
-        line=line if isinstance(line, int) else None,
+    place = Location(
+        file=file if isinstance(file, str) else "",
+        line=line if isinstance(line, int) else 0,
         module=module if isinstance(module, str) and module else None,
         step=hit["step"],
     )
@@ -98,11 +100,6 @@ def _first_tensor(rank: RankFolder) -> tuple[int, str, str, str] | None:
     return None
 
 
-def _place(rank: RankFolder, module: str, step: int) -> Where:
+def _place(rank: RankFolder, module: str, step: int) -> Location:
     line = next((one.called_at for one in rank.calls if one.path == module), None)
-    return Where(
-        file=line.file if line is not None else None,
-        line=line.line if line is not None else None,
-        module=module,
-        step=step,
-    )
+    return replace(line or Location(), module=module, step=step)

@@ -35,7 +35,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         # Only a deviation of a single row is zero whatever the numbers are.
         sure = one.grade >= _SURE and one.danger is Danger.DIVISION
         said = found if sure else suspect
-        yield said(f"mp_01.script.{one.danger.value}", one.place.where())
+        yield said(f"mp_01.script.{one.danger.value}", one.place)
     count = _operators(trace)
     if not risky and count:
         # That numbers stay finite only a run can show.
@@ -64,7 +64,7 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     step = first["step"]
     yield found(
         f"mp_01.script.was_{one.danger.value}",
-        replace(one.place.where(), step=step),
+        replace(one.place, step=step),
         certainty=Certainty.CERTAIN if one.grade >= _EASY else Certainty.LIKELY,
         measured=first.get("value", first.get("grad_norm")),
         evidence=[{"step": step, "line": str(one.place)}],

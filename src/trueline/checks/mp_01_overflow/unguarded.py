@@ -10,6 +10,7 @@ from typing import Final
 from trueline.apitable.functions import functions_of, lower_of
 from trueline.apitable.traits import Trait
 from trueline.checks.mp_01_overflow.near_zero import is_any_sign, is_measured, near_zero
+from trueline.model.location import Location
 from trueline.script.analysis.operators import (
     CASTS,
     DIFFERENCES,
@@ -24,7 +25,6 @@ from trueline.script.analysis.operators import (
     operands,
     operator_name,
 )
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.trace import Trace
 from trueline.script.values import Attribute, Derived, Item, Made, Symbol, Value, constant, options
@@ -58,13 +58,13 @@ class Unguarded:
     """
 
     danger: Danger
-    place: Place
+    place: Location
     grade: int
 
 
 def unguarded(trace: Trace) -> list[Unguarded]:
     """Those that the losses of training come from, in the order of execution; a line counts once for a danger."""
-    found: dict[tuple[Danger, Place], Unguarded] = {}
+    found: dict[tuple[Danger, Location], Unguarded] = {}
     for value in reversed(list(way_to_losses(trace))):
         for one in _judged(value):
             key = (one.danger, one.place)

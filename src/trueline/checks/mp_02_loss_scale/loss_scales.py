@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Const, Value, constant, options
 
@@ -32,7 +32,7 @@ def is_used(built: Event, trace: Trace) -> bool:
     return False
 
 
-def absurd(trace: Trace) -> tuple[float, Place] | None:
+def absurd(trace: Trace) -> tuple[float, Location] | None:
     """A scale to begin with that no gradient survives."""
     for event in trace.events:
         if event.name.rpartition(".")[2] not in SCALING or any(one.kind == UNCALLED for one in event.scopes):
@@ -44,7 +44,7 @@ def absurd(trace: Trace) -> tuple[float, Place] | None:
     return None
 
 
-def too_low(trace: Trace) -> tuple[float, Place] | None:
+def too_low(trace: Trace) -> tuple[float, Location] | None:
     """A scale that is close to none, and does not grow soon."""
     for event in trace.events:
         kind = event.name.rpartition(".")[2]

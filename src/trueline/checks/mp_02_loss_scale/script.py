@@ -10,10 +10,10 @@ from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.mp_02_loss_scale.loss_scales import LOWEST, SCALING, absurd, is_used, too_low
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.gradients import is_divided, scaled_by, touches_gradients
 from trueline.script.analysis.operators import PRODUCTS, operands, operator_name
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -31,15 +31,15 @@ def from_script(script: Script) -> Iterator[Finding]:
         return
     odd = absurd(trace)
     if odd is not None:
-        yield found("mp_02.script.absurd", odd[1].where(), measured=odd[0], limit=[1, 2**32])
+        yield found("mp_02.script.absurd", odd[1], measured=odd[0], limit=[1, 2**32])
         return
     fixed = _fixed_and_unequal(trace)
     if fixed is not None:
-        yield found("mp_02.script.fixed_unequal", fixed.where())
+        yield found("mp_02.script.fixed_unequal", fixed)
         return
     undivided = _never_divided(trace)
     if undivided is not None:
-        yield found("mp_02.script.never_divided", undivided.place.where())
+        yield found("mp_02.script.never_divided", undivided.place)
         return
     places = list(_half(trace))
     if not places:
@@ -49,7 +49,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     if low is not None:
         yield found(
             "mp_02.script.low",
-            low[1].where(),
+            low[1],
             certainty=Certainty.LIKELY,
             measured=low[0],
             limit=LOWEST,
@@ -58,17 +58,17 @@ def from_script(script: Script) -> Iterator[Finding]:
         return
     scaled, unused = _scaled(trace)
     if scaled is None:
-        yield found("mp_02.script.no_scale", _place(trace, places[0], unused=unused).where())
+        yield found("mp_02.script.no_scale", _place(trace, places[0], unused=unused))
     elif scaled is not _BY_HAND:
         yield none("mp_02.script.scaled", evidence=[str(scaled)])
     else:
         yield undecided("mp_02.script.by_hand")
 
 
-_BY_HAND: Final = Place("", 0)
+_BY_HAND: Final = Location("", 0)
 
 
-def _half(trace: Trace) -> Iterator[Place]:
+def _half(trace: Trace) -> Iterator[Location]:
     """Where half precision is switched on around what is trained."""
     for loop in training_loops(trace):
         for event in loop.of(Role.FORWARD, Role.LOSS):
@@ -138,7 +138,7 @@ def _divides(step: Event, scaler: Made, loop: TrainingLoop, *, by_value: bool) -
     return any(one in unscaled for one in made) or any(is_divided(one, until=(Role.BACKWARD,)) for one in step.args)
 
 
-def _scaled(trace: Trace) -> tuple[Place | None, bool]:
+def _scaled(trace: Trace) -> tuple[Location | None, bool]:
     """What scales the loss, a factor by hand included; and whether something that could is there, unused."""
     unused = False
     for event in trace.events:
@@ -193,7 +193,7 @@ def _has_loss(value: Value) -> bool:
     return any(isinstance(one, Made) and one.event.role in (Role.LOSS, Role.FORWARD) for one in ancestry(value))
 
 
-def _place(trace: Trace, half: Place, *, unused: bool) -> Place:
+def _place(trace: Trace, half: Location, *, unused: bool) -> Location:
     """Where the scale is missing: at backward or the loss where a scaler is there unused, else where half begins."""
     scaler_off = [event.place for event in trace.events if _is_off(event)]
     if scaler_off:
@@ -215,7 +215,7 @@ def _is_off(event: Event) -> bool:
     return event.name.rpartition(".")[2] in SCALING and constant(event.arg(None, "enabled"), True) is False
 
 
-def _fixed_and_unequal(trace: Trace) -> Place | None:
+def _fixed_and_unequal(trace: Trace) -> Location | None:
     """A fixed scale whose updates are not dropped needs an optimizer that divides by the same scale."""
     for event in trace.events:
         if event.name.endswith(".FixedLossScaleManager") and _keeps_overflow(event, trace):

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import is_divided, scaled_by
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event
@@ -32,7 +32,7 @@ def from_script(script: Script) -> Iterator[Finding]:
                 ordered.append(str(clip.place))
             elif str(clip.place) not in told:
                 told.add(str(clip.place))
-                yield found("mp_03.script.clip_of_scaled", _place(clip, backward).where())
+                yield found("mp_03.script.clip_of_scaled", _place(clip, backward))
     if ordered:
         yield none("mp_03.script.unscaled_first", evidence=ordered)
     elif not looked:
@@ -57,7 +57,7 @@ def _backward_of(clip: Event, backwards: Sequence[Event]) -> Event | None:
     return earlier[-1] if earlier else None
 
 
-def _place(clip: Event, backward: Event) -> Place:
+def _place(clip: Event, backward: Event) -> Location:
     """Where gradients are values, the clip itself; else where the order is decided: beside backward."""
     return clip.place if backward.implied else clip.seen_beside(backward)
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import gives_gradient, scaled_by
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_scaler
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -37,7 +37,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             told.add(str(event.place))
             # A scale that is written out stands where it is multiplied with; else where the gradients are asked for.
             place = by_hand or event.place
-            yield found("mp_04.script.penalty_of_scaled", place.where())
+            yield found("mp_04.script.penalty_of_scaled", place)
     if divided or plain:
         yield none("mp_04.script.unscaled", evidence=[*divided, *plain])
     elif not told:
@@ -49,7 +49,7 @@ def _within_gradients(trace: Trace) -> Iterator[Event]:
     return (one for one in trace.of_role(Role.BACKWARD) if one.implied and gives_gradient(one))
 
 
-def _scaled_by_hand(value: Value | None) -> Place | None:
+def _scaled_by_hand(value: Value | None) -> Location | None:
     """Where a loss is multiplied by a large number."""
     products = [one for one in options(value) if isinstance(one, Derived) and one.op == "Mult"]
     return next((one.place for one in products if any(_is_factor(side) for side in one.of)), None)

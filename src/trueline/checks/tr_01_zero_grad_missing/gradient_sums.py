@@ -7,8 +7,8 @@ from typing import Final
 
 from trueline.apitable.functions import names_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.loops import TrainingLoop
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.trace import Event
 from trueline.script.values import Derived, Made, Unknown, Value, ancestry
@@ -18,7 +18,7 @@ _CLEARING: Final = names_of(Trait.ASSIGNS, Trait.WRITES, Trait.FILLS_IN_PLACE)
 _CARRIED: Final = "changes in the loop"
 
 
-def never_ending_sums(loop: TrainingLoop) -> Iterator[tuple[Place, str]]:
+def never_ending_sums(loop: TrainingLoop) -> Iterator[tuple[Location, str]]:
     """Sums of gradients that nothing sets back to zero, or too early; with the message that tells it."""
     adding = [event for event in loop.events if _adds(event)]
     steps = loop.of(Role.STEP)
@@ -51,7 +51,7 @@ def _clears(event: Event) -> bool:
     return event.method == "zero_" or any("zeros" in name for name in names)
 
 
-def _carried_sum(value: Value) -> Place | None:
+def _carried_sum(value: Value) -> Location | None:
     """The place of a sum of gradients and of what the loop has carried on so far."""
     if not isinstance(value, Derived) or value.op != "Add" or value.place is None:
         return None

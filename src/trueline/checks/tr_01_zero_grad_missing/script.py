@@ -24,7 +24,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     loops = [one for one in every if _accumulates(one)]
     sums = [one for loop in every if loop not in loops for one in never_ending_sums(loop)]
     for place, said in sums:
-        yield found(said, place.where())
+        yield found(said, place)
     if not loops:
         if not sums:
             handed_out = is_training_followed(script.trace) and all(
@@ -41,7 +41,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             early = _too_early(step, loop, clearings)
             if early is not None and (early.place.file, early.place.line) not in told:
                 told.add((early.place.file, early.place.line))
-                yield found("tr_01.script.too_early", early.place.where(), step=step.place.line)
+                yield found("tr_01.script.too_early", early.place, step=step.place.line)
                 continue
             if _is_covered(optimizer, clearings):
                 cleared.append(str(step.place))
@@ -52,9 +52,9 @@ def from_script(script: Script) -> Iterator[Finding]:
                 continue
             told.add((place.file, place.line))
             if _may_clear(loop, optimizer):
-                yield suspect("tr_01.script.may_be_elsewhere", place.where())
+                yield suspect("tr_01.script.may_be_elsewhere", place)
             else:
-                yield found("tr_01.script.never_cleared", place.where(), step=step.place.line)
+                yield found("tr_01.script.never_cleared", place, step=step.place.line)
     if cleared:
         yield none("tr_01.script.cleared", evidence=cleared)
 

@@ -26,14 +26,14 @@ def from_script(script: Script) -> Iterator[Finding]:
         for one in lost:
             if str(one.place) not in told:
                 told.add(str(one.place))
-                yield found("tr_02.script.term_cut", one.place.where(), by=one.method, backward=backward.place.line)
+                yield found("tr_02.script.term_cut", one.place, by=one.method, backward=backward.place.line)
         if reached and lost:
             continue
         if reached:
             whole.append(str(backward.place))
         elif cut is not None and str(cut.place) not in told:
             told.add(str(cut.place))
-            yield found("tr_02.script.cut", cut.place.where(), by=cut.method, backward=backward.place.line)
+            yield found("tr_02.script.cut", cut.place, by=cut.method, backward=backward.place.line)
     if whole:
         yield none("tr_02.script.whole", evidence=whole)
     elif not told:

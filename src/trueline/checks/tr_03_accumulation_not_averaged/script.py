@@ -8,10 +8,10 @@ from trueline.apitable.functions import names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import is_averaged, is_divided, touches_gradients
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event
@@ -30,7 +30,7 @@ def from_script(script: Script) -> Iterator[Finding]:
             if is_averaged(backward.receiver) or _is_divided_later(loop):
                 looked.append(str(backward.place))
             else:
-                yield found("tr_03.script.not_averaged", _place(backward, loop).where())
+                yield found("tr_03.script.not_averaged", _place(backward, loop))
     if looked:
         yield none("tr_03.script.averaged", evidence=looked)
     elif not any(_adds_up(one, loop) for loop in training_loops(script.trace) for one in loop.of(Role.BACKWARD)):
@@ -75,7 +75,7 @@ def _is_counter(value: Value) -> bool:
     return isinstance(value, Derived) and value.op == "Add" and any(constant(one) == 1 for one in value.of)
 
 
-def _place(backward: Event, loop: TrainingLoop) -> Place:
+def _place(backward: Event, loop: TrainingLoop) -> Location:
     """torch adds up in backward; where gradients are values, it is the line that adds them, else that of the loss."""
     if not backward.implied:
         return backward.place
@@ -86,9 +86,9 @@ def _place(backward: Event, loop: TrainingLoop) -> Place:
     return losses[-1].place if losses else backward.place
 
 
-def _sums_in(step: Event) -> list[Place]:
+def _sums_in(step: Event) -> list[Location]:
     """Where gradients are added to one another on the way to an update."""
-    places: list[Place] = []
+    places: list[Location] = []
     for value in _up_to_gradients(step):
         if isinstance(value, Derived) and value.op == "Add" and value.place is not None and _has_gradients(value):
             places.append(value.place)

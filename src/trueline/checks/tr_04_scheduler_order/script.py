@@ -10,9 +10,9 @@ from typing import Final
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.tr_04_scheduler_order.rounds import out_of_rounds
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import LOOP, UNCALLED, Event, Trace
@@ -54,14 +54,14 @@ def from_script(script: Script) -> Iterator[Finding]:
             if str(one.place) not in told and not _is_given_away(one, trace):
                 told.add(str(one.place))
                 kind = one.name.rpartition(".")[2]
-                yield found("tr_04.script.never_stepped", one.place.where(), kind=kind)
+                yield found("tr_04.script.never_stepped", one.place, kind=kind)
             continue
         early = _too_early(own, trace)
         if early is not None:
-            yield found("tr_04.script.before_optimizer", early.place.where())
+            yield found("tr_04.script.before_optimizer", early.place)
         elif (wrong := out_of_rounds(one, own, training_loops(trace))) is not None:
             kind = one.name.rpartition(".")[2]
-            yield found("tr_04.script.out_of_rounds", wrong.place.where(), kind=kind, built=one.place.line)
+            yield found("tr_04.script.out_of_rounds", wrong.place, kind=kind, built=one.place.line)
         else:
             stepped.append(str(own[0].place))
     if stepped:
@@ -78,13 +78,13 @@ def _of_values(trace: Trace) -> Iterator[Finding]:
     for value in _schedules(trace):
         place = value.place if isinstance(value, Instance) else value.event.place
         if optimizers and id(value) not in used:
-            yield found("tr_04.script.not_used", place.where())
+            yield found("tr_04.script.not_used", place)
     for event, rate in zip(optimizers, given, strict=True):
         if isinstance(rate, Item) and constant(rate.index) == 0 and _is_series(rate.of):
-            yield found("tr_04.script.first_value", event.place.where())
+            yield found("tr_04.script.first_value", event.place)
     unused = [one for one in trace.events if _is_unused_schedule(one)]
     if unused and optimizers and not any(map(_is_schedule, (one for value in given for one in ancestry(value)))):
-        yield found("tr_04.script.class_not_used", optimizers[0].place.where(), name=_class_name(unused[0]))
+        yield found("tr_04.script.class_not_used", optimizers[0].place, name=_class_name(unused[0]))
 
 
 def _in_epochs(trace: Trace) -> Iterator[Finding]:
@@ -102,7 +102,7 @@ def _in_epochs(trace: Trace) -> Iterator[Finding]:
         for name, value in given.items():
             if _STEPS.search(name) and any(_is_same_number(value, one) for one in epochs):
                 place = schedule.place if isinstance(schedule, Instance) else event.place
-                yield found("tr_04.script.in_epochs", place.where(), name=name, epochs=constant(value))
+                yield found("tr_04.script.in_epochs", place, name=name, epochs=constant(value))
                 break
 
 
@@ -150,8 +150,8 @@ def _of_names(script: Script) -> Iterator[Finding]:
         for scope in ast.walk(source.tree):
             if isinstance(scope, ast.FunctionDef | ast.Module):
                 for node in _unread(scope):
-                    place = Place.of(source.shown, node)
-                    yield found("tr_04.script.not_used", place.where())
+                    place = Location.of(source.shown, node)
+                    yield found("tr_04.script.not_used", place)
 
 
 def _unread(scope: ast.FunctionDef | ast.Module) -> Iterator[ast.AST]:

@@ -11,9 +11,9 @@ from typing import Final
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.tr_05_decay_on_norm_and_bias.parameters import dimension_tests, sorts_for_decay
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.model.numbers import as_float
 from trueline.script.analysis.networks import has_norm, networks_given
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event
@@ -37,9 +37,7 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
         if groups is not None and amounts is not None:
             if len(amounts) > 1 and min(amounts) > 0 and len(set(amounts)) == 1 and _is_for_decay(groups, script):
                 told += 1
-                yield found(
-                    "tr_05.script.groups_alike", _last(groups, one.place).where(), measured=min(amounts), limit=0
-                )
+                yield found("tr_05.script.groups_alike", _last(groups, one.place), measured=min(amounts), limit=0)
             elif 0 in amounts:
                 kept_out.append(str(one.place))
             continue
@@ -49,10 +47,10 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
             continue
         if meant or any(has_norm(network) for network in networks_given(one)):
             told += 1
-            yield found("tr_05.script.on_everything", one.place.where(), measured=value, limit=min_decay)
+            yield found("tr_05.script.on_everything", one.place, measured=value, limit=min_decay)
     for place in _useless_tests(script) if kept_out else ():
         told += 1
-        yield found("tr_05.script.same_for_all", place.where())
+        yield found("tr_05.script.same_for_all", place)
     if kept_out and not told:
         yield none("tr_05.script.kept_out", evidence=kept_out)
     elif not told:
@@ -68,7 +66,7 @@ def _is_little(built: Event, min_decay: float) -> bool:
     return known and _groups(built.arg(0, "params")) is None
 
 
-def _useless_tests(script: Script) -> list[Place]:
+def _useless_tests(script: Script) -> list[Location]:
     """Conditions that sort parameters by their dimensions and put vectors where matrices go.
 
     Of several that belong together, as the one for either group, the first is told.
@@ -79,7 +77,7 @@ def _useless_tests(script: Script) -> list[Place]:
     return [one.place for one, _ in tests if one.place is not None][:1]
 
 
-def _last(groups: list[Table], place: Place) -> Place:
+def _last(groups: list[Table], place: Location) -> Location:
     """The last group, which is the one that is kept out where one is."""
     return groups[-1].place or place
 

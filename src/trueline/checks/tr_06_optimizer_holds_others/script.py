@@ -46,14 +46,14 @@ def from_script(script: Script) -> Iterator[Finding]:
                     None,
                 )
                 if later is not None:
-                    yield found("tr_06.script.built_later", later.place.where(), built=built.place.line)
+                    yield found("tr_06.script.built_later", later.place, built=built.place.line)
                 else:
-                    yield found("tr_06.script.other_network", built.place.where(), loop=loop.scope.place.line)
+                    yield found("tr_06.script.other_network", built.place, loop=loop.scope.place.line)
                 continue
             replaced = _replaced(built, given, loop, trace)
             if replaced is not None:
                 told.add(str(built.place))
-                yield found("tr_06.script.replaced_later", replaced.place.where(), built=built.place.line)
+                yield found("tr_06.script.replaced_later", replaced.place, built=built.place.line)
             else:
                 holding.append(str(built.place))
     if holding:

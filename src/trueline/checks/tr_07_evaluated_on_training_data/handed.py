@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.script import Script
 from trueline.script.trace import CALL, Scope
 from trueline.script.values import Function
 
 
-def handed_at(scope: Scope, scopes: Sequence[Scope]) -> Place:
+def handed_at(scope: Scope, scopes: Sequence[Scope]) -> Location:
     """The outermost call that hands in what a loop goes through; the loop itself where it comes from elsewhere."""
     place = scope.place
     for call, _ in handed_through(scope, scopes):
@@ -84,7 +84,7 @@ def _names(node: ast.AST) -> Iterator[str]:
     return (one.id for one in ast.walk(node) if isinstance(one, ast.Name))
 
 
-def said_at(script: Script, place: Place) -> str:
+def said_at(script: Script, place: Location) -> str:
     """The names that the result of a statement is given: variables, keys of a dict, arguments."""
     words: list[str] = []
     for source in script.files:

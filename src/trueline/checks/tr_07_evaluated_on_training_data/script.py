@@ -10,11 +10,11 @@ from typing import Final
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.tr_07_evaluated_on_training_data.handed import handed_at, handed_through, said_at
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, with_indexes
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import Pass, evaluation_passes, keys_of, shares, training_data
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import LOADERS, Role
 from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Trace, iterated
@@ -50,9 +50,9 @@ def from_script(script: Script) -> Iterator[Finding]:
         told.add(str(place))
         meant = _is_named_so(one, place, script, alone=not apart) or _is_handed_so(one, trace)
         if meant or (not apart and _has_unused_loader(trace, trained, passes)):
-            yield found("tr_07.script.training_data", place.where())
+            yield found("tr_07.script.training_data", place)
         elif not apart:
-            yield suspect("tr_07.script.only_training_data", place.where())
+            yield suspect("tr_07.script.only_training_data", place)
         else:
             told.discard(str(place))
     if not told:
@@ -65,7 +65,7 @@ def _of_loader(one: Pass) -> Pass:
     return replace(one, data=iterated(at[0]) or one.data) if at is not None else one
 
 
-def _place(one: Pass, trained: list[Value], iterators: list[Value | None]) -> Place:
+def _place(one: Pass, trained: list[Value], iterators: list[Value | None]) -> Location:
     """Where the loader is handed in; where it was built, or its data cut, if it is a loader of its own."""
     data = one.data
     if isinstance(data, Made) and not any(data is other for other in trained):
@@ -85,7 +85,7 @@ def _place(one: Pass, trained: list[Value], iterators: list[Value | None]) -> Pl
     return handed_at(one.scope, one.forward.scopes)
 
 
-def _cut_like(data: Value, trained: list[Value]) -> Place | None:
+def _cut_like(data: Value, trained: list[Value]) -> Location | None:
     """The slice that takes for evaluation the very rows that another one takes for training."""
     cuts = {(_text(one), id(one.of)): one for other in trained for one in _slices(other)}
     for one in _slices(data):
@@ -119,7 +119,7 @@ def _is_handed_so(one: Pass, trace: Trace) -> bool:
     return False
 
 
-def _is_named_so(one: Pass, place: Place, script: Script, *, alone: bool) -> bool:
+def _is_named_so(one: Pass, place: Location, script: Script, *, alone: bool) -> bool:
     """Whether the script calls the result, or the loader, one of data that was held out."""
     words = said_at(script, place)
     if alone:

@@ -8,7 +8,8 @@ from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.looks import few
 from trueline.checks.evidence.ranks import apart_at_start, apart_later, compared_steps
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 
 
 @check("tr.08", "ranks are out of step")
@@ -27,7 +28,7 @@ def from_run(run: Run) -> Iterator[Finding]:
         told += 1
         yield found(
             "tr_08.apart",
-            Where(step=step, rank=rank),
+            Location(step=step, rank=rank),
             because=root,
             measured=len(names),
             limit=0,

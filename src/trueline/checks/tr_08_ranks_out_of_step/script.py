@@ -10,6 +10,7 @@ from trueline.apitable.functions import names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.randomness import SEEDS
 from trueline.script.analysis.ranks import (
@@ -22,7 +23,6 @@ from trueline.script.analysis.ranks import (
     knows_rank,
 )
 from trueline.script.loops import TrainingLoop, training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, UNCALLED, Event, Trace
@@ -51,7 +51,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     for said, place in (*apart, *_by_rank(trace), *_leaves(script, loops)):
         if str(place) not in told:
             told.add(str(place))
-            yield found(f"tr_08.script.{said}", place.where())
+            yield found(f"tr_08.script.{said}", place)
     if not told:
         yield none("tr_08.script.together", evidence=[str(one.scope.place) for one in loops])
 
@@ -64,7 +64,7 @@ def _is_mindspore(trace: Trace) -> bool:
     return any(event.name.startswith("mindspore.") for event in trace.events)
 
 
-def _seeds(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+def _seeds(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Location]]:
     """Weights that are drawn by another seed on each rank, and that nothing makes the same."""
     if is_wrapped(trace) or any(one.method in _SHARING for one in _before(trace, loops)) or _broadcasts(trace):
         return
@@ -90,7 +90,7 @@ def _broadcasts(trace: Trace) -> bool:
     return any(constant(event.arg(None, "parameter_broadcast")) is True for event in trace.events)
 
 
-def _rates(trace: Trace) -> Iterator[tuple[str, Place]]:
+def _rates(trace: Trace) -> Iterator[tuple[str, Location]]:
     for event in trace.of_role(Role.BUILD_OPTIMIZER):
         rate = event.arg(1, "lr", "learning_rate")
         if _is_made_from_rank(rate):
@@ -110,7 +110,7 @@ def _is_made_from_rank(value: Value | None) -> bool:
     return False
 
 
-def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Location]]:
     """Updates from gradients that no other rank knows of."""
     if is_wrapped(trace) or any(True for _ in _seeds(trace, loops)) or any(True for _ in _rates(trace)):
         return
@@ -130,7 +130,7 @@ def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place
         yield "not_reduced" if reducing else "not_wrapped", steps[-1].place
 
 
-def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
+def _by_rank(trace: Trace) -> Iterator[tuple[str, Location]]:
     """Steps, and meetings of all ranks, that only some ranks come to."""
     for event in trace.events:
         if event.role not in (Role.BACKWARD, Role.STEP, Role.SCALER_STEP) and event.method not in _MEETING:
@@ -146,7 +146,7 @@ def _by_rank(trace: Trace) -> Iterator[tuple[str, Place]]:
                 break
 
 
-def _leaves(script: Script, loops: list[TrainingLoop]) -> Iterator[tuple[str, Place]]:
+def _leaves(script: Script, loops: list[TrainingLoop]) -> Iterator[tuple[str, Location]]:
     """Loops in which ranks meet and that some of them leave, or cut short, by a condition on the rank."""
     asked = {
         (one.place.file, one.place.line)
@@ -161,7 +161,7 @@ def _leaves(script: Script, loops: list[TrainingLoop]) -> Iterator[tuple[str, Pl
             if isinstance(node, ast.For | ast.While) and (source.shown, node.lineno) in around:
                 for condition in _ways_out(node.body):
                     if (source.shown, condition.test.lineno) in asked:
-                        yield "some_leave", Place.of(source.shown, condition)
+                        yield "some_leave", Location.of(source.shown, condition)
 
 
 def _ways_out(body: Sequence[ast.stmt]) -> Iterator[ast.If]:

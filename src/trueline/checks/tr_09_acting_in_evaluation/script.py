@@ -9,6 +9,7 @@ from trueline.apitable.functions import functions_of, stems_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import acts_by_mode
 from trueline.script.analysis.forwards import (
     calls_of_networks,
@@ -22,7 +23,6 @@ from trueline.script.analysis.forwards import (
 from trueline.script.analysis.gradients import is_without_gradient
 from trueline.script.analysis.layers import is_single
 from trueline.script.analysis.modes import Found, Mode, acting_layers, modes_at, settings, starts_in
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, CALL, Event, Trace
@@ -42,7 +42,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Functions and layers that are told to act as in training, and whether that follows the mode."""
     trace = script.trace
     trained = values_trained(trace)
-    told: dict[Place, list[tuple[str, Event]]] = {}
+    told: dict[Location, list[tuple[str, Event]]] = {}
     fitting: set[str] = set()
     for event in trace.events:
         said = _always_on(event)
@@ -59,9 +59,9 @@ def from_script(script: Script) -> Iterator[Finding]:
         problems += 1
         said, event = next(((how, one) for how, one in cases if _is_evaluated(one, trained)), cases[0])
         if not _is_evaluated(event, trained) or is_repeated(event, trace) or _is_conditional(event):
-            yield suspect(f"tr_09.script.{said}", place.where())
+            yield suspect(f"tr_09.script.{said}", place)
         else:
-            yield found(f"tr_09.script.{said}", place.where())
+            yield found(f"tr_09.script.{said}", place)
     for finding in _left_in_training(trace, trained):
         problems += 1
         yield finding
@@ -119,7 +119,7 @@ def _asks_for_mode(test: Value | None) -> bool:
     return False
 
 
-def _place(event: Event, said: str) -> Place:
+def _place(event: Event, said: str) -> Location:
     layer = event.receiver
     if said in ("no_statistics", "batch_statistics") and isinstance(layer, Made):
         return layer.event.place
@@ -151,7 +151,7 @@ def _acting(trace: Trace) -> Iterator[Made]:
 def _left_in_training(trace: Trace, trained: set[int]) -> Iterator[Finding]:
     """A layer that is set to training by itself, while the network around it is evaluated."""
     given = settings(trace)
-    told: set[Place] = set()
+    told: set[Location] = set()
     for event in calls_of_networks(trace):
         if is_differentiated(event) or is_trained(event, trained) or is_uncalled(event):
             continue
@@ -161,10 +161,10 @@ def _left_in_training(trace: Trace, trained: set[int]) -> Iterator[Finding]:
             if place not in told:
                 told.add(place)
                 said = suspect if is_repeated(event, trace) else found
-                yield said("tr_09.script.left_in_training", place.where())
+                yield said("tr_09.script.left_in_training", place)
 
 
-def _set_alone(layers: Sequence[Value], modes: Sequence[Found], event: Event) -> Iterator[Place]:
+def _set_alone(layers: Sequence[Value], modes: Sequence[Found], event: Event) -> Iterator[Location]:
     for mode in modes:
         setting = mode.setting
         if mode.mode is Mode.TRAINING and mode.certain and setting is not None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, plain
 from trueline.script.analysis.passes import evaluation_passes, training_data
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.source import SourceFile
@@ -27,7 +27,7 @@ _LABELS: Final = re.compile(
 class Apart:
     """A label that is taken from another row than the inputs; ``sure`` where that cannot be meant."""
 
-    place: Place
+    place: Location
     by: int
     sure: bool
 
@@ -69,7 +69,7 @@ def _neighbour(inputs: Value, label: Value, script: Script) -> Iterator[Apart]:
         yield Apart(place, by, by == -1)
 
 
-def _reads_row(script: Script, place: Place, index: Value) -> bool:
+def _reads_row(script: Script, place: Location, index: Value) -> bool:
     """Whether the function at a place takes something else at its index as it is: ``self.images[i]``."""
     name = index.why.removeprefix("parameter ") if isinstance(index, Unknown) else ""
     for source in script.files:
@@ -80,7 +80,7 @@ def _reads_row(script: Script, place: Place, index: Value) -> bool:
     return False
 
 
-def _picked(value: Value | None) -> Iterator[tuple[Value, Value, int, Place | None]]:
+def _picked(value: Value | None) -> Iterator[tuple[Value, Value, int, Location | None]]:
     """Rows that are picked by a dataset's index: of what, by which, how many further, and where."""
     for one in ancestry(value, most=80):
         if not isinstance(one, Item) or one.index is None:
@@ -123,7 +123,7 @@ class _Rows:
 
     of: Value
     cuts: tuple[int | tuple[str, object], ...]
-    place: Place | None
+    place: Location | None
 
 
 def _between(first: _Rows | None, second: _Rows | None) -> int | None:
@@ -165,16 +165,16 @@ def _first_row(column: Value) -> _Rows | None:
     return _Rows(value, tuple(cuts), place) if value is not None else None
 
 
-def same_twice(script: Script) -> Iterator[Place]:
+def same_twice(script: Script) -> Iterator[Location]:
     """Inputs and targets that are the same piece of a sequence: ``s[:-1], s[:-1]``."""
     for source in script.files:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Return | ast.Yield) and _is_pair(node.value):
-                yield Place.of(source.shown, node)
+                yield Location.of(source.shown, node)
             elif isinstance(node, ast.Assign) and _is_pair(node.value):
                 names = [one for one in ast.walk(node.targets[0]) if isinstance(one, ast.Name)]
                 if any(_LABELS.match(one.id) for one in names):
-                    yield Place.of(source.shown, node)
+                    yield Location.of(source.shown, node)
         yield from _assigned_twice(source)
 
 
@@ -195,7 +195,7 @@ def _is_piece(node: ast.expr) -> bool:
     return any(isinstance(one, ast.Slice) and ast.unparse(one) in (":-1", "1:") for one in cuts)
 
 
-def _assigned_twice(source: SourceFile) -> Iterator[Place]:
+def _assigned_twice(source: SourceFile) -> Iterator[Location]:
     """``x[:n] = s[:-1]`` and ``y[:n] = s[:-1]``, one after the other, where ``x, y`` is what a function gives."""
     for function in ast.walk(source.tree):
         if not isinstance(function, ast.FunctionDef):
@@ -212,7 +212,7 @@ def _assigned_twice(source: SourceFile) -> Iterator[Place]:
             if before is not None and ast.dump(before.value) == ast.dump(node.value):
                 names = frozenset((_base(before), _base(node)))
                 if len(names) == 2 and any(names <= pair for pair in pairs):
-                    yield Place.of(source.shown, node)
+                    yield Location.of(source.shown, node)
             before = node
 
 

@@ -11,11 +11,11 @@ from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.tr_10_labels_shifted.rows import rows_apart, same_twice
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of, outputs_of, plain, range_of
 from trueline.script.analysis.passes import Pass, evaluation_passes
 from trueline.script.analysis.reachable import all_values
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Event, Trace
@@ -31,7 +31,7 @@ class _Label:
 
     base: Value
     shift: int
-    place: Place | None
+    place: Location | None
 
 
 @check("tr.10")
@@ -112,7 +112,7 @@ def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
         return
     place = own.place if own.place is not None else other.place
     if place is not None:
-        yield found("tr_10.script.apart", place.where(), train=own.shift, evaluation=other.shift)
+        yield found("tr_10.script.apart", place, train=own.shift, evaluation=other.shift)
 
 
 def _in_data(label: _Label, trace: Trace) -> _Label | None:
@@ -179,7 +179,7 @@ def _outside(losses: list[Event], trace: Trace) -> Iterator[Finding]:
             # Drawn from a whole range of classes: only then do the bounds say which there are.
             if (low, high) == (1, outputs) or (low, high) == (-1, outputs - 2):
                 place = label.place or _moved_in(column) or event.place
-                yield found("tr_10.script.outside", place.where(), low=low, high=high, outputs=outputs)
+                yield found("tr_10.script.outside", place, low=low, high=high, outputs=outputs)
                 break
 
 
@@ -188,7 +188,7 @@ def _origins(value: Value, trace: Trace) -> list[Value]:
     return list(columns_of(at[0], at[1], trace)) if at is not None else []
 
 
-def _moved_in(value: Value) -> Place | None:
+def _moved_in(value: Value) -> Location | None:
     for one in ancestry(value, most=60):
         if isinstance(one, Derived) and one.op in ("Add", "Sub") and abs(constant(one.of[-1], 0) or 0) == 1:
             return one.place
@@ -211,16 +211,16 @@ def _rolled(losses: list[Event], trace: Trace) -> Iterator[Finding]:
                 and value.event.method == "roll"
                 and abs(constant(value.event.arg(1, "shift", "shifts"), 0) or 0) == 1
             ):
-                yield found("tr_10.script.rolled", value.event.place.where())
+                yield found("tr_10.script.rolled", value.event.place)
 
 
 def _rows(script: Script) -> Iterator[Finding]:
     """Labels of other rows than the inputs, and targets that are the inputs."""
     for one in rows_apart(script):
         said = found if one.sure else suspect
-        yield said("tr_10.script.rows_apart", one.place.where(), by=one.by)
+        yield said("tr_10.script.rows_apart", one.place, by=one.by)
     for place in same_twice(script):
-        yield found("tr_10.script.not_shifted", place.where())
+        yield found("tr_10.script.not_shifted", place)
 
 
 def _tokens(losses: list[Event], trace: Trace) -> Iterator[Finding]:
@@ -234,14 +234,14 @@ def _tokens(losses: list[Event], trace: Trace) -> Iterator[Finding]:
         shift = label[1] - inputs[1]
         if shift >= 2 or shift < 0:
             place = label[2] or event.place
-            yield found("tr_10.script.twice", place.where(), shift=shift)
+            yield found("tr_10.script.twice", place, shift=shift)
 
 
 def _is_batch_input(value: Value) -> bool:
     return batch_index(value) is not None
 
 
-def _sequence(value: Value | None, trace: Trace) -> tuple[object, int, Place | None] | None:
+def _sequence(value: Value | None, trace: Trace) -> tuple[object, int, Location | None] | None:
     """The sequence that a value is cut from, and at which place of it that begins."""
     shift, place = 0, None
     for _ in range(30):

@@ -18,9 +18,9 @@ from trueline.checks.tr_11_wrong_dimension.dimensions import (
     source_of,
 )
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.forwards import calls_of_networks, forward_around, is_uncalled, results_of
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -47,13 +47,13 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     answers, lasts = _answers(trace), _lasts(trace)
     fitting: set[str] = set()
-    told: set[Place] = set()
+    told: set[Location] = set()
     reduces = False
     for said, event in _contradicted(trace):
         place = _place(event)
         if place not in told:
             told.add(place)
-            yield found(f"tr_11.{said}", place.where(), what=name_of(event))
+            yield found(f"tr_11.{said}", place, what=name_of(event))
     for event in trace.events:
         kind, source = _kind(event), source_of(event)
         reduces = reduces or kind is not None
@@ -73,9 +73,9 @@ def from_script(script: Script) -> Iterator[Finding]:
             continue
         told.add(place)
         if inside or (call is not None and kind != "mean" and (_is_of_loader(call) or _is_compared(event, trace))):
-            yield found(f"tr_11.{kind}", place.where(), what=name_of(event))
+            yield found(f"tr_11.{kind}", place, what=name_of(event))
         else:
-            yield suspect("tr_11.may_be_samples", place.where(), what=name_of(event))
+            yield suspect("tr_11.may_be_samples", place, what=name_of(event))
     if fitting and not told:
         yield none("tr_11.other_dimension", evidence=sorted(fitting))
     elif not told:
@@ -242,7 +242,7 @@ def _is(value: Value | None, event: Event) -> bool:
     return False
 
 
-def _place(event: Event) -> Place:
+def _place(event: Event) -> Location:
     """Where the dimension is written: of a layer, where it is built."""
     layer = event.receiver
     if event.method == "__call__" and isinstance(layer, Made) and name_of(event) != "ReduceMean":

@@ -10,11 +10,11 @@ from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.passes import evaluation_passes
 from trueline.script.analysis.reachable import all_values
 from trueline.script.analysis.sizes import batch_size_of, drops_last, samples_of
 from trueline.script.loops import training_loops
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Scope, iterated
@@ -47,7 +47,7 @@ class _Averaged:
     """What is averaged over batches: which way, at which line, and the values of the batches."""
 
     said: str
-    place: Place
+    place: Location
     values: list[Value]
     # What a loss says is a mean of its batch is told only where batches are known to differ.
     loose: bool = False
@@ -83,9 +83,9 @@ def from_script(script: Script) -> Iterator[Finding]:
         told.add(str(one.place))
         batch = size if size is not None else "?"
         if even is None and one.loose:
-            yield suspect(f"tr_12.{one.said}", one.place.where(), batch=batch)
+            yield suspect(f"tr_12.{one.said}", one.place, batch=batch)
         else:
-            yield found(f"tr_12.{one.said}", one.place.where(), certainty=Certainty.LIKELY, batch=batch)
+            yield found(f"tr_12.{one.said}", one.place, certainty=Certainty.LIKELY, batch=batch)
     if whole and not told:
         yield none("tr_12.even", evidence=whole)
     elif not told:
@@ -110,7 +110,7 @@ def _averaged(value: Value) -> _Averaged | None:
     return None
 
 
-def _of_batches(values: Sequence[Value], place: Place) -> _Averaged | None:
+def _of_batches(values: Sequence[Value], place: Location) -> _Averaged | None:
     means = [one for one in values if _is_batch_accuracy(one)]
     if means:
         return _Averaged("mean_of_means", place, means)
@@ -133,7 +133,7 @@ def _is_batch_mean(value: Value) -> bool:
     return along is None or constant(along, -1) in (None, 0)
 
 
-def _full_batches(value: Value) -> tuple[int, Place] | None:
+def _full_batches(value: Value) -> tuple[int, Location] | None:
     """``seen += 32`` in a loop: every batch is counted as a full one."""
     for one in options(_bounded(value)):
         if isinstance(one, Derived) and one.op == "Add" and one.place is not None:

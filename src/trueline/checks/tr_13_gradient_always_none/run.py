@@ -10,7 +10,8 @@ from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, built_where, few, gradient_looks, modules_of, trained_rank
 from trueline.checks.evidence.reached import Lost, Unreached, unreached
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Certainty, Finding, Where
+from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 
 _ROOTS = {Lost.UNCALLED: "cg.03", Lost.UNUSED: "cg.03", Lost.CUT: "cg.02"}
 _OFTEN_ZERO = tensor_names("linear", "embedding", "layernorm")
@@ -68,8 +69,10 @@ def _strays(looks: dict[int, list[dict[str, Any]]], framework: str | None) -> li
     return list(found.values())
 
 
-def _called_where(rank: RankFolder, path: str) -> Where:
+def _called_where(rank: RankFolder, path: str) -> Location:
     line = next((one.called_at for one in rank.calls if one.phase == TRAIN and one.path == path), None)
     return (
-        Where(file=line.file, line=line.line, module=path, step=0) if line is not None else Where(module=path, step=0)
+        Location(file=line.file, line=line.line, module=path, step=0)
+        if line is not None
+        else Location(module=path, step=0)
     )

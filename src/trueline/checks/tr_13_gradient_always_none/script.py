@@ -9,6 +9,7 @@ from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.forwards import forward_around, is_forward
 from trueline.script.analysis.gradients import is_without_gradient
 from trueline.script.analysis.layers import (
@@ -21,7 +22,6 @@ from trueline.script.analysis.layers import (
 )
 from trueline.script.analysis.networks import networks_given
 from trueline.script.analysis.unread import unread_in
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, CALL, HANDLER, UNCALLED, Event, Trace
@@ -42,10 +42,10 @@ _MAKING: Final = {
 def from_script(script: Script) -> Iterator[Finding]:
     """Layers in plain lists, layers built in forward, parameters that are lost or never used."""
     trace = script.trace
-    told: set[Place] = set()
+    told: set[Location] = set()
     lost = (*_in_plain_lists(trace), *_built_in_forward(trace), *_lost(trace))
     for one in (*lost, *_unused(trace), *_never_read(script), *_spare(trace)):
-        place = Place(one.where.file or "", one.where.line or 0)
+        place = Location(one.where.file or "", one.where.line or 0)
         if place not in told:
             told.add(place)
             yield one
@@ -73,9 +73,9 @@ def _in_plain_lists(trace: Trace) -> Iterator[Finding]:
         name = str(constant(event.arg(0)))
         if len(value.parts()) == 1 and not value.open:
             # A list of one is how a network is kept out of another's parameters.
-            yield suspect("tr_13.script.may_be_hidden", event.place.where(), name=name)
+            yield suspect("tr_13.script.may_be_hidden", event.place, name=name)
         else:
-            yield found("tr_13.script.plain_list", event.place.where(), name=name)
+            yield found("tr_13.script.plain_list", event.place, name=name)
 
 
 def _all_without_gradient(layers: list[Value], trace: Trace) -> bool:
@@ -97,9 +97,9 @@ def _built_in_forward(trace: Trace) -> Iterator[Finding]:
             continue
         kind = event.name.rpartition(".")[2] if not isinstance(event.result, Instance) else event.result.cls.name
         if any(one.kind in (BRANCH, HANDLER) for one in inner):
-            yield suspect("tr_13.script.built_when_needed", event.place.where(), kind=kind)
+            yield suspect("tr_13.script.built_when_needed", event.place, kind=kind)
         else:
-            yield found("tr_13.script.built_in_forward", event.place.where(), kind=kind)
+            yield found("tr_13.script.built_in_forward", event.place, kind=kind)
 
 
 def _is_built(event: Event) -> bool:
@@ -126,9 +126,7 @@ def _lost(trace: Trace) -> Iterator[Finding]:
                 lost = isinstance(value, Made) and value.event.method in _MAKING and is_parameter(value.event.receiver)
             kept.update(id(one) for one in options(value))
             if lost:
-                yield found(
-                    "tr_13.script.no_parameter", event.place.where(), name=str(constant(event.arg(0), "parameter"))
-                )
+                yield found("tr_13.script.no_parameter", event.place, name=str(constant(event.arg(0), "parameter")))
 
 
 def _unused(trace: Trace) -> Iterator[Finding]:
@@ -146,7 +144,7 @@ def _unused(trace: Trace) -> Iterator[Finding]:
             continue
         used = values_used(trace) if used is None else used
         if id(value) not in used:
-            yield found("tr_13.script.unused", event.place.where(), name=name)
+            yield found("tr_13.script.unused", event.place, name=name)
 
 
 def _never_read(script: Script) -> Iterator[Finding]:
@@ -155,7 +153,7 @@ def _never_read(script: Script) -> Iterator[Finding]:
     held = {id(part) for one in given for part in registered_in(one)}
     for one in unread_in(script):
         if one.has_weights and id(one.owner) in held:
-            yield found("tr_13.script.layer_unused", one.event.place.where(), because="cg.03", name=one.name)
+            yield found("tr_13.script.layer_unused", one.event.place, because="cg.03", name=one.name)
 
 
 # What is done with a network without going through it.
@@ -177,7 +175,7 @@ def _spare(trace: Trace) -> Iterator[Finding]:
         # Where none of them is gone through, the way to the network is not known.
         for one in spare if len(spare) < len(networks) else ():
             kind = one.cls.name if isinstance(one, Instance) else one.name.rpartition(".")[2]
-            yield found("tr_13.script.spare", event.place.where(), kind=kind)
+            yield found("tr_13.script.spare", event.place, kind=kind)
 
 
 def _is_left(network: Value, trace: Trace) -> TypeGuard[Instance | Made]:

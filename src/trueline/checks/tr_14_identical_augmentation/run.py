@@ -9,7 +9,8 @@ from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.checks.evidence.feeding import training
 from trueline.checks.evidence.looks import looked, trained_rank
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.model.run import EventName
 
 
@@ -47,9 +48,9 @@ def _alike(workers: dict[int, dict[str, list[str]]]) -> Iterator[str]:
             yield name
 
 
-def _where(rank: RankFolder) -> Where:
+def _where(rank: RankFolder) -> Location:
     for event in rank.events(EventName.LOADER):
         line = event.get("at") or event.get("line")
         if event.get("workers", 0) and line:
-            return Where(file=line["file"], line=line["line"], step=event["step"])
-    return Where()
+            return Location(file=line["file"], line=line["line"], step=event["step"])
+    return Location()

@@ -8,6 +8,7 @@ from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import training_data
 from trueline.script.analysis.randomness import (
@@ -19,7 +20,6 @@ from trueline.script.analysis.randomness import (
     root_of,
     seeds_generator,
 )
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Function, Instance, Item, Made, Partial, Value, constant, options
@@ -41,7 +41,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     for said, place in _faults(loaders, trace):
         if str(place) not in told:
             told.add(str(place))
-            yield found(f"tr_14.script.{said}", place.where())
+            yield found(f"tr_14.script.{said}", place)
     if told:
         return
     several = [one for one in loaders if _workers(one)]
@@ -51,7 +51,7 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield (na if is_training_followed(trace) else undecided)("tr_14.script.one_process")
 
 
-def _faults(loaders: list[Made], trace: Trace) -> Iterator[tuple[str, Place]]:
+def _faults(loaders: list[Made], trace: Trace) -> Iterator[tuple[str, Location]]:
     for loader in loaders:
         sources = list(_datasets(loader))
         if _workers(loader):
@@ -90,7 +90,7 @@ def _datasets(value: Value | None) -> Iterator[Instance]:
             yield from _datasets(one.of)
 
 
-def _seeded_workers(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
+def _seeded_workers(loader: Made, trace: Trace) -> Iterator[tuple[str, Location]]:
     """``worker_init_fn`` gives every worker the same seed."""
     for given in options(loader.event.arg(None, "worker_init_fn")):
         function = given.function if isinstance(given, Partial) else given
@@ -98,7 +98,7 @@ def _seeded_workers(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
             continue
         if isinstance(function.node, ast.Lambda):
             if _seeds_constantly(function.node):
-                yield "worker_seed", Place.of(function.module.file, function.node)
+                yield "worker_seed", Location.of(function.module.file, function.node)
             continue
         for event in trace.events:
             if event.name in SEEDS and _is_read_in(event, function) and has_fixed_seed(event):
@@ -119,7 +119,7 @@ def _is_read_in(event: Event, function: Function) -> bool:
     )
 
 
-def _shared_generators(sources: list[Instance], trace: Trace) -> Iterator[tuple[str, Place]]:
+def _shared_generators(sources: list[Instance], trace: Trace) -> Iterator[tuple[str, Location]]:
     """A generator that the dataset keeps, or makes anew with one seed, goes into every worker as it is."""
     for source in sources:
         own = {id(cls.node) for cls in source.cls.lineage()}
@@ -139,7 +139,7 @@ def _shared_generators(sources: list[Instance], trace: Trace) -> Iterator[tuple[
                 yield "shared_generator", _seed_place(seed) if seed is not None else place
 
 
-def _seed_place(seed: Event) -> Place:
+def _seed_place(seed: Event) -> Location:
     """Where the seed is written down, if that is in the function that uses it; else where it is used."""
     given = seed.arg(0, "seed")
     origin = given.origin if isinstance(given, Const) else None
@@ -157,7 +157,7 @@ def _is_method_of(event: Event, classes: set[int]) -> bool:
     return False
 
 
-def _same_for_all(sources: list[Instance], trace: Trace) -> Iterator[tuple[str, Place]]:
+def _same_for_all(sources: list[Instance], trace: Trace) -> Iterator[tuple[str, Location]]:
     """A seed that is set for each sample, and is the same for all of them."""
     for source in sources:
         own = {id(cls.node) for cls in source.cls.lineage()}
@@ -174,7 +174,7 @@ def _same_for_all(sources: list[Instance], trace: Trace) -> Iterator[tuple[str, 
                 yield "same_for_all", _seed_place(seed)
 
 
-def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Place]]:
+def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Location]]:
     """MindSpore: a function of the project that several processes run, with a generator from outside of it."""
     at: Value | None = loader
     while isinstance(at, Made):

@@ -48,11 +48,11 @@ def from_script(script: Script) -> Iterator[Finding]:
             continue
         told.add(str(apart.place))
         said = suspect if _may_not_happen(apart, tie.event) else found
-        yield said("tr_15.script.came_apart", apart.place.where(), tied=tie.event.place.line)
+        yield said("tr_15.script.came_apart", apart.place, tied=tie.event.place.line)
     for event in (*_copied(trace), *_begun_as_copies(trace)):
         if str(event.place) not in told and not any(one.event.index > event.index for one in ties):
             told.add(str(event.place))
-            yield found("tr_15.script.copied", event.place.where())
+            yield found("tr_15.script.copied", event.place)
     if ties and not told:
         yield none("tr_15.script.still_tied", evidence=[str(one.event.place) for one in ties])
     elif not told:

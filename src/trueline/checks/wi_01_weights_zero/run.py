@@ -11,7 +11,8 @@ from trueline.checks.evidence.looks import built_where, few, module_of, modules_
 from trueline.checks.evidence.ranks import apart_at_start
 from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.model.run import ParamInfo
 
 _LAYERS = stems_of(Trait.LINEAR, Trait.BILINEAR, Trait.CONV, Trait.RECURRENT, Trait.EMBEDDING)
@@ -82,4 +83,4 @@ def _ranks(run: Run) -> Iterator[Finding]:
     apart = apart_at_start(run)
     if apart:
         name, rank, count = apart
-        yield found("wi_01.ranks", Where(module=module_of(name), step=0, rank=rank), evidence=[name], count=count)
+        yield found("wi_01.ranks", Location(module=module_of(name), step=0, rank=rank), evidence=[name], count=count)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Finding
+from trueline.model.location import Location
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
 from trueline.script.analysis.networks import NORMS
 from trueline.script.analysis.reach import loaded_parts
 from trueline.script.analysis.starts import Filling, Start, starts
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event, Trace
@@ -35,12 +35,12 @@ def from_script(script: Script) -> Iterator[Finding]:
     owners = _owners(trace)
     inner = [one for one in alike if not _is_last(one.layer, calls, trace)]
     inner = [one for one in inner if not _is_last_of_part(one.layer, owners, calls, trace)]
-    told: set[Place] = set()
+    told: set[Location] = set()
     for one in alike if inner else ():
         if one.event.place not in told:
             told.add(one.event.place)
             said = suspect if any(scope.kind == BRANCH for scope in one.event.scopes) and len(alike) < 2 else found
-            yield said(f"wi_01.script.{one.filling.value}", one.event.place.where())
+            yield said(f"wi_01.script.{one.filling.value}", one.event.place)
     if calls and not told:
         yield none("wi_01.script.different", evidence=sorted({str(one.place) for one in calls.values()})[:20])
     elif not told:

@@ -8,9 +8,9 @@ from typing import Final
 from trueline.apitable.functions import qualified_of
 from trueline.apitable.traits import Trait
 from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import Loading, is_reading, is_same_path, loadings
+from trueline.model.location import Location
 from trueline.script.analysis.forwards import is_uncalled
 from trueline.script.analysis.networks import networks_given, parts_of
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Made, Value, ancestry, options
@@ -19,7 +19,7 @@ _SAVING: Final = qualified_of(Trait.SAVES_WEIGHTS)
 _FEW: Final = 200
 
 
-def saved_untrained(trace: Trace) -> Iterator[Place]:
+def saved_untrained(trace: Trace) -> Iterator[Location]:
     """Where weights are saved that another network takes later: trained only after that, and never saved again."""
     saves = [one for one in trace.named(*_SAVING) if not is_uncalled(one)]
     for save in saves:

@@ -23,13 +23,13 @@ from trueline.checks.wi_02_wrong_pretrained_weights.checkpoints import (
 )
 from trueline.checks.wi_02_wrong_pretrained_weights.saving import saved_untrained
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.script.analysis.followed import known_networks
 from trueline.script.analysis.forwards import is_uncalled
 from trueline.script.analysis.layers import has_weights, is_leaf, registered_in
 from trueline.script.analysis.networks import networks_given
 from trueline.script.analysis.reach import parts_of_all
 from trueline.script.analysis.starts import starts
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_optimizer
 from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
@@ -55,7 +55,7 @@ _MOST_GIVEN: Final = 100
 def from_script(script: Script) -> Iterator[Finding]:
     """What is read from files of weights, what it is put into, and what becomes of that."""
     trace = script.trace
-    told: set[Place] = set()
+    told: set[Location] = set()
     loaded: list[str] = []
     for place, finding in (*_never_put_in(trace), *_too_early(trace), *_of_loadings(script)):
         if finding is None:
@@ -70,13 +70,13 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield (undecided if known_networks(trace) is None else na)("wi_02.script.nothing_loaded")
 
 
-_Told = Iterator[tuple[Place, Finding | None]]
+_Told = Iterator[tuple[Location, Finding | None]]
 
 
 def _too_early(trace: Trace) -> _Told:
     for place in saved_untrained(trace):
         # Whoever wants to compare two trainings from one beginning does the same.
-        yield place, found("wi_02.script.saved_untrained", place.where(), certainty=Certainty.LIKELY)
+        yield place, found("wi_02.script.saved_untrained", place, certainty=Certainty.LIKELY)
 
 
 def _never_put_in(trace: Trace) -> _Told:
@@ -85,15 +85,15 @@ def _never_put_in(trace: Trace) -> _Told:
         if is_uncalled(event) or _is_read_again(event, trace):
             continue
         if not _is_used(event, trace):
-            yield event.place, found("wi_02.script.never_put_in", event.place.where())
+            yield event.place, found("wi_02.script.never_put_in", event.place)
             continue
         if event.name == "mindspore.load_checkpoint" and _is_only_picked(event, trace):
-            yield event.place, found("wi_02.script.never_put_in", event.place.where())
+            yield event.place, found("wi_02.script.never_put_in", event.place)
             continue
         read = _keys_read(event, trace)
         left = [key for key in keys if key not in read]
         if read and keys and len(left) == len(keys):
-            yield event.place, found("wi_02.script.only_the_rest", event.place.where(), key=left[0])
+            yield event.place, found("wi_02.script.only_the_rest", event.place, key=left[0])
 
 
 def _is_read_again(event: Event, trace: Trace) -> bool:
@@ -157,17 +157,17 @@ def _of_loadings(script: Script) -> _Told:
         lost = _words_lost(loading, trace)
         again = _set_again(loading, trace)
         if lost:
-            yield place, found("wi_02.script.names", place.where(), word=lost[0])
+            yield place, found("wi_02.script.names", place, word=lost[0])
         elif _is_orphan(loading, trace):
             anew = _made_anew(loading, trace)
             if anew is not None:
-                yield anew, found("wi_02.script.made_anew", anew.where(), line=place.line)
+                yield anew, found("wi_02.script.made_anew", anew, line=place.line)
             else:
-                yield place, found("wi_02.script.other_network", place.where())
+                yield place, found("wi_02.script.other_network", place)
         elif again is not None:
-            yield again, found("wi_02.script.overwritten", again.where(), line=place.line)
+            yield again, found("wi_02.script.overwritten", again, line=place.line)
         elif not loading.strict and event.method == "load_state_dict" and (place.file, place.line) in dropped:
-            yield place, suspect("wi_02.script.not_strict", place.where())
+            yield place, suspect("wi_02.script.not_strict", place)
         else:
             yield place, None
 
@@ -212,7 +212,7 @@ def _is_orphan(loading: Loading, trace: Trace) -> bool:
     return True
 
 
-def _made_anew(loading: Loading, trace: Trace) -> Place | None:
+def _made_anew(loading: Loading, trace: Trace) -> Location | None:
     """Where the same is made once more after the weights had been put in, seen from the function that does both."""
     own = loading.network
     for event in trace.events[loading.event.index + 1 :]:
@@ -238,7 +238,7 @@ def _given(event: Event, loading: Event) -> Iterator[Value]:
         waiting.extend(one.parts())
 
 
-def _set_again(loading: Loading, trace: Trace) -> Place | None:
+def _set_again(loading: Loading, trace: Trace) -> Location | None:
     """Where all weights are given new first values after they had been loaded."""
     layers = {
         id(one) for one in registered_in(loading.network) if is_leaf(one) and isinstance(one, Made) and has_weights(one)

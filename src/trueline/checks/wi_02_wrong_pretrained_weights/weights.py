@@ -10,7 +10,8 @@ from trueline.checks.evidence.looks import few, trained_rank
 from trueline.formats.run_folder.reader import Run
 from trueline.formats.weights import Weights
 from trueline.kernel import fingerprint
-from trueline.model.finding import Finding, Where
+from trueline.model.finding import Finding
+from trueline.model.location import Location
 
 
 @check("wi.02")
@@ -27,7 +28,7 @@ def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
     unexpected = [name for name in file if name not in own]
     evidence = [{"file": weights.path.name, "both": len(both), "missing": missing[:10], "unexpected": unexpected[:10]}]
     if not both:
-        yield found("wi_02.other_names", Where(step=0), evidence=evidence, file=weights.path.name)
+        yield found("wi_02.other_names", Location(step=0), evidence=evidence, file=weights.path.name)
         return
     apart = []
     for name in both:
@@ -39,7 +40,7 @@ def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
     if apart:
         yield found(
             "wi_02.other_values",
-            Where(module=apart[0].rpartition(".")[0], step=0),
+            Location(module=apart[0].rpartition(".")[0], step=0),
             measured=len(apart),
             limit=0,
             evidence=[*evidence, apart[:20]],
@@ -54,6 +55,6 @@ def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
             "unexpected": len(unexpected),
             "names": few(missing),
         }
-        yield suspect("wi_02.most_missing", Where(step=0), evidence=evidence, **params)
+        yield suspect("wi_02.most_missing", Location(step=0), evidence=evidence, **params)
     else:
         yield none("wi_02.as_file", evidence=evidence, file=weights.path.name, count=len(both))

@@ -12,7 +12,8 @@ from trueline.compare.report.tables import View, short
 from trueline.compare.runs import RunComparison
 from trueline.compare.stages import Stage
 from trueline.compare.wording import RANK
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Report, Table, Text
 from trueline.model.result import Result
@@ -62,7 +63,9 @@ def _findings(compared: Mapping[int, RunComparison]) -> list[Finding]:
     if not apart or len(apart) == len(compared):
         return []
     said = message("compare.ranks", ranks=", ".join(str(one) for one in apart), count=len(compared))
-    return [Finding(RANK, Conclusion.FOUND, said, advice=message("compare.ranks_advice"), where=Where(rank=apart[0]))]
+    return [
+        Finding(RANK, Conclusion.FOUND, said, advice=message("compare.ranks_advice"), where=Location(rank=apart[0]))
+    ]
 
 
 def _table(compared: Mapping[int, RunComparison]) -> Table:

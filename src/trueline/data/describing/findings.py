@@ -7,7 +7,8 @@ from typing import Final
 
 from trueline.data.described import Classes, Described, Drift, Duplicates, Missing, Told
 from trueline.data.source import reason_message
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 
 # The guide's numbers.
@@ -63,7 +64,7 @@ def _odd_pictures(field: Told, kind: str, counts: Mapping[str, int], first: Sequ
         "ds.01",
         Conclusion.SUSPECT,
         message("describe.other_modes", **params) if modes else message("describe.other_sizes", **params),
-        where=Where(sample=first[0]),
+        where=Location(sample=first[0]),
         measured=count,
         advice=message("describe.advice_modes" if modes else "describe.advice_sizes"),
         extra={"field": field.name, "kind": kind, "count": count, "first": list(first)},
@@ -80,7 +81,7 @@ def _missing_values(field: Told, one: Missing) -> Finding:
         Conclusion.SUSPECT if one.guessed else Conclusion.FOUND,
         said,
         Certainty.LIKELY if one.guessed else Certainty.CERTAIN,
-        where=Where(sample=one.first[0] if one.first else None),
+        where=Location(sample=one.first[0] if one.first else None),
         measured=one.count,
         advice=message("describe.advice_guessed" if one.guessed else "describe.advice_missing", marker=one.marker),
         extra={"field": field.name, "kind": one.kind, "count": one.count, "first": list(one.first)},
@@ -102,7 +103,7 @@ def _drift(field: Told, one: Drift) -> Finding:
         Conclusion.FOUND if certain else Conclusion.SUSPECT,
         message("describe.drift", field=field.name, count=one.count, other=one.other, usual=one.usual),
         Certainty.LIKELY,
-        where=Where(sample=one.first[0] if one.first else None),
+        where=Location(sample=one.first[0] if one.first else None),
         measured=one.count,
         advice=message("describe.advice_drift"),
         extra={"field": field.name, "kind": "type", "count": one.count, "first": list(one.first)},
@@ -115,7 +116,7 @@ def _skipped(found: Described, reason: str, count: int) -> Finding:
         "ds.01",
         Conclusion.FOUND,
         message("describe.skipped", reason=reason_message(reason), count=count, places=", ".join(places)),
-        where=Where(file=places[0] if places else None),
+        where=Location(file=places[0] if places else ""),
         measured=count,
         advice=message("describe.advice_skipped"),
         extra={"field": None, "kind": short_reason(reason), "count": count, "first": places},
@@ -160,7 +161,7 @@ def _strays(classes: Classes) -> Iterator[Finding]:
             conclusion,
             said,
             Certainty.CERTAIN if one.certain else Certainty.LIKELY,
-            where=Where(sample=one.first),
+            where=Location(sample=one.first),
             measured=one.count,
             advice=message("describe.advice_label"),
             extra=extra,
@@ -178,7 +179,7 @@ def _not_one_hot(classes: Classes) -> Iterator[Finding]:
             "ds.02",
             Conclusion.FOUND,
             message("describe.not_one_hot", field=classes.field, count=classes.not_one_hot),
-            where=Where(sample=first[0]),
+            where=Location(sample=first[0]),
             measured=classes.not_one_hot,
             advice=message("describe.advice_label"),
             extra={"field": classes.field, "kind": "one_hot", "count": classes.not_one_hot, "first": first},
@@ -195,7 +196,7 @@ def _repeated(found: Described, repeated: Duplicates) -> Iterator[Finding]:
             Conclusion.FOUND if likely else Conclusion.SUSPECT,
             message("describe.conflicting", label=label, before=before, **params),
             Certainty.CERTAIN if likely else Certainty.POSSIBLE,
-            where=Where(sample=sample),
+            where=Location(sample=sample),
             measured=repeated.conflicting_count,
             advice=message("describe.advice_conflicting"),
             extra={
@@ -212,7 +213,7 @@ def _repeated(found: Described, repeated: Duplicates) -> Iterator[Finding]:
             "ds.02",
             Conclusion.SUSPECT,
             message("describe.duplicates", count=same, sample=sample, earlier=earlier),
-            where=Where(sample=sample),
+            where=Location(sample=sample),
             measured=same,
             advice=message("describe.advice_duplicates"),
             extra={"field": None, "kind": "duplicate", "count": same, "first": [one[0] for one in repeated.first]},
@@ -261,7 +262,7 @@ def _padding(found: Described) -> list[Finding]:
                 Conclusion.FOUND,
                 message("describe.padding_mixed", field=field.name, count=one.other_count, value=one.value),
                 Certainty.LIKELY,
-                where=Where(sample=first[0]),
+                where=Location(sample=first[0]),
                 measured=one.other_count,
                 advice=message("describe.advice_padding"),
                 evidence=[evidence],

@@ -8,7 +8,8 @@ from typing import Any, Final
 from trueline.data.manifest.difference import Changed, Difference, Renamed, differ, duplicates
 from trueline.data.manifest.report import names_of, unread_json, unread_table, why
 from trueline.data.manifest.sides import Side
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -94,7 +95,7 @@ def _findings(all: Differences) -> list[Finding]:
 
 
 def _finding(reference: Side, side: Side, found: Difference) -> Finding:
-    where = Where(side=side.name)
+    where = Location(side=side.name)
     if not found.count:
         params = {"side": side.name, "reference": reference.name, "count": found.same}
         return Finding(_CODE, Conclusion.NONE, message("manifest.finding_same", **params), where=where)

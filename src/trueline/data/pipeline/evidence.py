@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 Found = Mapping[str, Any]
 
@@ -77,8 +77,8 @@ class Operator:
     name: str
     kind: str
     settings: Mapping[str, Any]
-    line: Line | None
-    called: Line | None
+    line: Location | None
+    called: Location | None
     columns: Sequence[str]
     calls: int
     seconds: float
@@ -115,7 +115,7 @@ class Failure:
 
     kind: str
     error: str
-    line: Line | None
+    line: Location | None
     code: str
     doing: str
     sample: int | None = None
@@ -172,6 +172,6 @@ def _groups(found: Mapping[str, Any]) -> dict[str, Some]:
     return {name: Some.from_json(one) for name, one in found.items()}
 
 
-def read_line(found: Any) -> Line | None:
+def read_line(found: Any) -> Location | None:
     """A line, or none."""
-    return Line.from_json(found) if found is not None else None
+    return Location.from_line_json(found) if found is not None else None

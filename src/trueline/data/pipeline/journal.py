@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _RECORD: Final = struct.Struct("<qqq")
 _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in ')
@@ -99,7 +99,7 @@ class Left:
         main = (
             stack.rpartition("Thread 0x")[2] if "Current thread" not in stack else stack.partition("Current thread")[2]
         )
-        self.frames = [Line(file, int(line)) for file, line in reversed(_FRAME.findall(main))]
+        self.frames = [Location(file, int(line)) for file, line in reversed(_FRAME.findall(main))]
 
 
 def _read(file: Path) -> bytes:

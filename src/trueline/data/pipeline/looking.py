@@ -19,7 +19,7 @@ from trueline.adapters.guest.trouble import SideTrouble
 from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator
 from trueline.data.pipeline.journal import BEFORE_SAMPLES, PATIENCE, Left
 from trueline.data.pipeline.judged import TRACED, judged, traced_as
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _BATCHES: Final = 4
 ENDED: Final = ("side.died_code", "side.died_signal", "side.died_killed", "side.garbled")
@@ -202,7 +202,7 @@ class _Look:
         """What the process was about when it ended."""
         left = Left(self.folder)
         place = nearest([(one.file, one.line) for one in left.frames])
-        line = Line(*place) if place is not None else None
+        line = Location(*place) if place is not None else None
         kind = "hangs" if left.timed_out else "dies"
         patience = self.wish.building if left.doing in BEFORE_SAMPLES else self.wish.limit
         text = str(patience) if left.timed_out else str(trouble.message.params.get("said", ""))

@@ -9,10 +9,10 @@ from typing import Any, Final
 from trueline.data.pipeline.evidence import Evidence, Field, Operator
 from trueline.formats.source_lines import source_around
 from trueline.model.finding import Finding, roots
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.model.run import Line
 
 _MILLI: Final = 1000.0
 # What a finding tells of a pipeline beside the common fields.
@@ -55,9 +55,9 @@ def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) ->
 
 def _sources(findings: Sequence[Finding]) -> Iterator[Block]:
     """The lines of the first problems."""
-    shown: set[Line] = set()
+    shown: set[Location] = set()
     for one in roots(findings):
-        line = Line(one.where.file, one.where.line) if one.where.file and one.where.line else None
+        line = Location(one.where.file, one.where.line) if one.where.file and one.where.line else None
         if line is not None and line not in shown and len(shown) < _MOST_LINES:
             shown.add(line)
             yield from source_around(line)

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueline.adapters.guest.wire import Array, Content
 from trueline.kernel import distance
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
 
@@ -33,8 +33,8 @@ class Between:
 
     sinks: Sequence[str]
     gradients: Mapping[str, Array | None]
-    stops: Sequence[Line]
-    ends: Sequence[Line]
+    stops: Sequence[Location]
+    ends: Sequence[Location]
 
 
 def gradients_between(
@@ -72,8 +72,8 @@ def _between(told: Any, arrays: Iterator[Array], taken: Sequence[int] | None) ->
     return Between(
         told["sinks"],
         {_in_place(name, taken): present.get(name) for name in told["sources"]},
-        [Line.from_json(one) for one in told["stops"]],
-        [Line.from_json(one) for one in told["ends"]],
+        [Location.from_line_json(one) for one in told["stops"]],
+        [Location.from_line_json(one) for one in told["ends"]],
     )
 
 

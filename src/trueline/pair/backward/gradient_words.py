@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 
 
 def value_name(key: str) -> Message:
@@ -27,6 +27,6 @@ def number_text(factor: float) -> str:
     return f"{factor:.4g}"
 
 
-def line_text(line: Line | None) -> str:
+def line_text(line: Location | None) -> str:
     """A line as file:line."""
     return f"{Path(line.file).name}:{line.line}" if line is not None else "-"

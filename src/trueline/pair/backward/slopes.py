@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.adapters.guest.wire import Array
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side
 
@@ -31,7 +31,7 @@ class CheckedBackward:
     slopes: Slopes
     dtype: str
     name: str = ""
-    line: Line | None = None
+    line: Location | None = None
     inputs: Sequence[Array] = ()
 
     @property
@@ -66,7 +66,7 @@ def check_custom_backward(side: Side, inputs: Sequence[Array], *, train: bool = 
             one["call"],
             one["checked"],
             name=one["name"],
-            line=Line.from_json(one["line"]) if one["line"] is not None else None,
+            line=Location.from_line_json(one["line"]) if one["line"] is not None else None,
             inputs=[next(left) for _ in range(one["inputs"])],
         )
         for one in told["custom"]

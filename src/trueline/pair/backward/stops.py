@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.backward.between import Between, Undo
 
 # More stops than this are tried line by line, more lines only all together.
@@ -20,8 +20,8 @@ Choice = tuple[int, ...]
 class OtherStops:
     """Lines of the port that stop a gradient where the benchmark does not, and the other way round."""
 
-    extra: Sequence[Line] = ()
-    missing: Sequence[Line] = ()
+    extra: Sequence[Location] = ()
+    missing: Sequence[Location] = ()
 
 
 def without_stops(
@@ -73,6 +73,6 @@ class _Tries:
             self._known[choice] = self._run(choice)
         return self._known[choice]
 
-    def lines(self, choice: Choice) -> list[Line]:
+    def lines(self, choice: Choice) -> list[Location]:
         """The lines of these stops, each once."""
         return list(dict.fromkeys(self._stops[place] for place in choice))

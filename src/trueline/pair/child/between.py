@@ -16,7 +16,7 @@ import numpy as np
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves, replaced
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
 from trueline.pair.child.ends import Ends
@@ -45,13 +45,13 @@ def gradients_between(host: Host, content: Content, arrays: list[Array]) -> Answ
     return {"blocks": told}, sent
 
 
-def _json(lines: Sequence[Line]) -> list[Any]:
-    return [one.to_json() for one in lines]
+def _json(lines: Sequence[Location]) -> list[Any]:
+    return [one.line_json() for one in lines]
 
 
 @contextmanager
-def _undoing(host: Host, wanted: Any, stops: list[Line]) -> Iterator[None]:
-    def undo(line: Line | None) -> bool:
+def _undoing(host: Host, wanted: Any, stops: list[Location]) -> Iterator[None]:
+    def undo(line: Location | None) -> bool:
         if line is None:
             return False
         stops.append(line)
@@ -70,8 +70,8 @@ class _Between:
         self._ends = Ends(host, flow_of(host.adapter.name)) if watched else None
         self._given: dict[str, list[Any]] = {}
         self.sinks: list[str] = []
-        self.stops: list[Line] = []
-        self.ends: list[Line] = []
+        self.stops: list[Location] = []
+        self.ends: list[Location] = []
 
     def pull(self) -> dict[str, Array | None]:
         """Run, and bring gradients back."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves, replaced
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.child.calls import paths_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
@@ -28,7 +28,7 @@ class Inner:
     key: str
     outs: Sequence[Array] | None = None
     type: str = ""
-    line: Line | None = None
+    line: Location | None = None
     taken: Sequence[int] | None = None
 
     def place(self, place: int) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.tree import leaves
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.model.trouble import Trouble
 from trueline.pair.child.block import Block, block_of
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
@@ -48,7 +48,7 @@ def custom_backwards(host: Host, content: Content, arrays: list[Array]) -> Answe
         told = []
         for one in looking.found:
             checked = _checked(host, one.module, one.template, one.inputs)
-            line = one.line.to_json() if one.line is not None else None
+            line = one.line.line_json() if one.line is not None else None
             row = {"path": one.path, "call": one.call, "name": one.name, "line": line, "inputs": len(one.inputs)}
             told.append({**row, "checked": checked})
     return {"custom": told}, [array for one in looking.found for array in one.inputs]
@@ -60,7 +60,7 @@ class _Custom:
     call: int
     module: Any
     name: str
-    line: Line | None
+    line: Location | None
     template: Template
     inputs: Sequence[Array]
 
@@ -96,8 +96,8 @@ class _Looking:
             self.found.append(_Custom(*begun, module, *written, template, inputs))
         return output
 
-    def _custom_node(self, output: Any) -> tuple[str, Line | None] | None:
-        found: tuple[str, Line | None] | None = None
+    def _custom_node(self, output: Any) -> tuple[str, Location | None] | None:
+        found: tuple[str, Location | None] | None = None
         waiting = [self._values.node(one) for _, one in leaves(output, self._values.is_tensor)]
         while waiting:
             node = waiting.pop()

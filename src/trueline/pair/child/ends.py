@@ -11,7 +11,7 @@ import numpy as np
 from trueline.adapters.nouns import OpCall
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.kernel import fingerprint
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.child.flow import GradientFlow
 from trueline.pair.child.host import Host
 
@@ -21,7 +21,7 @@ class _Ran:
     name: str
     inputs: Sequence[Any]
     outputs: Sequence[Any]
-    line: Line | None
+    line: Location | None
     prints: Sequence[int]
     output_prints: Sequence[int]
 
@@ -48,11 +48,11 @@ class Ends:
             before, after = ([self._print(one) for one in tensors] for tensors in (call.inputs, call.outputs))
             self._ran.append(_Ran(call.name, call.inputs, call.outputs, call.line, before, after))
 
-    def lines(self, sinks: Sequence[Any]) -> list[Line]:
+    def lines(self, sinks: Sequence[Any]) -> list[Location]:
         """The lines, in order; ``sinks`` is what came out in the end."""
         return list(dict.fromkeys(line for line in self._found(sinks) if line is not None))
 
-    def _found(self, sinks: Sequence[Any]) -> Iterator[Line | None]:
+    def _found(self, sinks: Sequence[Any]) -> Iterator[Location | None]:
         # A framework puts copies aside for its own backward: nothing takes them.
         taken = {id(tensor) for one in self._ran for tensor in one.inputs} | {id(tensor) for tensor in sinks}
         made: dict[int, Any] = {}

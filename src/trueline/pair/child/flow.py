@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, cast
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 class GradientFlow(Protocol):
@@ -17,7 +17,7 @@ class GradientFlow(Protocol):
         """Whether a gradient would come back to the tensor."""
         ...
 
-    def custom(self, node: Any) -> tuple[str, Line | None] | None:
+    def custom(self, node: Any) -> tuple[str, Location | None] | None:
         """The name and line of a backward that a user wrote, for an autograd node."""
         ...
 
@@ -25,7 +25,7 @@ class GradientFlow(Protocol):
         """Whether the user has any autograd function of their own."""
         ...
 
-    def written_backward(self, module: Any) -> tuple[str, Line | None] | None:
+    def written_backward(self, module: Any) -> tuple[str, Location | None] | None:
         """The name and line of a module's own backward."""
         ...
 
@@ -33,7 +33,7 @@ class GradientFlow(Protocol):
         """A copy of the module that computes in float64; None where there is none."""
         ...
 
-    def unstopped(self, undo: Callable[[Line | None], bool]) -> AbstractContextManager[None]:
+    def unstopped(self, undo: Callable[[Location | None], bool]) -> AbstractContextManager[None]:
         """In the block nothing of the user's stops a gradient on the lines that ``undo`` says yes to."""
         ...
 

@@ -92,7 +92,7 @@ def _told(host: Host, optimizer: Any, names: Sequence[str]) -> Content:
     built = host.adapter.build.built(optimizer) if host.adapter.values.is_module(optimizer) else None
     line = built.line if built is not None else None
     return {
-        "line": line.to_json() if line is not None else None,
+        "line": line.line_json() if line is not None else None,
         "scheduled": part(host, "schedule") is not None or optim_of(host).dynamic(optimizer),
         "optimizer": f"{kind.__module__}.{kind.__qualname__}",
         "groups": [dict(one.settings) for one in groups],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trueline.adapters.steps import line_of
+from trueline.model.location import Location
 from trueline.model.numbers import plain
-from trueline.model.run import Line
 from trueline.pair.child.host import Host
 from trueline.pair.child.parts import part
 
@@ -56,5 +56,5 @@ def _plain_state(made_of: Any) -> dict[str, Any]:
     return {name: one for name, one in held.items() if isinstance(one, int | float | str | bool)}
 
 
-def _json(line: Line | None) -> dict[str, Any] | None:
-    return line.to_json() if line is not None else None
+def _json(line: Location | None) -> dict[str, Any] | None:
+    return line.line_json() if line is not None else None

@@ -72,7 +72,7 @@ def answer_parts(host: Host, content: Content, _: list[Array]) -> Answer:
     host.kept["parts"] = loaded
     for name in _FUNCTIONS:
         host.kept.pop(name, None)
-    lines = {one.name: line.to_json() for one in loaded.parts.values() if (line := line_of(one.value)) is not None}
+    lines = {one.name: line.line_json() for one in loaded.parts.values() if (line := line_of(one.value)) is not None}
     return {"names": list(loaded.parts), "lines": lines}, []
 
 

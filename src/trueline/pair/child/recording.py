@@ -12,7 +12,7 @@ from trueline.adapters.guest.wire import Array, Content
 from trueline.adapters.lines import user_line
 from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves, replaced
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.templates import Template
@@ -35,7 +35,7 @@ def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:
         "grads": names,
         "drops": taken.drops,
         "returned": taken.returned,
-        "drop_lines": [one.to_json() if one is not None else None for one in taken.drop_lines],
+        "drop_lines": [one.line_json() if one is not None else None for one in taken.drop_lines],
     }
     return told, [*outputs, *(grads[name] for name in names), *(taken.arrays if content["send"] else ())]
 
@@ -101,7 +101,7 @@ class _Taking:
         self.templates: dict[tuple[str, int], Template] = {}
         self.outputs: dict[str, tuple[Template, list[Any]]] = {}
         self.drops: list[tuple[int | None, float]] = []
-        self.drop_lines: list[Line | None] = []
+        self.drop_lines: list[Location | None] = []
         self.returned: dict[str, Any] | None = None
 
     def around(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], proceed: Callable[..., Any]) -> Any:

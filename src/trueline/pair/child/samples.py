@@ -146,4 +146,8 @@ def _as_image(value: Any) -> Any:
 
 def _told(host: Host, step: Callable[[Any], Any]) -> dict[str, Any]:
     line = defined(step, host.adapter.build.package())
-    return {"name": name_of(step), "settings": settings_of(step), "line": line.to_json() if line is not None else None}
+    return {
+        "name": name_of(step),
+        "settings": settings_of(step),
+        "line": line.line_json() if line is not None else None,
+    }

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from trueline.adapters.guest.wire import Array
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.sides.side import Side
 
 _SEEDS: Final = (0, 0, 1)
@@ -44,12 +44,12 @@ class Step:
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    line: Line | None = None
+    line: Location | None = None
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """Read what the side's process tells."""
-        line = Line.from_json(found["line"]) if found["line"] is not None else None
+        line = Location.from_line_json(found["line"]) if found["line"] is not None else None
         return cls(found["name"], found["settings"], line)
 
     def __str__(self) -> str:

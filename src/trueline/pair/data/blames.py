@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.adapters.guest.wire import Array
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.data.asking import Chance
 from trueline.pair.data.forms import Relation, alike, apart, relate
@@ -24,8 +24,8 @@ _LABEL_DIMENSIONS: Final = 1
 class Lines:
     """Where the two pipelines are written."""
 
-    bench: Line | None = None
-    port: Line | None = None
+    bench: Location | None = None
+    port: Location | None = None
 
 
 def compare_field(

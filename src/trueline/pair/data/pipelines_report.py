@@ -8,7 +8,8 @@ from typing import Any, Final
 from trueline.adapters.guest.wire import Array
 from trueline.data.pipeline.judging.fault import short
 from trueline.formats.source_lines import source_around
-from trueline.model.finding import Certainty, Conclusion, Finding, Where, roots
+from trueline.model.finding import Certainty, Conclusion, Finding, roots
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -69,20 +70,21 @@ def _finding(one: Blame) -> Finding:
         one.message,
         Certainty.CERTAIN if one.confirmed else Certainty.POSSIBLE,
         one.edit,
-        where=Where(
-            file=short(one.line.file) if one.line is not None else None,
-            line=one.line.line if one.line is not None else None,
-            side="port",
-        ),
+        where=_place(one),
         measured=one.measured,
         extra={
             "kind": one.cause.value,
             "values": values,
             "confirmed": one.confirmed,
-            "other_line": one.other_line.to_json() if one.other_line is not None else None,
+            "other_line": one.other_line.line_json() if one.other_line is not None else None,
             "left": one.left,
         },
     )
+
+
+def _place(blame: Blame) -> Location:
+    line = blame.line or Location()
+    return Location(short(line.file), line.line, side="port") if line.file else Location(side="port")
 
 
 def _plain(value: Any) -> Any:

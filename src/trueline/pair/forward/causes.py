@@ -9,8 +9,8 @@ from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.model.key import Kind
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.attributes.causes import find_causes
@@ -266,7 +266,7 @@ def block_kinds(
             yield block
 
 
-def built_at(described: Described, path: str) -> Line | None:
+def built_at(described: Described, path: str) -> Location | None:
     """The user's line that built a module."""
     return next((one.built_at for one in described.modules if one.path == path), None)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from trueline.apitable.layers import layer_of_class
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.attributes.provoking_dropout import many, same_strength, strength
@@ -159,13 +159,13 @@ def _measured(
 
 def _lines(
     aligned: Aligned, recordings: tuple[Recording, Recording], matched: Matched, drops: _Drops
-) -> tuple[Line | None, Line | None]:
+) -> tuple[Location | None, Location | None]:
     """The benchmark's and the port's line of the first dropout that is another; where one lacks it, its block's."""
     bench, port = drops.shares()
     first = next((place for place, pair in enumerate(zip(bench, port, strict=False)) if not _same(*pair)), None)
     # Where one has more, what it has there is too many, and stands for nothing on the other side.
     first = min(len(bench), len(port)) if first is None else first
-    found: list[Line | None] = []
+    found: list[Location | None] = []
     for side, recording, shares, more, path in (
         (aligned.bench, recordings[0], drops.bench, len(bench) >= len(port), matched.bench.path),
         (aligned.port, recordings[1], drops.port, len(port) >= len(bench), matched.port.path),
@@ -179,7 +179,7 @@ def _blame(
     matched: Matched,
     shares: tuple[list[float], list[float]],
     measured: tuple[float | None, float | None, float | None],
-    lines: tuple[Line | None, Line | None],
+    lines: tuple[Location | None, Location | None],
 ) -> Blame:
     bench, port = shares
     there, here, changed = measured

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
@@ -40,8 +40,8 @@ class Explanation:
     port: Any = None
     measured: float | None = None
     left: float | None = None
-    line: Line | None = None
-    other_line: Line | None = None
+    line: Location | None = None
+    other_line: Location | None = None
     sink: str = ""
 
     def blame(self, stage: Stage, module: str, other_module: str, limit: float | None = None) -> Blame:

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from trueline.model.fields import may, naturals, need
+from trueline.model.location import Location
 from trueline.model.numbers import plain
-from trueline.model.run import Line
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +28,7 @@ class Op:
     kind: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    line: Line | None = None
+    line: Location | None = None
     module: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -39,7 +39,7 @@ class Op:
             "kind": self.kind,
             "inputs": list(self.inputs),
             "outputs": list(self.outputs),
-            "line": self.line.to_json() if self.line is not None else None,
+            "line": self.line.line_json() if self.line is not None else None,
             "module": self.module,
             "settings": plain(self.settings),
         }
@@ -53,7 +53,7 @@ class Op:
             kind=need(found, "kind", str),
             inputs=naturals(found, "inputs"),
             outputs=naturals(found, "outputs"),
-            line=Line.from_json(line) if line is not None else None,
+            line=Location.from_line_json(line) if line is not None else None,
             module=may(found, "module", str),
             settings=may(found, "settings", dict) or {},
         )

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.ops.beside import Beside
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.masks import makes_mask
@@ -72,8 +72,8 @@ class Parting:
     port_done: Done | None = None
     bench_takes: Named | None = None
     port_takes: Named | None = None
-    line: Line | None = None
-    other_line: Line | None = None
+    line: Location | None = None
+    other_line: Location | None = None
     user: Op | None = None
     swapped: bool = False
     operand: Named | None = None
@@ -88,8 +88,8 @@ class _Sink:
     name: str
     bench: int
     port: int
-    line: Line | None = None
-    other_line: Line | None = None
+    line: Location | None = None
+    other_line: Location | None = None
 
 
 def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING) -> list[Parting]:
@@ -241,7 +241,7 @@ def _given(sides: Beside, edit: Edit) -> Array | None:
     return reading.array(varying[0]) if len(varying) == 1 else None
 
 
-def _line(op: Op | None) -> Line | None:
+def _line(op: Op | None) -> Location | None:
     return op.line if op is not None else None
 
 

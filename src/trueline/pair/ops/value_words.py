@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.pair.ops.reading import Reading
 
 INPUT: Final = "input "
@@ -21,7 +21,7 @@ class Named:
 
     what: str
     name: str
-    line: Line | None = None
+    line: Location | None = None
     part: int = 0
 
 
@@ -38,7 +38,7 @@ def named(reading: Reading, value: int) -> Named:
     return Named("op", op.kind, op.line, op.outputs.index(value) + 1 if len(op.outputs) > 1 else 0)
 
 
-def at(line: Line | None) -> Message:
+def at(line: Location | None) -> Message:
     """A line of a source file in words."""
     if line is None:
         return message("pair_explain.no_line")

@@ -8,9 +8,10 @@ from math import prod
 
 import numpy as np
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Table
-from trueline.model.run import Line, ParamInfo
+from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.sides.described import Described
@@ -149,7 +150,7 @@ def _counterpart(aligned: Aligned, path: str) -> str | None:
     return back.get(path)
 
 
-def _built(described: Described, path: str | None) -> Line | None:
+def _built(described: Described, path: str | None) -> Location | None:
     return next((one.built_at for one in described.modules if one.path == path), None)
 
 

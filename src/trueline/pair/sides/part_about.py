@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,15 @@ class About:
     framework: str = ""
     ignored: Sequence[int] = ()
     sizes: Sequence[int] = ()
-    defined: Line | None = None
-    built: Line | None = None
+    defined: Location | None = None
+    built: Location | None = None
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """Read what the side's process tells."""
-        lines = [Line.from_json(found[name]) if found[name] is not None else None for name in ("defined", "built")]
+        lines = [
+            Location.from_line_json(found[name]) if found[name] is not None else None for name in ("defined", "built")
+        ]
         plain = [found[name] for name in ("type", "arguments", "attributes", "framework", "ignored", "sizes")]
         return cls(*plain, *lines)
 
@@ -40,7 +42,7 @@ class About:
         held = (*self.arguments.values(), *self.attributes.values())
         return [float(one) for one in held if isinstance(one, int | float) and not isinstance(one, bool)]
 
-    def line(self, *settings: float) -> Line | None:
+    def line(self, *settings: float) -> Location | None:
         """Where to change it: where it was built if a setting was given there, else where it is defined."""
         given = [one for one in self.arguments.values() if isinstance(one, int | float)]
         if self.built is not None and any(abs(one - setting) < 1e-6 for one in given for setting in settings):

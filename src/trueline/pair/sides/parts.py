@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.model.location import Location
 from trueline.model.message import message
-from trueline.model.run import Line
 from trueline.model.trouble import BadFile
 from trueline.pair.blame import Stage, StageResult, StageVerdict
 from trueline.pair.sides.side import Side
@@ -26,8 +26,8 @@ class Parts:
 
     bench: frozenset[str] = frozenset()
     port: frozenset[str] = frozenset()
-    bench_lines: Mapping[str, Line] = field(default_factory=dict)
-    port_lines: Mapping[str, Line] = field(default_factory=dict)
+    bench_lines: Mapping[str, Location] = field(default_factory=dict)
+    port_lines: Mapping[str, Location] = field(default_factory=dict)
 
     def both(self, name: str) -> bool:
         """Whether both sides have a part."""
@@ -55,7 +55,7 @@ def load_parts(bench: Side, port: Side, path: Path) -> Parts:
     return Parts(names, other_names, lines, other_lines)
 
 
-def _loaded(side: Side, role: str, path: Path) -> tuple[frozenset[str], dict[str, Line]] | SideTrouble:
+def _loaded(side: Side, role: str, path: Path) -> tuple[frozenset[str], dict[str, Location]] | SideTrouble:
     """The names that a side has and the line of each, or why it could not import the file."""
     try:
         content, _ = side.ask({"do": "parts", "role": role, "path": str(path.absolute()), "shown": str(path)})
@@ -63,7 +63,7 @@ def _loaded(side: Side, role: str, path: Path) -> tuple[frozenset[str], dict[str
         if trouble.message.id not in _IMPORTING:
             raise
         return trouble
-    return frozenset(content["names"]), {name: Line.from_json(one) for name, one in content["lines"].items()}
+    return frozenset(content["names"]), {name: Location.from_line_json(one) for name, one in content["lines"].items()}
 
 
 def _only_here(side: Side, trouble: SideTrouble) -> SideTrouble:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from trueline.adapters.guest.wire import Array
-from trueline.model.run import Line
+from trueline.model.location import Location
 from trueline.pair.sides.side import Side
 
 
@@ -62,7 +62,7 @@ class Recording:
     grads: Mapping[str, Array] = field(default_factory=dict)
     arrays: Sequence[Array] = ()
     drops: Sequence[tuple[int | None, float]] = ()
-    drop_lines: Sequence[Line | None] = ()
+    drop_lines: Sequence[Location | None] = ()
     returned: Returned | None = None
 
     @cached_property
@@ -114,7 +114,7 @@ def record(
         dict(zip(names, found[outputs : outputs + len(names)], strict=True)),
         found[outputs + len(names) :],
         [(place, float(share)) for place, share in told["drops"]],
-        [Line.from_json(one) if one is not None else None for one in told["drop_lines"]],
+        [Location.from_line_json(one) if one is not None else None for one in told["drop_lines"]],
         _returned(told["returned"]),
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.parameters.param_words import common_module, said_of
@@ -27,8 +27,8 @@ class Compared:
     pairs: Sequence[ParamPair]
     bench: str
     port: str
-    line: Line | None
-    other_line: Line | None
+    line: Location | None
+    other_line: Location | None
 
     def blame(self, cause: Cause, text: Message, places: Sequence[int], **more: Any) -> Blame:
         """A blame that names these parameters."""

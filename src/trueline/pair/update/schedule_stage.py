@@ -9,9 +9,9 @@ import numpy as np
 
 from trueline.adapters.guest.wire import Content
 from trueline.model.curve import Curve
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Curves
-from trueline.model.run import Line
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
 from trueline.pair.sides.parts import Parts, skipped
@@ -53,9 +53,9 @@ def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> S
     return StageResult(Stage.UPDATE, StageVerdict.PASSED, text, rules_out=out, blocks=blocks)
 
 
-def _line(told: Content, lines: Mapping[str, Line]) -> Line | None:
+def _line(told: Content, lines: Mapping[str, Location]) -> Location | None:
     """Of the schedule where it is one beside the optimizer, else of what built that."""
-    built = Line.from_json(told["line"]) if told["line"] is not None else None
+    built = Location.from_line_json(told["line"]) if told["line"] is not None else None
     own = lines.get("schedule") if told["beside"] else None
     return own or built or lines.get("optimizer")
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.adapters.guest.wire import Array
+from trueline.model.location import Location
 from trueline.model.message import message
-from trueline.model.run import Line
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
 from trueline.pair.sides.parts import Parts, skipped
@@ -38,7 +38,7 @@ class Optimized:
     trainable: Sequence[bool]
     scheduled: bool
     followed: bool
-    line: Line | None
+    line: Location | None
     seen: Array
 
     @property
@@ -111,7 +111,7 @@ def _optimized(side: Side, asked: dict[str, Any], given: list[Array]) -> Optimiz
         content["trainable"],
         content["scheduled"],
         content["followed"],
-        Line.from_json(line) if line is not None else None,
+        Location.from_line_json(line) if line is not None else None,
         arrays[0],
     )
 

@@ -52,7 +52,7 @@ class Asides:
 
     def _line(self) -> dict[str, Any] | None:
         line = self._recorder.project.line(user_line(self._adapter.build.package()))
-        return None if line is None else line.to_json()
+        return None if line is None else line.line_json()
 
     def _criterion(self, one: Criterion) -> None:
         if self._counts.criteria >= _MOST_CRITERIA or not self._values.is_tensor(one.prediction):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.visible import visible
 from trueline.report.html.context import Context
@@ -100,9 +101,9 @@ def _facts(one: Finding, context: Context) -> Iterator[Markup]:
         yield element("p", context.say(message("report.error", error=one.error)), class_="error")
 
 
-def _places(where: Where, context: Context) -> Iterator[Markup]:
-    if where.file is not None:
-        yield element("code", where.file if where.line is None else f"{where.file}:{where.line}")
+def _places(where: Location, context: Context) -> Iterator[Markup]:
+    if where.file:
+        yield element("code", str(where) if where.line else where.file)
     for name, value in where.to_json().items():
         if value not in (None, "") and name not in ("file", "line"):
             yield element("span", context.say(message(f"report.where_{name}", **{name: value})))

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Block, Table, Text
-from trueline.model.run import Line, ModuleInfo
+from trueline.model.run import ModuleInfo
 
 _AT_MOST = 60
 
@@ -43,5 +44,5 @@ def module_blocks(modules: Sequence[tuple[ModuleInfo, int]]) -> list[Block]:
     return blocks
 
 
-def _place(line: Line | None) -> str | None:
+def _place(line: Location | None) -> str | None:
     return f"{line.file}:{line.line}" if line is not None else None

@@ -9,8 +9,8 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.analysis.columns import batch_index, columns_of
-from trueline.script.place import Place
 from trueline.script.trace import BRANCH, Trace, iterated
 from trueline.script.values import (
     Attribute,
@@ -181,7 +181,7 @@ def _column(loader: Value | None, index: object) -> str | None:
     return None
 
 
-def dataset_place(way: Way) -> Place | None:
+def dataset_place(way: Way) -> Location | None:
     """Where the data is put into a dataset: the innermost; of one of the project, the line that gives a sample."""
     for one in reversed(way.datasets):
         if isinstance(one, Made):
@@ -191,7 +191,7 @@ def dataset_place(way: Way) -> Place | None:
     return None
 
 
-def random_place(way: Way) -> Place | None:
+def random_place(way: Way) -> Location | None:
     """The line that changes an input by chance: by numbers that are drawn, or where a draw decides."""
     for one in way.values:
         if isinstance(one, Derived) and one.op in ("Add", "Sub", "Mult", "Div") and one.place is not None:
@@ -213,7 +213,7 @@ def way_operand(value: Derived) -> Value | None:
     return next(iter(_operand(value)), None)
 
 
-def _giving(dataset: Instance) -> Place | None:
+def _giving(dataset: Instance) -> Location | None:
     for name in ("__getitem__", "__iter__", "__next__"):
         for cls in dataset.cls.lineage():
             method = cls.attributes.get(name)
@@ -222,10 +222,10 @@ def _giving(dataset: Instance) -> Place | None:
     return None
 
 
-def returning(node: ast.AST, file: str) -> Place:
+def returning(node: ast.AST, file: str) -> Location:
     """The line on which a function gives its result."""
     given = [one for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield | ast.YieldFrom)]
-    return Place.of(file, given[-1] if given else node)
+    return Location.of(file, given[-1] if given else node)
 
 
 def enters_as_it_is(value: Value | None, trace: Trace) -> bool:
@@ -239,12 +239,12 @@ def enters_as_it_is(value: Value | None, trace: Trace) -> bool:
     return False
 
 
-def place_of_step(value: Value) -> Place | None:
+def place_of_step(value: Value) -> Location | None:
     """Where something is done."""
     if isinstance(value, Made):
         return value.event.place
     if isinstance(value, Function):
-        return Place.of(value.module.file, value.node)
+        return Location.of(value.module.file, value.node)
     return value.place if isinstance(value, Derived) else None
 
 

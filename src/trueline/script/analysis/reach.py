@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.analysis.gradients import is_cut, is_without_gradient
 from trueline.script.analysis.layers import is_leaf, is_parameter
 from trueline.script.analysis.networks import parts_of
-from trueline.script.place import Place
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import WITH, Event, Trace
 from trueline.script.values import Attribute, Made, Symbol, Value, ancestry, constant, options
@@ -24,16 +24,16 @@ class Reach:
     """The layers that gradients come to, and those that they would come to but for a cut, with the cut's line."""
 
     reached: dict[int, Value] = field(default_factory=dict)
-    cut_off: dict[int, tuple[Value, Place]] = field(default_factory=dict)
+    cut_off: dict[int, tuple[Value, Location]] = field(default_factory=dict)
 
 
 def reach_of(backward: Event) -> Reach:
     """How far one backward comes."""
     found = Reach()
-    waiting: list[tuple[Value, Place | None]] = []
+    waiting: list[tuple[Value, Location | None]] = []
     if backward.receiver is not None:
         waiting.append((backward.receiver, None))
-    seen: set[tuple[int, Place | None]] = set()
+    seen: set[tuple[int, Location | None]] = set()
     at = 0
     while at < len(waiting) and at < _MOST:
         one, cut = waiting[at]
@@ -52,7 +52,7 @@ def reach_of(backward: Event) -> Reach:
     return found
 
 
-def _cut_at(value: Value) -> Place | None:
+def _cut_at(value: Value) -> Location | None:
     if isinstance(value, Attribute) and value.name == "data" and isinstance(value.of, Made):
         return value.of.event.place
     if not isinstance(value, Made):
@@ -65,7 +65,7 @@ def _cut_at(value: Value) -> Place | None:
     return None
 
 
-def _context(event: Event) -> Place:
+def _context(event: Event) -> Location:
     """The line of the ``with`` that keeps gradients away."""
     for one in reversed(event.scopes):
         name = one.value.name if one.kind == WITH and isinstance(one.value, Symbol | Made) else ""

@@ -9,6 +9,7 @@ from typing import Final
 
 from trueline.apitable.functions import words_of
 from trueline.apitable.traits import Trait
+from trueline.model.location import Location
 from trueline.script.diff.difference import Difference, Kind, Thing
 from trueline.script.diff.happenings import (
     DOING,
@@ -40,7 +41,6 @@ from trueline.script.diff.things import (
     place_of,
     thing_of,
 )
-from trueline.script.place import Place
 from trueline.script.script import Script
 from trueline.script.trace import Event, Scope
 from trueline.script.values import (
@@ -91,7 +91,7 @@ class Comparing(Likeness):
         self._seen: set[tuple[int, int]] = set()
         self._of_bench: dict[int, Value] = {}
         self._path: list[str] = []
-        self._places: list[Place] = []
+        self._places: list[Location] = []
         self._functions: list[tuple[Function, Function, Owner | None]] = []
         self._counted: set[tuple[int, int]] = set()
         self._covered: set[int] = set()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.trace import Event
 from trueline.script.values import Const, Value
 
@@ -38,7 +38,7 @@ class Thing:
     name: str
     value: Value | None
     event: Event | None
-    place: Place | None
+    place: Location | None
 
     @property
     def constant(self) -> object:
@@ -60,7 +60,7 @@ class Difference:
     # Of several operations in a row that only one has, all; the outermost is the one that differs.
     chain: Sequence[Thing] = ()
     # Where the script's operations around it stand, innermost first.
-    within: Sequence[Place] = ()
+    within: Sequence[Location] = ()
 
     @property
     def things(self) -> list[Thing]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.naming import word_of
 from trueline.script.diff.surroundings import Surroundings
 from trueline.script.diff.things import place_of
-from trueline.script.place import Place
 from trueline.script.roles import Role
 from trueline.script.source import SourceFile
 from trueline.script.trace import BRANCH, LOOP, Event
@@ -56,7 +56,7 @@ class Placing:
                     self._by_mine[mine.shown] = versions
                     self._by_bench[other.shown] = versions
 
-    def of(self, one: Difference) -> Place | None:
+    def of(self, one: Difference) -> Location | None:
         """Where the script does it otherwise, or where what it lacks belongs."""
         felt = self._felt(one)
         if felt is not None:
@@ -71,7 +71,7 @@ class Placing:
         near = next((found for place in places if (found := self._changed_before(place)) is not None), None)
         return near or (places[0] if places else None)
 
-    def is_certain(self, one: Difference, place: Place) -> bool:
+    def is_certain(self, one: Difference, place: Location) -> bool:
         """Whether the difference comes from a few lines that were changed, and not from another way of writing."""
         versions = self._by_mine.get(place.file)
         if versions is None or place.line in versions.rewritten:
@@ -81,7 +81,7 @@ class Placing:
             return False
         return self._is_changed(place) or lost is not None
 
-    def _candidates(self, one: Difference) -> Iterator[Place]:
+    def _candidates(self, one: Difference) -> Iterator[Location]:
         lost = self._lost(one.bench.place) if one.bench is not None and one.bench.place is not None else None
         if lost is not None and (one.mine is None or one.kind is Kind.MISSING):
             yield lost
@@ -103,15 +103,15 @@ class Placing:
         if isinstance(made, Event):
             yield from reversed(made.callers())
 
-    def _new_around(self, event: Event | None) -> Iterator[Place]:
+    def _new_around(self, event: Event | None) -> Iterator[Location]:
         """The loops and conditions around it that the benchmark does not have, outermost first."""
         for scope in event.scopes if event is not None else ():
             if scope.kind in (LOOP, BRANCH):
-                head = Place(scope.place.file, scope.place.line, scope.place.line)
+                head = Location(scope.place.file, scope.place.line, scope.place.line)
                 if self._is_changed(head):
                     yield head
 
-    def _felt(self, one: Difference) -> Place | None:
+    def _felt(self, one: Difference) -> Location | None:
         """Where the want of something that is only done is felt: what is never stepped is built, say."""
         event = one.bench.event if one.bench is not None else None
         if one.kind is not Kind.MISSING or one.argument != "event" or event is None:
@@ -137,10 +137,10 @@ class Placing:
             loops = (
                 [scope for scope in step.loops() if scope in self._around.mine.inner_loops] if step is not None else []
             )
-            return Place(loops[0].place.file, loops[0].place.line) if loops else None
+            return Location(loops[0].place.file, loops[0].place.line) if loops else None
         return None
 
-    def _read_for(self, event: Event) -> Place | None:
+    def _read_for(self, event: Event) -> Location | None:
         """Where the script reads what it does not load."""
         for value in ancestry(*event.args, *event.kwargs.values(), most=12):
             mine = self._around.comparing.aligned.mine_of.get(id(value.event)) if isinstance(value, Made) else None
@@ -148,14 +148,14 @@ class Placing:
                 return mine.place
         return None
 
-    def _last(self, event: Event, role: Role) -> Place | None:
+    def _last(self, event: Event, role: Role) -> Location | None:
         for before in reversed(self._around.bench.script.trace.events[: event.index]):
             mine = self._around.comparing.aligned.mine_of.get(id(before))
             if before.role is role and mine is not None:
                 return mine.place
         return None
 
-    def _function_of(self, event: Event) -> Place | None:
+    def _function_of(self, event: Event) -> Location | None:
         """The head of the function where something is not done any more."""
         lost = self._lost(event.place)
         versions = self._by_mine.get(lost.file) if lost is not None else None
@@ -166,9 +166,9 @@ class Placing:
             for node in ast.walk(versions.mine.tree)
             if isinstance(node, ast.FunctionDef) and node.lineno <= lost.line <= (node.end_lineno or node.lineno) + 1
         ]
-        return Place(lost.file, max(heads), max(heads)) if heads else None
+        return Location(lost.file, max(heads), max(heads)) if heads else None
 
-    def _next(self, event: Event, role: Role) -> Place | None:
+    def _next(self, event: Event, role: Role) -> Location | None:
         found = self._next_event(event, role)
         return found.place if found is not None else None
 
@@ -181,31 +181,31 @@ class Placing:
                     return mine
         return None
 
-    def _is_changed(self, place: Place) -> bool:
+    def _is_changed(self, place: Location) -> bool:
         versions = self._by_mine.get(place.file)
         if versions is None:
             return False
         return any(line in versions.changed for line in range(place.line, max(place.last, place.line) + 1))
 
-    def _changed_before(self, place: Place) -> Place | None:
+    def _changed_before(self, place: Location) -> Location | None:
         versions = self._by_mine.get(place.file)
         if versions is None:
             return None
         line = next((line for line in range(place.line, place.line - _NEAR, -1) if line in versions.changed), None)
-        return Place(place.file, line, line) if line is not None else None
+        return Location(place.file, line, line) if line is not None else None
 
-    def _is_deleted(self, place: Place | None) -> bool:
+    def _is_deleted(self, place: Location | None) -> bool:
         """Whether nothing stands where a line of the benchmark's was."""
         versions = self._by_bench.get(place.file) if place is not None else None
         return versions is not None and place is not None and place.line in versions.deleted
 
-    def _lost(self, place: Place) -> Place | None:
+    def _lost(self, place: Location) -> Location | None:
         """The line of the script where a line of the benchmark's was."""
         versions = self._by_bench.get(place.file)
         for line in range(place.line, max(place.last, place.line) + 1):
             if versions is not None and line in versions.moved:
                 now = versions.moved[line]
-                return Place(versions.mine.shown, now, now)
+                return Location(versions.mine.shown, now, now)
         return None
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from trueline.apitable.functions import places
+from trueline.model.location import Location
 from trueline.script.diff.naming import OPERATORS, input_of, is_through, key_of, word_of
 from trueline.script.diff.signatures import named_arguments
-from trueline.script.place import Place
 from trueline.script.trace import Event
 from trueline.script.values import (
     Attribute,
@@ -47,7 +47,7 @@ def plain(value: Value | None) -> Value | None:
     return value
 
 
-def operation_of(value: Value | None) -> tuple[str, tuple[Value, ...], Place | None] | None:
+def operation_of(value: Value | None) -> tuple[str, tuple[Value, ...], Location | None] | None:
     """An operator with its operands, also where it is written as a function or method."""
     if isinstance(value, Derived):
         return value.op, value.of, value.place

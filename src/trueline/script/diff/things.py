@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.script.diff.difference import Thing
 from trueline.script.diff.happenings import given_to
 from trueline.script.diff.naming import is_built, key_of, word_of
 from trueline.script.diff.shapes import operation_of
-from trueline.script.place import Place
 from trueline.script.trace import Event
 from trueline.script.values import (
     Attribute,
@@ -74,7 +74,7 @@ def thing_of(value: Value | None, event: Event | None) -> Thing:
 
 
 @walk(None)
-def place_of(value: Value | None) -> Place | None:
+def place_of(value: Value | None) -> Location | None:
     """Where a value is made or written down."""
     if value is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.reading.elements import element_of
 from trueline.script.reading.known import (
     NotDecidedError,
@@ -220,7 +220,7 @@ def _deepcopied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     return _twin(reader, value, event, reader.machine.place(node), {}) if value is not None else None
 
 
-def _twin(reader: Calling, value: Value, event: Event, place: Place, done: dict[int, Value]) -> Value:
+def _twin(reader: Calling, value: Value, event: Event, place: Location, done: dict[int, Value]) -> Value:
     """The same again, with all that is in it: what the copy has is no longer what the original has."""
     if id(value) in done:
         return done[id(value)]

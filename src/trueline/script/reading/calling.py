@@ -7,8 +7,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.script.canonical import canonical
-from trueline.script.place import Place
 from trueline.script.reading.elements import element_of
 from trueline.script.reading.expressions import Expressions
 from trueline.script.reading.known import sequence, table
@@ -395,6 +395,6 @@ def _take_option(function: Function, decorator: Made) -> None:
         function.defaults[long.lstrip("-").replace("-", "_").partition("/")[0]] = default
 
 
-def _init_event(instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], place: Place) -> Event:
+def _init_event(instance: Instance, args: Sequence[Value], kwargs: dict[str, Value], place: Location) -> Event:
     base = next(instance.cls.library_bases(), instance.cls.name)
     return Event(f"{base}.__init__", place, tuple(args), dict(kwargs), instance)

@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from trueline.model.location import Location
 from trueline.model.regular_file import open_regular
 from trueline.model.toml_text import parse_toml
-from trueline.script.place import Place
 from trueline.script.reading.known import written
 from trueline.script.reading.yaml_text import yaml_node, yaml_value
 from trueline.script.trace import Event
@@ -127,7 +127,7 @@ def _loaded(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     return None
 
 
-def read_settings(path: Path, reader: str, place: Place, shown: str) -> Value:
+def read_settings(path: Path, reader: str, place: Location, shown: str) -> Value:
     """What a file says, as ``reader`` (``yaml.safe_load`` …) takes it; a ValueError where it says nothing, or too much.
 
     Each number has its line in the file that is ``shown``, or the place of the call that reads it.
@@ -150,9 +150,9 @@ def read_settings(path: Path, reader: str, place: Place, shown: str) -> Value:
         raise ValueError(str(error)) from None
 
 
-def _told(found: Any, place: Place, file: str, node: Any) -> Value:
+def _told(found: Any, place: Location, file: str, node: Any) -> Value:
     """What a file says, each number with its line in it, or with the call that reads it."""
-    here = Place(file, node.start_mark.line + 1, node.end_mark.line + 1) if node is not None else place
+    here = Location(file, node.start_mark.line + 1, node.end_mark.line + 1) if node is not None else place
     held = node.value if node is not None else ()
     if isinstance(found, dict):
         inside = (

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.values import Const, Seq, Table, Unknown, Value
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class NotDecidedError(Exception):
     """The result would be too large, or Python would raise."""
 
 
-def written(value: Any, origin: Place) -> Value:
+def written(value: Any, origin: Location) -> Value:
     """A literal of a script, or a value of a file of settings."""
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return Unknown("an integer beyond every float")

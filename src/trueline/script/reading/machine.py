@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from trueline.model.budget import Budget, OverBudget
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.project import Project
 from trueline.script.roles import Role, is_network, loss_given, role_of
 from trueline.script.trace import BRANCH, CALL, LOOP, REPEATED, Event, Scope, Trace, iterated
@@ -65,9 +65,9 @@ class Machine:
         """What is being read now."""
         return self.frames[-1]
 
-    def place(self, node: ast.AST) -> Place:
+    def place(self, node: ast.AST) -> Location:
         """Where a node stands."""
-        return Place.of(self.frame.module.file, node)
+        return Location.of(self.frame.module.file, node)
 
     def count(self) -> None:
         """One more statement; TooLongError where there have been too many."""
@@ -107,7 +107,7 @@ class Machine:
     def happened(
         self,
         name: str,
-        place: Place,
+        place: Location,
         args: Sequence[Value] = (),
         kwargs: Mapping[str, Value] | None = None,
         receiver: Value | None = None,
@@ -157,7 +157,7 @@ class Machine:
                 return False
         return False
 
-    def take_down_repeated(self, value: Value, place: Place) -> None:
+    def take_down_repeated(self, value: Value, place: Location) -> None:
         """A layer that is put into a list in every round of a count, and was built before it, is there many times."""
         loop = next((one for one in reversed(self.scopes) if one.kind in (LOOP, CALL)), None)
         if loop is None or loop.kind != LOOP or not isinstance(value, Made | Instance) or not is_network(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.reading.elements import element_of
 from trueline.script.reading.torch_answers import chain_made, first, implied, in_order, itself
 from trueline.script.roles import Role, is_network
@@ -184,7 +184,7 @@ def _model_step(
     loss_fn: Value | None,
     optimizer: Value | None,
     data: Value,
-    place: Place,
+    place: Location,
     node: ast.AST,
 ) -> None:
     batch = element_of(reader, data, node)
@@ -222,7 +222,7 @@ def _model_eval(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 
 def _model_eval_loop(
-    reader: Calling, network: Value, loss_fn: Value | None, data: Value, place: Place, node: ast.AST
+    reader: Calling, network: Value, loss_fn: Value | None, data: Value, place: Location, node: ast.AST
 ) -> None:
     machine = reader.machine
     implied(reader, Role.EVAL_MODE, "mindspore.train.set_eval", place, network)

@@ -6,8 +6,8 @@ import ast
 from pathlib import Path
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.script.entries import entries_first
-from trueline.script.place import Place
 from trueline.script.project import Project, resolved
 from trueline.script.reading.machine import Frame, Machine, TooLongError, method_of
 from trueline.script.reading.statements import Statements
@@ -108,7 +108,7 @@ class Reader(Statements):
             return
         if id(cls) in self.machine.built_classes:
             return
-        place = Place.of(cls.module.file, cls.node)
+        place = Location.of(cls.module.file, cls.node)
         self.machine.frames.append(Frame(cls.module, cls.module.names))
         try:
             with self.machine.within(Scope(UNCALLED, place, cls, name=cls.name)):
@@ -121,7 +121,7 @@ class Reader(Statements):
                     self._alone(one, made)
 
     def _alone(self, function: Function, owner: Value | None) -> None:
-        place = Place.of(function.module.file, function.node)
+        place = Location.of(function.module.file, function.node)
         bound = owner if function.kind != "staticmethod" else None
         alone = Function(
             function.node,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from trueline.script.place import Place
+from trueline.model.location import Location
 from trueline.script.reading.elements import HELD_LAYERS, element_of, hold_layers, layers_in, registered_in
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.trace import LOOP, WITH, Event, Scope
@@ -233,7 +233,7 @@ def _asked(reader: Calling, owner: Instance, name: str, args: tuple[Value, ...],
     return reader.call(method, args, {}, node) if isinstance(method, Function) else None
 
 
-def implied(reader: Calling, role: Role, name: str, place: Place, receiver: Value) -> Event:
+def implied(reader: Calling, role: Role, name: str, place: Location, receiver: Value) -> Event:
     """What a framework does by itself."""
     event = reader.machine.happened(name, place, (), {}, receiver, implied=True)
     event.role = role

@@ -6,7 +6,8 @@ import math
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -82,7 +83,7 @@ def _finding(found: Climbed, judged: Judged, root: Path) -> Finding:
         _CONCLUSIONS[judged.verdict],
         message(f"tune_batch.is_{judged.verdict.value}", **params),
         advice=_advice(judged, baseline),
-        where=Where(file=line.file, line=line.line) if line is not None else Where(),
+        where=Location(file=line.file, line=line.line) if line is not None else Location(),
         measured=judged.lost[asked] if asked is not None else None,
         limit=judged.margin.width if judged.margin is not None else None,
     )

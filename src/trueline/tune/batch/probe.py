@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.run import Line
 from trueline.tune.told import Word
 from trueline.tune.trial import Trial
 
@@ -18,7 +18,7 @@ class Loader:
 
     kind: str
     size: int
-    line: Line | None
+    line: Location | None
     sites: Mapping[str, Sequence[int] | None]
     sampler: str | None
 
@@ -92,11 +92,11 @@ def _turns(site: str, built: Sequence[Word], numbers: set[int]) -> list[int] | N
     return [int(one["turn"]) for one in here if one["number"] in numbers]
 
 
-def line_of(word: Mapping[str, Any]) -> Line | None:
+def line_of(word: Mapping[str, Any]) -> Location | None:
     """Where something was built."""
-    return Line(word["file"], word["line"]) if word["file"] is not None else None
+    return Location(word["file"], word["line"]) if word["file"] is not None else None
 
 
-def place_of(line: Line | None) -> str:
+def place_of(line: Location | None) -> str:
     """As it is written."""
     return f"{line.file}:{line.line}" if line is not None else "?"

@@ -47,7 +47,7 @@ class BatchEar(Ear):
     def _resize(self, batcher: Batcher) -> int | None:
         turn = self._built.get(batcher.site, 0)
         self._built[batcher.site] = turn + 1
-        line = batcher.line.to_json() if batcher.line is not None else {"file": None, "line": None}
+        line = batcher.line.line_json() if batcher.line is not None else {"file": None, "line": None}
         about = {"kind": batcher.kind, "size": batcher.size, "why": batcher.why, **line}
         self.teller.tell("batcher", number=batcher.number, site=batcher.site, turn=turn, **about)
         turns = self._sites.get(batcher.site, ())

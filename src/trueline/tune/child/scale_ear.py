@@ -68,7 +68,7 @@ class ScaleEar(Ear):
         return self._whole or bool(self._observer.wants_calls)
 
     def _begin_scaler(self, scaler: Scaler) -> Beginning | None:
-        line = scaler.line.to_json() if scaler.line is not None else {"file": None, "line": None}
+        line = scaler.line.line_json() if scaler.line is not None else {"file": None, "line": None}
         self.teller.tell(
             "scaler", kind=scaler.kind, scale=scaler.scale, factor=scaler.factor, window=scaler.window, **line
         )

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Mark, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -67,7 +68,7 @@ def finding(judged: Judged) -> Finding:
         message(f"tune_epochs.{course.way.value}", **_params(judged, course)),
         Certainty.LIKELY,
         message(f"tune_epochs.advice_{course.way.value}", best=course.best + 1) if found else None,
-        where=Where(step=course.best_step if judged.found.by_steps else None),
+        where=Location(step=course.best_step if judged.found.by_steps else None),
         measured=round(course.change, 6),
         limit=LEAST,
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.model.curve import Curve
-from trueline.model.finding import Conclusion, Finding, Where
+from trueline.model.finding import Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -109,7 +110,7 @@ def _finding(found: Searched, judged: Judged, root: Path) -> Finding:
         _CONCLUSIONS[judged.verdict],
         message(f"tune_scale.is_{judged.verdict.value}", **params),
         advice=_advice(found, judged.verdict),
-        where=Where(file=line.file, line=line.line) if line is not None else Where(),
+        where=Location(file=line.file, line=line.line) if line is not None else Location(),
         measured={"lost": judged.lost, "vanished": judged.vanished} if judged.now is not None else None,
         limit={"lost": MOST_LOST, "vanished": MOST_VANISHED} if judged.now is not None else None,
     )

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final
 
+from trueline.model.location import Location
 from trueline.model.numbers import decode
-from trueline.model.run import Line
 from trueline.tune.told import Word, updates
 
 LARGEST: Final = 65504.0
@@ -70,7 +70,7 @@ class BuiltScaler:
     scale: float
     factor: float | None = None
     window: int | None = None
-    line: Line | None = None
+    line: Location | None = None
 
     @property
     def dynamic(self) -> bool:
@@ -170,7 +170,7 @@ def _scaler(words: Sequence[Word], first: Word, ratios: Sequence[float | None]) 
     # The manager of a training wrapper builds cells of its own: the user's is the first.
     if told:
         one = told[0]
-        line = Line(one["file"], one["line"]) if one["file"] is not None else None
+        line = Location(one["file"], one["line"]) if one["file"] is not None else None
         return BuiltScaler(one["kind"], one["scale"], one["factor"], one["window"], line)
     if first and decode(first["scale"]) > 1.0:
         return BuiltScaler("sens", decode(first["scale"]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message
 from trueline.watch.points.hit import PointHit
 
@@ -24,7 +25,7 @@ def finding(hit: PointHit) -> Finding:
         Message("points.ar_relu" if hit.id == "AR" and "zeros" in hit.measured else f"points.{id}", _params(hit)),
         Certainty.POSSIBLE if hit.id in _UNSURE else certainty,
         Message(f"points.advice_{id}"),
-        where=Where(module=hit.where or None, step=hit.step),
+        where=Location(module=hit.where or None, step=hit.step),
         measured=dict(hit.measured),
         limit=dict(hit.limit),
     )

@@ -9,14 +9,14 @@ from types import FrameType
 from typing import Any
 
 from trueline.adapters.guest.faults import is_users
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 
 class Births:
     """The user's lines by object."""
 
     def __init__(self) -> None:
-        self._lines: dict[int, tuple[str, Line]] = {}
+        self._lines: dict[int, tuple[str, Location]] = {}
         self._arguments: dict[int, dict[str, Any]] = {}
 
     @contextmanager
@@ -29,7 +29,7 @@ class Births:
         finally:
             sys.setprofile(before)
 
-    def line(self, value: Any) -> Line | None:
+    def line(self, value: Any) -> Location | None:
         """The user's line that built an object."""
         kind, line = self._lines.get(id(value), ("", None))
         return line if kind == type(value).__name__ else None
@@ -51,7 +51,7 @@ class Births:
         if caller is None:
             return
         value = frame.f_locals.get(code.co_varnames[0])
-        self._lines[id(value)] = (type(value).__name__, Line(caller.f_code.co_filename, caller.f_lineno))
+        self._lines[id(value)] = (type(value).__name__, Location(caller.f_code.co_filename, caller.f_lineno))
         if not _inner(frame, value):
             names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
             self._arguments[id(value)] = {name: _plain(frame.f_locals.get(name)) for name in names}

@@ -11,7 +11,7 @@ from typing import Any, Final
 from trueline.adapters.guest.faults import Place, first_line, is_users, nearest, words
 from trueline.adapters.pipeline import Nothing, Unfit
 from trueline.data.pipeline.child.meter import blamed
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _FRAME: Final = re.compile(r'^\s*File "([^"]+)", line (\d+), in ', re.MULTILINE)
 _NAMED: Final = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
@@ -46,7 +46,7 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
     place = nearest(places)
     # Where nothing else is known, a line of a package is better than none; of a batch the samples are known.
     nothing_else = operator is None and doing != "batching"
-    line = Line(*place) if place is not None and (is_users(place[0]) or nothing_else) else None
+    line = Location(*place) if place is not None and (is_users(place[0]) or nothing_else) else None
     columns = None
     if isinstance(error, Nothing):
         operator, line = error.place, None
@@ -55,7 +55,7 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
     return {
         "kind": kind,
         "error": text,
-        "line": line.to_json() if line is not None else None,
+        "line": line.line_json() if line is not None else None,
         "code": linecache.getline(line.file, line.line).strip() if line is not None else "",
         "doing": doing,
         "sample": sample,
@@ -65,7 +65,7 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
     }
 
 
-def _function(error: BaseException, line: Line | None) -> str:
+def _function(error: BaseException, line: Location | None) -> str:
     """The name of the user's function that a line is in; the loops in brackets of Python have none of their own."""
     frames = [(one.f_code.co_filename, at, one.f_code.co_name) for one, at in traceback.walk_tb(error.__traceback__)]
     frames += [(file, int(at), name) for file, at, name in _NAMED.findall(words(error))]

@@ -16,7 +16,7 @@ def answer_length(host: Host, content: Content, _: list[Array]) -> Answer:
     host.journal.doing("length")
     line = body_line(host.opened.length_method())
     found = _true(host, content["declared"]) if host.opened.indexed else None
-    return {"true": found, "line": line.to_json() if line is not None else None}, []
+    return {"true": found, "line": line.line_json() if line is not None else None}, []
 
 
 def _true(host: Host, declared: int) -> int | None:

@@ -16,7 +16,7 @@ from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.changes import Changes
 from trueline.data.pipeline.child.fields import Array, FieldSeen, Reader
 from trueline.data.pipeline.journal import Journal
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _KEPT: Final = "trueline_operator"
 # Of so many samples it is looked at what an operator leaves of the generators of random numbers.
@@ -44,7 +44,7 @@ class _Seen:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.called: Line | None = None
+        self.called: Location | None = None
         self.calls = 0
         self.seconds = 0.0
         self._times: list[tuple[float, float]] = []
@@ -70,8 +70,8 @@ class _Seen:
             "kind": operator.kind,
             "settings": dict(operator.settings),
             "columns": list(operator.columns),
-            "line": operator.line.to_json() if operator.line is not None else None,
-            "called": self.called.to_json() if self.called is not None else None,
+            "line": operator.line.line_json() if operator.line is not None else None,
+            "called": self.called.line_json() if self.called is not None else None,
             "calls": self.calls,
             "seconds": self.seconds,
             "typical": statistics.median(one for one, _ in self._times) if self._times else 0.0,
@@ -219,11 +219,11 @@ def blamed(error: BaseException) -> int | None:
     return getattr(error, _KEPT, None)
 
 
-def _users_line() -> Line | None:
+def _users_line() -> Location | None:
     """The user's line that calls an operator."""
     frame = sys._getframe(2)
     while frame is not None:
         if is_users(frame.f_code.co_filename):
-            return Line(frame.f_code.co_filename, frame.f_lineno)
+            return Location(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return None

@@ -13,7 +13,7 @@ from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
 from trueline.data.pipeline.child.written import attribute_line, body_line, held, seeding_line, speaks_of_chance
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _MOST: Final = 200_000
 # How MindSpore's engine says that an index is none of the dataset's.
@@ -53,7 +53,7 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
     if found_in_order["same"] and not found_in_order["sorted"]:
         found_in_order["told"] = host.opened.order_told(1) not in (None, first)
     if outside and (line := _handing_out(host, outside[0])) is not None:
-        found_in_order["outside_line"] = line.to_json()
+        found_in_order["outside_line"] = line.line_json()
     return found_in_order, []
 
 
@@ -61,10 +61,10 @@ def _decided(host: Host) -> dict[str, Any]:
     """Where the order is decided: the user's line that seeds a generator for it, else what set it up."""
     function, built = host.opened.deciding()
     line = (seeding_line(function) if function is not None else None) or built
-    return {"line": line.to_json() if line is not None else None, "stirs": speaks_of_chance(function)}
+    return {"line": line.line_json() if line is not None else None, "stirs": speaks_of_chance(function)}
 
 
-def _handing_out(host: Host, index: int) -> Line | None:
+def _handing_out(host: Host, index: int) -> Location | None:
     """The line of the user's own sampler that gives an index."""
     function, _ = host.opened.deciding()
     owner = next((one for one in host.opened.objects() if getattr(type(one), "__iter__", None) is function), None)
@@ -75,7 +75,7 @@ def _handing_out(host: Host, index: int) -> Line | None:
         several = one if isinstance(one, list | tuple) else [one]
         frame = getattr(iterator, "gi_frame", None)
         if index in several and frame is not None:
-            return Line(frame.f_code.co_filename, frame.f_lineno)
+            return Location(frame.f_code.co_filename, frame.f_lineno)
     return None
 
 
@@ -103,7 +103,7 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
     return told, []
 
 
-def _used_up(host: Host) -> Line | None:
+def _used_up(host: Host) -> Location | None:
     """Where an iterator was made that can be gone through only once, else what hands it out."""
     for owner, name, value in held(host.opened.objects()):
         if hasattr(value, "__next__") and (line := attribute_line(owner, name)) is not None:
@@ -112,8 +112,8 @@ def _used_up(host: Host) -> Line | None:
     return (body_line(function) if function is not None else None) or built
 
 
-def _json(line: Line | None) -> Any:
-    return line.to_json() if line is not None else None
+def _json(line: Location | None) -> Any:
+    return line.line_json() if line is not None else None
 
 
 def _counts(epochs: list[list[int]]) -> list[int]:

@@ -93,7 +93,7 @@ def _same(one: Array, other: Array) -> bool:
 
 def _told(host: Host, place: int) -> dict[str, Any]:
     operator = host.meter.of(place)
-    line = operator.line.to_json() if operator.line is not None else None
+    line = operator.line.line_json() if operator.line is not None else None
     return {"name": operator.name, "settings": plain(dict(operator.settings)), "line": line}
 
 

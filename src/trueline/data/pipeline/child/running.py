@@ -56,5 +56,5 @@ def _pickled(host: Host) -> dict[str, Any]:
             pickle.dumps(value)
         except Exception:  # noqa: BLE001 - objects refuse in many ways
             line = (line_of(value) if hasattr(value, "__code__") else None) or attribute_line(owner, name)
-            return {"name": f"{type(owner).__name__}.{name}", "line": line.to_json() if line is not None else None}
+            return {"name": f"{type(owner).__name__}.{name}", "line": line.line_json() if line is not None else None}
     return {"name": None, "line": None}

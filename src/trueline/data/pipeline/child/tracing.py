@@ -18,7 +18,7 @@ from trueline.adapters.guest.wire import Array, Content
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import fingerprints
 from trueline.data.pipeline.child.written import held, last_write
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _MOST_EVENTS: Final = 20_000
 _LEAVING: Final = ("with ", "async with ")
@@ -33,7 +33,7 @@ def answer_trace(host: Host, content: Content, _: list[Array]) -> Answer:
         found = _BY_FIELD[what](host, place, sample, content["field"])
     else:
         found = _TRACES[what](host, place, sample)
-    return {"line": found.to_json() if found is not None else None}, []
+    return {"line": found.line_json() if found is not None else None}, []
 
 
 def _run(host: Host, place: int, sample: int, tracer: _Tracer) -> Any:
@@ -48,7 +48,7 @@ def _run(host: Host, place: int, sample: int, tracer: _Tracer) -> Any:
     return given
 
 
-def _nonfinite(host: Host, place: int, sample: int) -> Line | None:
+def _nonfinite(host: Host, place: int, sample: int) -> Location | None:
     def not_finite(value: Any) -> bool:
         return any(one.dtype.kind == "f" and not np.isfinite(one).all() for one in host.reader.arrays(value))
 
@@ -57,7 +57,7 @@ def _nonfinite(host: Host, place: int, sample: int) -> Line | None:
     return tracer.found
 
 
-def _kept(host: Host, place: int, sample: int, field: str | None) -> Line | None:
+def _kept(host: Host, place: int, sample: int, field: str | None) -> Location | None:
     """Where what an operator gives was written, if it is kept for the sample; else where it was first there."""
     values = dict(host.reader.values(_run(host, place, sample, _Tracer(lambda _: False))))
     # A source's values have no names yet: its last one is the label.
@@ -75,7 +75,7 @@ def _number(host: Host, value: Any) -> float | None:
     return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind in "biuf" else None
 
 
-def _origin(host: Host, place: int, sample: int, field: str | None) -> Line | None:
+def _origin(host: Host, place: int, sample: int, field: str | None) -> Location | None:
     """Where what the operator gives in a field was first there; a plain number may be there by accident."""
     first = _Tracer(lambda _: False)
     values = dict(host.reader.values(_run(host, place, sample, first)))
@@ -95,19 +95,19 @@ def _mark(host: Host, value: Any) -> Any:
     return array.shape, str(array.dtype), array.tobytes()
 
 
-def _returned(host: Host, place: int, sample: int) -> Line | None:
+def _returned(host: Host, place: int, sample: int) -> Location | None:
     tracer = _Tracer(lambda _: False)
     _run(host, place, sample, tracer)
     return tracer.returned
 
 
-def _slow(host: Host, place: int, sample: int) -> Line | None:
+def _slow(host: Host, place: int, sample: int) -> Location | None:
     tracer = _Tracer(lambda _: False)
     _run(host, place, sample, tracer)
     return max(tracer.seconds, key=lambda line: tracer.seconds[line], default=None)
 
 
-def _stored(host: Host, place: int, sample: int) -> Line | None:
+def _stored(host: Host, place: int, sample: int) -> Location | None:
     """Where what the datasets hold is changed."""
     before = fingerprints(host)
     tracer = _Tracer(lambda _: fingerprints(host) != before, once=True)
@@ -115,35 +115,38 @@ def _stored(host: Host, place: int, sample: int) -> Line | None:
     return tracer.found
 
 
-def _seeds(host: Host, place: int, sample: int) -> Line | None:
+def _seeds(host: Host, place: int, sample: int) -> Location | None:
     """Where the generators' state is no more what it was, whatever it was."""
-    runs: list[list[tuple[Line, Any]]] = []
+    runs: list[list[tuple[Location, Any]]] = []
     for _ in range(2):
         host.meter.stir()
-        states: list[tuple[Line, Any]] = []
+        states: list[tuple[Location, Any]] = []
         _run(host, place, sample, _Tracer(lambda _: False, after=_noting(host, states)))
         runs.append(states)
-    found: Line | None = None
+    found: Location | None = None
     for (line, one), (_, other) in zip(*runs, strict=False):
         if found is None and any(a == b for a, b in zip(one, other, strict=True)):
             found = line
     return found
 
 
-def _draws(host: Host, place: int, sample: int) -> Line | None:
+def _draws(host: Host, place: int, sample: int) -> Location | None:
     """Where a number is drawn from a generator that all code shares."""
-    states: list[tuple[Line, Any]] = []
+    states: list[tuple[Location, Any]] = []
     before = host.meter.chance()
     _run(host, place, sample, _Tracer(lambda _: False, after=_noting(host, states)))
     return next((line for line, state in states if state != before), None)
 
 
-def _noting(host: Host, states: list[tuple[Line, Any]]) -> Callable[[Line], None]:
+def _noting(host: Host, states: list[tuple[Location, Any]]) -> Callable[[Location], None]:
     return lambda line: states.append((line, host.meter.chance()))
 
 
-_BY_FIELD: Final[dict[str, Callable[[Host, int, int, str | None], Line | None]]] = {"origin": _origin, "kept": _kept}
-_TRACES: Final[dict[str, Callable[[Host, int, int], Line | None]]] = {
+_BY_FIELD: Final[dict[str, Callable[[Host, int, int, str | None], Location | None]]] = {
+    "origin": _origin,
+    "kept": _kept,
+}
+_TRACES: Final[dict[str, Callable[[Host, int, int], Location | None]]] = {
     "nonfinite": _nonfinite,
     "returned": _returned,
     "slow": _slow,
@@ -156,17 +159,17 @@ _TRACES: Final[dict[str, Callable[[Host, int, int], Line | None]]] = {
 class _Tracer:
     """Follows the user's frames; ``found`` is the first line after which a test holds for a value."""
 
-    def __init__(self, test: Test, *, once: bool = False, after: Callable[[Line], None] | None = None) -> None:
+    def __init__(self, test: Test, *, once: bool = False, after: Callable[[Location], None] | None = None) -> None:
         self._test, self._once, self._after = test, once, after
-        self.found: Line | None = None
-        self.returned: Line | None = None
-        self.seconds: dict[Line, float] = {}
-        self._at: dict[FrameType, Line] = {}
+        self.found: Location | None = None
+        self.returned: Location | None = None
+        self.seconds: dict[Location, float] = {}
+        self._at: dict[FrameType, Location] = {}
         self._known: dict[FrameType, dict[str, int]] = {}
-        self._earlier: dict[FrameType, Line] = {}
+        self._earlier: dict[FrameType, Location] = {}
         self._events = 0
         self._outer: FrameType | None = None
-        self._now: tuple[Line, float] | None = None
+        self._now: tuple[Location, float] | None = None
 
     @contextmanager
     def tracing(self) -> Iterator[None]:
@@ -195,7 +198,7 @@ class _Tracer:
         before = self._at.get(frame)
         if before is not None:
             self._look(frame, before)
-        line = Line(frame.f_code.co_filename, frame.f_lineno)
+        line = Location(frame.f_code.co_filename, frame.f_lineno)
         self._time(line)
         if event == "line":
             if before is not None:
@@ -214,14 +217,14 @@ class _Tracer:
             self._at.pop(frame, None)
         return self._local
 
-    def _time(self, line: Line) -> None:
+    def _time(self, line: Location) -> None:
         now = time.perf_counter()
         if self._now is not None:
             at, since = self._now
             self.seconds[at] = self.seconds.get(at, 0.0) + now - since
         self._now = (line, time.perf_counter())
 
-    def _look(self, frame: FrameType, line: Line) -> None:
+    def _look(self, frame: FrameType, line: Location) -> None:
         """What the line has made of the frame's variables."""
         if self._after is not None:
             self._after(line)

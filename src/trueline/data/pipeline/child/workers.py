@@ -44,9 +44,9 @@ def _generator(host: Host) -> dict[str, Any]:
     starting = host.opened.starting()
     line = seeding_line(starting, last=True) if starting is not None else None
     if line is not None:
-        return {"line": line.to_json(), "holder": None}
+        return {"line": line.line_json(), "holder": None}
     for owner, name, value in held(host.opened.objects()):
         if is_generator(value):
             line = attribute_line(owner, name)
-            return {"line": line.to_json() if line is not None else None, "holder": type(owner).__name__}
+            return {"line": line.line_json() if line is not None else None, "holder": type(owner).__name__}
     return {"line": None, "holder": None}

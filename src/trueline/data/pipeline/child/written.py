@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import is_users
-from trueline.model.run import Line
+from trueline.model.location import Location
 
 _GENERATORS: Final = ("Generator", "RandomState", "Random")
 _SEEDING: Final = ("seed", "manual_seed", "set_seed", "default_rng", "RandomState", "Random", "Generator")
@@ -23,17 +23,17 @@ def is_generator(value: Any) -> bool:
     return kind.__name__ in _GENERATORS and kind.__module__.partition(".")[0] in ("numpy", "torch", "random")
 
 
-def attribute_line(owner: Any, name: str) -> Line | None:
+def attribute_line(owner: Any, name: str) -> Location | None:
     """The line of a class that sets an attribute of its objects."""
     return next((line for line, whole in _writing(owner, name) if whole), None)
 
 
-def last_write(owner: Any, name: str) -> Line | None:
+def last_write(owner: Any, name: str) -> Location | None:
     """The last line of a class that sets an attribute of its objects, or a part of it."""
     return next((line for line, _ in reversed(list(_writing(owner, name)))), None)
 
 
-def _writing(owner: Any, name: str) -> Iterator[tuple[Line, bool]]:
+def _writing(owner: Any, name: str) -> Iterator[tuple[Location, bool]]:
     """The lines that write an attribute, and whether they write all of it."""
     for kind in type(owner).__mro__:
         for node, line in _nodes(kind):
@@ -47,7 +47,7 @@ def _writing(owner: Any, name: str) -> Iterator[tuple[Line, bool]]:
                         yield line, part is one
 
 
-def seeding_line(function: Any, *, last: bool = False) -> Line | None:
+def seeding_line(function: Any, *, last: bool = False) -> Location | None:
     """The line of a function that makes or seeds a generator."""
     found = [
         line
@@ -65,12 +65,12 @@ def speaks_of_chance(function: Any) -> bool:
     return any(word in name.lower() for name in (*code.co_names, *code.co_freevars) for word in _CHANCE)
 
 
-def body_line(function: Any) -> Line | None:
+def body_line(function: Any) -> Location | None:
     """The first line of a function that does something."""
     for node, line in _nodes(function):
         if isinstance(node, ast.FunctionDef) and node.body:
             body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
-            return Line(line.file, line.line - node.lineno + body[0].lineno)
+            return Location(line.file, line.line - node.lineno + body[0].lineno)
     return None
 
 
@@ -81,7 +81,7 @@ def held(objects: Iterable[Any]) -> Iterator[tuple[Any, str, Any]]:
             yield one, name, value
 
 
-def _nodes(thing: Any) -> Iterator[tuple[Any, Line]]:
+def _nodes(thing: Any) -> Iterator[tuple[Any, Location]]:
     """All parts of a function's or a class's source, in order, each with its line; none for what is not the user's."""
     try:
         thing = inspect.unwrap(getattr(thing, "__func__", thing))
@@ -94,7 +94,7 @@ def _nodes(thing: Any) -> Iterator[tuple[Any, Line]]:
         return
     nodes: list[Any] = [node for node in ast.walk(tree) if hasattr(node, "lineno")]
     for node in sorted(nodes, key=lambda one: (one.lineno, one.col_offset)):
-        yield node, Line(file, first + node.lineno - 1)
+        yield node, Location(file, first + node.lineno - 1)
 
 
 def _called(node: ast.Call) -> str:

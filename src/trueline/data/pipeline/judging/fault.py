@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from trueline.data.pipeline.evidence import Operator
-from trueline.model.finding import Certainty, Conclusion, Finding, Where
+from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import Message
-from trueline.model.run import Line
 
 # The guide's codes where it has one; what it leaves out is of the family of the training loop.
 CODES: Final = {
@@ -54,7 +55,7 @@ def fault(
     text: Message,
     *,
     operator: Operator | None = None,
-    line: Line | None = None,
+    line: Location | None = None,
     samples: Sequence[int] = (),
     conclusion: Conclusion = Conclusion.FOUND,
     certainty: Certainty = Certainty.CERTAIN,
@@ -66,11 +67,8 @@ def fault(
 ) -> Finding:
     """The Finding; without a line of its own it is the operator's. ``name`` is what to call what is no operator."""
     place = line or (operator.line or operator.called if operator is not None else None)
-    where = Where(
-        file=short(place.file) if place is not None else None,
-        line=place.line if place is not None else None,
-        sample=samples[0] if samples else None,
-    )
+    at = replace(place, file=short(place.file)) if place is not None else Location()
+    where = replace(at, sample=samples[0] if samples else None)
     extra = {
         "kind": kind,
         "operator": name or (operator.name if operator is not None else None),

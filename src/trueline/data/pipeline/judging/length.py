@@ -8,8 +8,8 @@ from typing import Any, Final
 from trueline.data.pipeline.evidence import Evidence, Failure, read_line
 from trueline.data.pipeline.judging.fault import fault
 from trueline.model.finding import Certainty, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
-from trueline.model.run import Line
 
 _AT_THE_END: Final = ("IndexError", "KeyError")
 
@@ -45,7 +45,7 @@ def beyond_the_end(evidence: Evidence) -> Failure | None:
     return None
 
 
-def _stream(evidence: Evidence, line: Line | None) -> Iterator[Finding]:
+def _stream(evidence: Evidence, line: Location | None) -> Iterator[Finding]:
     """A stream that says how long it is."""
     declared, counts = evidence.facts.get("length"), evidence.parts.get("epochs", {}).get("counts")
     if declared is None or not counts or evidence.failures or counts[0] == declared or not counts[0]:
@@ -69,7 +69,7 @@ def _zipped(evidence: Evidence) -> Iterator[Finding]:
         yield fault("zipped", text, line=line, samples=[least], certainty=Certainty.LIKELY)
 
 
-def _nothing(evidence: Evidence, line: Line | None) -> Iterator[Finding]:
+def _nothing(evidence: Evidence, line: Location | None) -> Iterator[Finding]:
     facts = evidence.facts
     if evidence.ended is not None or evidence.failures:
         return

@@ -8,8 +8,8 @@ from typing import Any
 from trueline.data.pipeline.evidence import Evidence, read_line
 from trueline.data.pipeline.judging.fault import fault, listed
 from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.location import Location
 from trueline.model.message import message
-from trueline.model.run import Line
 
 
 def order(evidence: Evidence) -> Iterator[Finding]:
@@ -119,9 +119,9 @@ def _changed(evidence: Evidence) -> Iterator[Finding]:
             return
 
 
-def _source_line(evidence: Evidence) -> Line | None:
+def _source_line(evidence: Evidence) -> Location | None:
     return evidence.source.line if evidence.source is not None else None
 
 
-def _line(facts: Any) -> Line | None:
-    return Line.from_json(facts["line"]) if facts.get("line") is not None else None
+def _line(facts: Any) -> Location | None:
+    return Location.from_line_json(facts["line"]) if facts.get("line") is not None else None
