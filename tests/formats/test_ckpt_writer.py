@@ -20,7 +20,8 @@ from trueline.formats.ckpt.writer import cannot_hold, cannot_keep, write_ckpt
 from trueline.formats.making import making
 from trueline.formats.npz import read_npz
 from trueline.formats.outgoing import Outgoing
-from trueline.formats.stored import Array, Stored
+from trueline.formats.stored import Stored
+from trueline.kernel.array import Array
 from trueline.model.trouble import BadFile
 
 

@@ -18,7 +18,7 @@ from trueline.formats.ckpt.writer import cannot_hold, write_ckpt
 from trueline.formats.making import making
 from trueline.formats.npz import read_npz
 from trueline.formats.outgoing import Outgoing
-from trueline.formats.stored import Array
+from trueline.kernel.array import Array
 
 
 class Holder(nn.Cell):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from trueline.adapters.guest.entry import Entry
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.attributes.reference import Reference, by_port_leaf
 from trueline.pair.sides.described import Described

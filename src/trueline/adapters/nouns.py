@@ -1,19 +1,25 @@
 """What adapters and those who use them hand to each other: tensors by name, operator calls, states, gradients.
 
-Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
+Tensors, modules and optimizers are the framework's own objects: no type checker sees into them, the conformance suite
+holds what is asked of them. Their names here say what each is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-import numpy.typing as npt
-
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 
-Array = npt.NDArray[Any]
+# A tensor, or a value that holds some: what a module takes and gives.
+Value: TypeAlias = Any
+# A torch.nn.Module or a mindspore.nn.Cell.
+Network: TypeAlias = Any
+Optimizer: TypeAlias = Any
+# What a training's batches come from: a loader, a dataset, an iterator.
+Loader: TypeAlias = Any
 
 
 class Unreadable(Exception):  # noqa: N818

@@ -13,22 +13,10 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from trueline.adapters.batchers import Resize
-from trueline.adapters.nouns import (
-    Around,
-    Array,
-    Built,
-    Gout,
-    Group,
-    OpCall,
-    Passed,
-    Pulled,
-    Share,
-    State,
-    Tensor,
-    Thing,
-)
+from trueline.adapters.nouns import Around, Built, Gout, Group, OpCall, Passed, Pulled, Share, State, Tensor, Thing
 from trueline.adapters.observer import Observer, Tap
 from trueline.adapters.scalers import Begin
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 
 

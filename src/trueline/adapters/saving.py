@@ -18,8 +18,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Array, Unreadable
+from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
+from trueline.kernel.array import Array
 
 _PLAIN: Final = (bool, int, str, type(None))
 _DEEPEST: Final = 24

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.location import Location
 from trueline.model.message import Message, message

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.kernel.array import Array
 from trueline.model.run import EventName
 from trueline.model.sample import Batch, SampleField
-
-Array = npt.NDArray[Any]
 
 _STEPS: Final = 200
 # Samples that went through another library's resize or another dtype are still the same samples.

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.compare.align import Layout
 from trueline.formats.stored import Stored
 from trueline.kernel import Parts, distance, pieces
+from trueline.kernel.array import Array
 from trueline.model.distance import Distance
-
-Array = npt.NDArray[Any]
 
 RTOL: Final = 1e-5
 ATOL: Final = 1e-8

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
-
-import numpy.typing as npt
+from typing import Final
 
 from trueline.compare.levels import levels
 from trueline.compare.noise import epsilon
 from trueline.formats.run_folder.noise import read_measured
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.kernel import UnsupportedDtype, distance
+from trueline.kernel.array import Array
 from trueline.model.distance import Distance
 from trueline.model.key import Key, Phase
 from trueline.model.noise import Drift, LossDrift, Margins, Noise
-
-Array = npt.NDArray[Any]
 
 # Taken from ``benchmarks/noise.py`` (float32, CPU: a residual network with SGD and Adam, a transformer; two seeds).
 # Pairs that are equal but for rounding, torch against torch channels_last and against MindSpore, over what tries of one

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.compare.rows import Row, Tensors
+from trueline.kernel.array import Array
 from trueline.model.key import Key, Kind
-
-Array = npt.NDArray[Any]
 
 _ADAPTIVE: Final = ("adam", "lamb", "rmsprop", "adagrad", "adadelta", "rprop", "lion", "adafactor", "adan")
 # Gradients further apart than this share of themselves do not tell where an update goes.

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy.typing as npt
-
+from trueline.kernel.array import Array
 from trueline.model.message import Message
 
-Array = npt.NDArray[Any]
 # One value per sample: an array whose first axis is the samples, or a list where samples differ in kind or length.
 Column = Array | Sequence[Any]
 

@@ -17,14 +17,13 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from trueline.formats.files import open_file
 from trueline.formats.printable import printable
+from trueline.kernel.array import Array, DType
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
-Array = npt.NDArray[Any]
 _MOST_HEADER: Final = 256 << 20
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 48)]
 _DTYPES: Final = {"int32": np.int32, "int64": np.int64, "float32": np.float32, "float64": np.float64}
@@ -71,7 +70,7 @@ class Field:
     in_blob: bool
 
     @property
-    def dtype(self) -> np.dtype[Any] | None:
+    def dtype(self) -> DType | None:
         """NumPy's type; None for texts and bytes."""
         found = _DTYPES.get(self.type)
         return np.dtype(found) if found is not None else None
@@ -219,7 +218,7 @@ def _value(field: Field, data: bytes) -> Any:
         return None
 
 
-def unpack_integers(data: bytes, dtype: np.dtype[Any]) -> Array:
+def unpack_integers(data: bytes, dtype: DType) -> Array:
     """Whole numbers that are packed, each in as few bytes as it needs; a ValueError where they do not fit."""
     count = int.from_bytes(data[:4], "big")
     bits = (count + 3) // 4

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
@@ -18,6 +18,7 @@ from trueline.formats.files import descriptor_of, fault, unreadable
 from trueline.formats.npy_types import UnreadType, dtype_of
 from trueline.formats.printable import printable
 from trueline.formats.stored import MAX_DIMENSIONS, Stored
+from trueline.kernel.array import DType
 
 MAGIC: Final = b"\x93NUMPY"
 # A header of up to this many bytes is read at once; hardly any is longer.
@@ -30,7 +31,7 @@ _DESCR: Final = re.compile(rb"""["']descr["']\s*:\s*(?:["']([^"']*)["']|(.))""",
 _FORTRAN: Final = re.compile(rb"""["']fortran_order["']\s*:\s*(True|False|1|0)\b""")
 _SHAPE: Final = re.compile(rb"""["']shape["']\s*:\s*\(([0-9L,\s]*)\)""")
 
-_DTYPES: dict[bytes, np.dtype[Any]] = {
+_DTYPES: dict[bytes, DType] = {
     order + kind: np.dtype((order + kind).decode())
     for order in (b"<", b">", b"|", b"=", b"")
     for kind in (b"b1", b"i1", b"i2", b"i4", b"i8", b"u1", b"u2", b"u4", b"u8", b"f2", b"f4", b"f8", b"c8", b"c16")
@@ -47,7 +48,7 @@ class Header:
     """What an array's header says; its elements begin after ``length`` bytes."""
 
     length: int
-    dtype: np.dtype[Any]
+    dtype: DType
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
 
@@ -128,7 +129,7 @@ def _parsed(text: bytes, length: int, wide: bool) -> Header:
     return Header(length, dtype, sides, _fortran_strides(sides) if by_columns else None)
 
 
-def _wide(text: bytes) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+def _wide(text: bytes) -> tuple[DType, tuple[int, ...], bool]:
     """A header whose elements are records, texts, dates; objects, which only pickle can read, are refused."""
     try:
         found = ast.literal_eval(text.decode("latin-1").strip())

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.formats.stored import MAX_DIMENSIONS
+from trueline.kernel.array import DType
 
 # What NumPy keeps an element's size in.
 _MOST: Final = (1 << 31) - 1
@@ -24,7 +25,7 @@ class UnreadType(ValueError):  # noqa: N818
     """An array of a type that is not read: objects, and without being asked for records, texts, dates."""
 
 
-def dtype_of(descr: Any) -> np.dtype[Any]:
+def dtype_of(descr: Any) -> DType:
     """The type that a header describes: a text, or a list of fields; a ValueError where it is none.
 
     Objects, which only pickle can read, types that NumPy does not have or cannot hold and sub-arrays, which no array
@@ -36,7 +37,7 @@ def dtype_of(descr: Any) -> np.dtype[Any]:
     if not 0 < size <= _MOST:
         raise UnreadType(str(descr)[:_SHOWN])
     try:
-        found: np.dtype[Any] = np.lib.format.descr_to_dtype(descr)  # type: ignore[no-untyped-call]
+        found: DType = np.lib.format.descr_to_dtype(descr)  # type: ignore[no-untyped-call]
     except (TypeError, OverflowError, MemoryError):
         raise UnreadType(str(descr)[:_SHOWN]) from None
     if found.hasobject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
@@ -14,13 +14,14 @@ from trueline.formats.npy import MAGIC
 from trueline.formats.outgoing import Outgoing
 from trueline.formats.printable import printable
 from trueline.formats.zip_writer import ZipWriter
+from trueline.kernel.array import DType
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
 
 _SUFFIX: Final = ".npy"
 _ALIGNED: Final = 64
 
-_DESCRIBED: Final[dict[np.dtype[Any], str]] = {
+_DESCRIBED: Final[dict[DType, str]] = {
     np.dtype(kind): np.dtype(kind).str
     for kind in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "<f2", "<f4", "<f8", "<c8", "<c16")
 }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from trueline.formats.stored import Array, Stored
+from trueline.formats.stored import Stored
 from trueline.kernel import Parts, pieces
+from trueline.kernel.array import Array, DType
 
 # Small enough for a processor's cache, where a checksum finds it again.
 _PIECE: Final = 1 << 20
@@ -27,7 +28,7 @@ class Outgoing:
 
     name: str
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: DType
     source: Stored | Array | Callable[[], Array]
     shared_with: str | None = None
     transposed: bool = False

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.formats.files import map_file
 from trueline.formats.printable import printable
@@ -19,11 +18,11 @@ from trueline.formats.pth.numpy_values import CALLS, TYPES, NumpyType, encoded_b
 from trueline.formats.pth.opcodes import unpickled
 from trueline.formats.pth.trouble import BadPickle, Refused
 from trueline.formats.pth.values import counts
+from trueline.kernel.array import Array, DType
 from trueline.model.budget import READ_PER_UNIT, Budget
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
-Array = npt.NDArray[Any]
 _MOST_BYTES: Final = 1 << 30
 
 
@@ -45,7 +44,7 @@ class _HeldArray(Made):
         self.array = _filled(counts(state[1]), state[2].dtype, state[4], by_columns=bool(state[3]))
 
 
-def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], data: Any, *, by_columns: bool) -> Array:
+def _filled(shape: tuple[int, ...], dtype: DType, data: Any, *, by_columns: bool) -> Array:
     size = math.prod(shape) * dtype.itemsize
     held = encoded_bytes(data, size)
     if held is None or len(held) != size:

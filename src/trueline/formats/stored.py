@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import ml_dtypes  # noqa: F401 (gives NumPy the names bfloat16 and float8_*)
 import numpy as np
@@ -19,8 +19,8 @@ from trueline.formats.files import fault, map_file, open_file
 from trueline.formats.printable import printable
 from trueline.formats.zips import inflated, inflating
 from trueline.kernel import Parts
+from trueline.kernel.array import Array, DType
 
-Array = npt.NDArray[Any]
 Segments: TypeAlias = tuple[tuple[int, int], ...]
 
 MAX_DIMENSIONS: Final = 32
@@ -38,7 +38,7 @@ class Stored:
 
     name: str
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: DType
     path: Path
     segments: Segments
     strides: tuple[int, ...] | None = None
@@ -145,7 +145,7 @@ def mapped(path: Path) -> npt.NDArray[np.uint8]:
     return data
 
 
-def _joined(parts: Iterator[npt.NDArray[np.uint8]], dtype: np.dtype[Any]) -> Iterator[Array]:
+def _joined(parts: Iterator[npt.NDArray[np.uint8]], dtype: DType) -> Iterator[Array]:
     """The elements of bytes in parts: a part may end in the middle of one."""
     left = np.zeros(0, np.uint8)
     for part in parts:

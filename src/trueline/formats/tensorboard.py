@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from struct import unpack
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from trueline.formats.event_file import Tool, curves, float_of, read_points
 from trueline.formats.files import unreadable
 from trueline.formats.wire import BadWire, Value, fields, signed, varint
+from trueline.kernel.array import DType
 from trueline.model.curve import Curve
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
@@ -22,7 +23,7 @@ _TIME: Final = re.compile(r"tfevents\.(\d{1,18})")
 _MOST_NAMED: Final = 5
 _SCALARS: Final = b"scalars"
 # TensorFlow's numbers of types.
-_TYPES: Final[dict[int, np.dtype[Any]]] = {
+_TYPES: Final[dict[int, DType]] = {
     number: np.dtype(name)
     for number, name in zip(
         (1, 2, 3, 4, 5, 6, 9, 10, 14, 17, 19, 22, 23),
@@ -99,7 +100,7 @@ def _plugin(metadata: memoryview) -> bytes:
 
 def _scalar(tensor: memoryview) -> float | None:
     """The number of a tensor without dimensions; None for any other."""
-    dtype: np.dtype[Any] | None = None
+    dtype: DType | None = None
     content = b""
     listed: float | None = None
     for field, _, value, _ in fields(tensor):
@@ -121,7 +122,7 @@ def _scalar(tensor: memoryview) -> float | None:
     return listed
 
 
-def _listed(field: int, value: Value, dtype: np.dtype[Any] | None) -> float | None:
+def _listed(field: int, value: Value, dtype: DType | None) -> float | None:
     """The last number of a list, packed or not."""
     if field == _FLOATS:
         return float_of(value[-4:]) if not isinstance(value, int) and len(value) else None

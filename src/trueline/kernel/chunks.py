@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trueline.kernel.array import Array, DType
 
 BLOCK_BYTES = 4096
 SEGMENT_BYTES = 256 * BLOCK_BYTES
@@ -24,8 +25,8 @@ class Parts:
     """An array in C order that is nowhere whole: ``open`` begins its flat parts, of any sizes, anew each time."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    open: Callable[[], Iterator[NDArray[Any]]]
+    dtype: DType
+    open: Callable[[], Iterator[Array]]
     flags: ClassVar[SimpleNamespace] = SimpleNamespace(c_contiguous=False, aligned=False, writeable=False)
 
     @property
@@ -39,7 +40,7 @@ class Parts:
         return self.size * self.dtype.itemsize
 
 
-Elements: TypeAlias = NDArray[Any] | Parts
+Elements: TypeAlias = Array | Parts
 
 
 def is_plain(x: Elements) -> bool:
@@ -48,7 +49,7 @@ def is_plain(x: Elements) -> bool:
     return bool(flags.c_contiguous and flags.aligned and x.dtype.isnative)
 
 
-def pieces(x: Elements, size: int) -> Iterator[NDArray[Any]]:
+def pieces(x: Elements, size: int) -> Iterator[Array]:
     """The elements in C order, ``size`` at a time; copied only where the memory is not plain."""
     if isinstance(x, Parts):
         yield from _of_size((piece for part in x.open() for piece in pieces(part, size)), size)
@@ -74,9 +75,9 @@ def pieces(x: Elements, size: int) -> Iterator[NDArray[Any]]:
         yield from _of_size(parts, size)
 
 
-def _of_size(parts: Iterable[NDArray[Any]], size: int) -> Iterator[NDArray[Any]]:
+def _of_size(parts: Iterable[Array], size: int) -> Iterator[Array]:
     """Parts of any size put together to pieces of one size: NumPy 2 hands out whole inner dimensions only."""
-    held: NDArray[Any] | None = None
+    held: Array | None = None
     filled = 0
     for part in parts:
         if not filled and part.size == size:

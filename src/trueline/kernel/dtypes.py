@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
 
-import numpy as np
-
+from trueline.kernel.array import DType
 from trueline.model.trouble import Trouble
 
 
@@ -59,16 +57,16 @@ NAMES = (
     *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
 )
 ITEM_SIZE = (1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 8, 16)
-_known: dict[np.dtype[Any], int] = {}
+_known: dict[DType, int] = {}
 
 
-def kind_of(dtype: np.dtype[Any]) -> int:
+def kind_of(dtype: DType) -> int:
     """The Kind of a dtype, whatever its byte order."""
     found = _known.get(dtype)
     return _learn(dtype) if found is None else found
 
 
-def _learn(dtype: np.dtype[Any]) -> int:
+def _learn(dtype: DType) -> int:
     # bfloat16 is known by its name, so that ml_dtypes need not be imported to look.
     kind = Kind.BF16 if dtype.name == "bfloat16" else _BY_LETTER.get(f"{dtype.kind}{dtype.itemsize}")
     if kind is None:

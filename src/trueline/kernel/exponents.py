@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueline.kernel.array import Array, DType
 from trueline.kernel.chunks import Elements, pieces
 
 _BIAS = 127
@@ -64,7 +65,7 @@ def count_exponents(x: Elements, *, divided_by: float = 1.0) -> Exponents:
     return _moved(found, 1 - power)
 
 
-def _single(piece: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.float32]:
+def _single(piece: Array, dtype: DType) -> NDArray[np.float32]:
     if dtype.name == "bfloat16":
         return (piece.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
     with np.errstate(over="ignore"):

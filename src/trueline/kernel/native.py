@@ -8,8 +8,8 @@ import threading
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trueline.kernel.array import Array
 from trueline.kernel.chunks import (
     BLOCK_BYTES,
     CHUNK_SEGMENTS,
@@ -94,7 +94,7 @@ def fingerprint(x: Elements, kind: int, threads: int | None) -> int:
     return int(_library.tl_hash_finish(_HASH.unpack_from(memory.state)[0], nbytes, kind))
 
 
-def describe_rows(x: NDArray[Any], kind: int) -> RowStats:
+def describe_rows(x: Array, kind: int) -> RowStats:
     """Every row's numbers; the rows lie plainly in memory."""
     rows = x.shape[0]
     fingerprints = np.empty(rows, np.uint64)

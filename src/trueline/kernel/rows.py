@@ -6,8 +6,8 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trueline.kernel.array import Array
 from trueline.kernel.backend import current
 from trueline.kernel.chunks import CHUNK_SEGMENTS, SEGMENT_BYTES, is_plain
 from trueline.kernel.dtypes import kind_of
@@ -31,7 +31,7 @@ def describe_rows(x: Any) -> RowStats:
     return found
 
 
-def _copied(x: NDArray[Any], kind: int) -> RowStats:
+def _copied(x: Array, kind: int) -> RowStats:
     rows = max(1, CHUNK_SEGMENTS * SEGMENT_BYTES // max(1, x.nbytes // max(1, len(x))))
     parts = [
         current().describe_rows(np.array(x[start : start + rows], x.dtype.newbyteorder("="), order="C"), kind)
@@ -40,7 +40,7 @@ def _copied(x: NDArray[Any], kind: int) -> RowStats:
     return RowStats(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(RowStats)))
 
 
-def _one_by_one(x: NDArray[Any]) -> RowStats:
+def _one_by_one(x: Array) -> RowStats:
     summaries = [summarise(row) for row in x]
     return RowStats(
         np.array([one.fingerprint for one in summaries], np.uint64),
@@ -51,7 +51,7 @@ def _one_by_one(x: NDArray[Any]) -> RowStats:
     )
 
 
-def _put_right(x: NDArray[Any], found: RowStats) -> None:
+def _put_right(x: Array, found: RowStats) -> None:
     """Rows of doubles too large to be summed plainly are summarised apart."""
     with np.errstate(over="ignore"):
         for row in np.flatnonzero(~(np.isfinite(found.mean) & np.isfinite(found.std))):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueline.kernel.array import Array
 from trueline.kernel.chunks import Elements
 
 # A SummaryState as a plain tuple: the native code's path for small tensors has no time to make more of it.
@@ -86,5 +87,5 @@ class Backend(Protocol):
     def fingerprint(self, x: Elements, kind: int, threads: int | None) -> int:
         """The fingerprint alone."""
 
-    def describe_rows(self, x: NDArray[Any], kind: int) -> RowStats:
+    def describe_rows(self, x: Array, kind: int) -> RowStats:
         """Every row's numbers."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trueline.kernel.array import Array
 from trueline.kernel.chunks import BLOCK_BYTES, SEGMENT_BYTES, Elements, pieces
 from trueline.kernel.dtypes import ITEM_SIZE, Kind
 from trueline.kernel.state import DistanceState, RowStats, SummaryState, Tolerance
@@ -37,7 +36,7 @@ def fingerprint(x: Elements, kind: int, threads: int | None) -> int:  # noqa: AR
     return finish_hash(total, x.nbytes, kind)
 
 
-def describe_rows(x: NDArray[Any], kind: int) -> RowStats:
+def describe_rows(x: Array, kind: int) -> RowStats:
     """Every row's numbers."""
     rows = x.shape[0]
     fingerprints = np.zeros(rows, np.uint64)
@@ -52,9 +51,9 @@ def describe_rows(x: NDArray[Any], kind: int) -> RowStats:
 
 
 def distance_state(
-    a: NDArray[Any],
+    a: Array,
     kind_a: int,
-    b: NDArray[Any],
+    b: Array,
     kind_b: int,
     by: Tolerance,
     threads: int | None,  # noqa: ARG001
@@ -78,7 +77,7 @@ def distance_state(
     return total
 
 
-def _summarise_piece(piece: NDArray[Any], kind: int, scale: float, block: int) -> SummaryState:
+def _summarise_piece(piece: Array, kind: int, scale: float, block: int) -> SummaryState:
     values = widen(piece, kind)
     if kind in (Kind.C64, Kind.C128):
         with np.errstate(over="ignore"):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from trueline.kernel.array import Array
 from trueline.kernel.chunks import BLOCK_BYTES
 
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -31,7 +30,7 @@ def _mix_all(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 _KEYS = np.array([_mix((_SEED + (i + 1) * _GOLDEN) & _MASK) for i in range(_WORDS)], np.uint64)
 
 
-def hash_blocks(piece: NDArray[Any], first_block: int) -> int:
+def hash_blocks(piece: Array, first_block: int) -> int:
     """The sum of the piece's block hashes, the first block being the ``first_block``-th of the array."""
     if not piece.size:
         return 0
@@ -63,6 +62,6 @@ def _hash_equal(blocks: NDArray[np.uint8], first_block: int) -> int:
     return int(_mix_all(_mix_all(folded) + places).sum(dtype=np.uint64))
 
 
-def _little_endian(piece: NDArray[Any]) -> NDArray[np.uint8]:
+def _little_endian(piece: Array) -> NDArray[np.uint8]:
     little = piece.dtype.newbyteorder("<")
     return piece.astype(little, copy=False).view(np.uint8)

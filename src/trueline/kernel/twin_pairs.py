@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from trueline.kernel.array import Array
 from trueline.kernel.dtypes import Kind
 from trueline.kernel.state import DistanceState, Tolerance
 from trueline.kernel.twin_values import widen
@@ -14,7 +13,7 @@ from trueline.kernel.twin_values import widen
 Doubles = NDArray[np.float64]
 
 
-def measure_pairs(a: NDArray[Any], kind_a: int, b: NDArray[Any], kind_b: int, by: Tolerance) -> DistanceState:
+def measure_pairs(a: Array, kind_a: int, b: Array, kind_b: int, by: Tolerance) -> DistanceState:
     """The numbers of two pieces of equal length; ``worst`` counts from the piece's first element."""
     with np.errstate(over="ignore", invalid="ignore"):
         if max(kind_a, kind_b) in (Kind.I64, Kind.U64):
@@ -22,11 +21,11 @@ def measure_pairs(a: NDArray[Any], kind_a: int, b: NDArray[Any], kind_b: int, by
         return _measure_floats(widen(a, kind_a), widen(b, kind_b), by)
 
 
-def _size(x: NDArray[Any]) -> Doubles:
+def _size(x: Array) -> Doubles:
     return np.hypot(x.real, x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
-def _measure_floats(a: NDArray[Any], b: NDArray[Any], by: Tolerance) -> DistanceState:
+def _measure_floats(a: Array, b: Array, by: Tolerance) -> DistanceState:
     finite_a, finite_b = np.isfinite(a), np.isfinite(b)
     both = finite_a & finite_b
     same = other = 0
@@ -52,7 +51,7 @@ def _measure_floats(a: NDArray[Any], b: NDArray[Any], by: Tolerance) -> Distance
     )
 
 
-def _measure_integers(a: NDArray[Any], kind_a: int, b: NDArray[Any], kind_b: int, by: Tolerance) -> DistanceState:
+def _measure_integers(a: Array, kind_a: int, b: Array, kind_b: int, by: Tolerance) -> DistanceState:
     """Doubles cannot tell 64-bit integers apart beyond 2^53, so these are subtracted as integers."""
     negative_a, size_a = _integers(a, kind_a)
     negative_b, size_b = _integers(b, kind_b)
@@ -63,7 +62,7 @@ def _measure_integers(a: NDArray[Any], kind_a: int, b: NDArray[Any], kind_b: int
     return _collect(signed_a, signed_b, apart, wide_a, wide_b, int(np.count_nonzero(apart == 0)), by)
 
 
-def _integers(x: NDArray[Any], kind: int) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
+def _integers(x: Array, kind: int) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
     if kind == Kind.BOOL:
         x = (x.view(np.uint8) != 0).astype(np.uint8)
     negative = x < 0
@@ -72,7 +71,7 @@ def _integers(x: NDArray[Any], kind: int) -> tuple[NDArray[np.bool_], NDArray[np
 
 
 def _collect(
-    a: NDArray[Any], b: NDArray[Any], apart: Doubles, size_a: Doubles, size_b: Doubles, equal: int, by: Tolerance
+    a: Array, b: Array, apart: Doubles, size_a: Doubles, size_b: Doubles, equal: int, by: Tolerance
 ) -> DistanceState:
     if not a.size:
         return DistanceState(0, 0, 0, 0, 0, 0, 0, -1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -102,7 +101,7 @@ def _collect(
     )
 
 
-def _squares(x: NDArray[Any]) -> float:
+def _squares(x: Array) -> float:
     if x.dtype.kind == "c":
         return float((np.square(x.real) + np.square(x.imag)).sum())
     return float(np.square(x).sum())

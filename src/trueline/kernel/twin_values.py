@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from trueline.kernel.array import Array
 from trueline.kernel.dtypes import Kind
 
 
-def widen(piece: NDArray[Any], kind: int) -> NDArray[Any]:
+def widen(piece: Array, kind: int) -> Array:
     """The elements as float64, or complex128 where they are complex."""
     if kind == Kind.BF16:
         bits: NDArray[np.uint32] = piece.view(np.uint16).astype(np.uint32) << np.uint32(16)

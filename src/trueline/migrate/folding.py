@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from trueline.formats.stored import Array, Stored
+from trueline.formats.stored import Stored
+from trueline.kernel.array import Array
 from trueline.migrate.held import Held
 from trueline.model.message import message
 

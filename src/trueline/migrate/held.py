@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from trueline.formats.stored import Array, Stored
+from trueline.formats.stored import Stored
+from trueline.kernel.array import Array, DType
 from trueline.model.message import Message
 
 
@@ -21,7 +19,7 @@ class Held:
 
     name: str
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: DType
     source: Stored | Array | Callable[[], Array]
     shared_with: str | None = None
     parts: tuple[str, ...] = ()

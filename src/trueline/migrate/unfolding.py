@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from trueline.formats.outgoing import whole
-from trueline.formats.stored import Array
+from trueline.kernel.array import Array
 from trueline.migrate.held import Held
 from trueline.migrate.plan import Move
 from trueline.migrate.target import Wanted

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from trueline.adapters.guest.entry import Entry
-from trueline.adapters.guest.wire import Array
 from trueline.compare.align import Rules
+from trueline.kernel.array import Array
 from trueline.pair.pairing import Options, Paired, Wish, pair_sides
 from trueline.pair.sides.inputs import make_inputs, parse_input
 

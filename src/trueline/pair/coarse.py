@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.sides.side import Side
 
 # MindSpore's tanh on CPU is off by up to 1e-4 of its scale, which no moved rounding shows.

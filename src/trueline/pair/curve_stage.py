@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.compare.curves import CurveComparison, Parting, compare_curves
 from trueline.compare.floors import Floors
 from trueline.compare.noise_floor import MARGINS, PROBE_ULPS, Tried, furthest, with_switches
 from trueline.compare.verdict import Verdict
+from trueline.kernel.array import Array
 from trueline.model.curve import Curve
 from trueline.model.message import Message, message
 from trueline.model.noise import LossDrift, Noise

@@ -13,8 +13,8 @@ from typing import Any
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.compare.align import Rules
+from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
 from trueline.pair.aligning.by_values import align_by_values

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.compare.floors import Floor, Floors, Place
 from trueline.compare.levels import levels
 from trueline.compare.noise import epsilon
 from trueline.compare.noise_floor import MARGINS, PROBE_ULPS, Tried, drifts_of, furthest, with_switches
 from trueline.compare.verdict import Verdict, worst
 from trueline.kernel import distance
+from trueline.kernel.array import Array
 from trueline.model.distance import Distance
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.noise import Noise

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.guest.entry import Entry
-from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.formats.run_folder.appending import replace_file
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
 from trueline.pair.aligning.aligned import Aligned

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from trueline.kernel.array import Array
 from trueline.model.sample import Ends
 
 
-def ends_of(array: npt.NDArray[Any]) -> Ends | None:
+def ends_of(array: Array) -> Ends | None:
     """Of sequences of whole numbers: the value that most of them end with, and how long it does so on either side."""
     if array.dtype.kind not in "iub" or array.ndim != 2 or array.shape[1] < 3 or not len(array):
         return None
@@ -25,7 +23,7 @@ def ends_of(array: npt.NDArray[Any]) -> Ends | None:
     return Ends(value, left.tolist(), right.tolist(), inside)
 
 
-def _filling(array: npt.NDArray[Any]) -> int | None:
+def _filling(array: Array) -> int | None:
     """The value that stands twice at an end of most sequences, of those that do so at all."""
     ends = np.concatenate([array[array[:, 0] == array[:, 1], 0], array[array[:, -1] == array[:, -2], -1]])
     if not len(ends):

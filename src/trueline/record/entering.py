@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves
 from trueline.kernel import UnsupportedDtype, summarise
+from trueline.kernel.array import Array
 from trueline.model.numbers import plain
 from trueline.record.ends import ends_of
 
@@ -40,13 +40,13 @@ def described(args: Sequence[Any], kwargs: Mapping[str, Any], values: Values) ->
     return found
 
 
-def _some(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _some(array: Array) -> Array:
     if not array.ndim or array.size <= _ELEMENTS:
         return array
     return array[: max(1, _ELEMENTS * len(array) // array.size)]
 
 
-def _columns(array: npt.NDArray[Any]) -> dict[str, Any] | None:
+def _columns(array: Array) -> dict[str, Any] | None:
     """Mean and standard deviation of every feature: of pictures of every channel."""
     if array.dtype.kind != "f" or array.ndim < 2 or not array.size:
         return None
@@ -60,5 +60,5 @@ def _columns(array: npt.NDArray[Any]) -> dict[str, Any] | None:
     return {"axis": axis, "mean": plain(_short(mean)), "std": plain(_short(std))}
 
 
-def _short(numbers: npt.NDArray[Any]) -> list[float]:
+def _short(numbers: Array) -> list[float]:
     return [float(f"{one:.6g}") for one in numbers.tolist()]

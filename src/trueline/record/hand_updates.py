@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.identity import Reference, reference
-from trueline.adapters.nouns import Array, Unreadable
+from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
+from trueline.kernel.array import Array
 
 # So many parameters are followed, the smallest, and so many of their numbers.
 _FOLLOWED: Final = 4

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trueline.adapters.nouns import Array, Unreadable
+from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.tree import leaves
 from trueline.kernel import UnsupportedDtype, summarise
+from trueline.kernel.array import Array
 from trueline.model.key import Phase
 from trueline.model.summary import Summary
 from trueline.record.feed import Feed

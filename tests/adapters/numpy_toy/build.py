@@ -13,7 +13,8 @@ from adapters.numpy_toy import framework, values
 from adapters.numpy_toy.autograd import vjp
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Array, Built, Passed
+from trueline.adapters.nouns import Built, Passed
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 
 PACKAGE = f"{Path(__file__).parent}/"

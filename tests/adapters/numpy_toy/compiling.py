@@ -7,7 +7,8 @@ from typing import Any
 
 from adapters.numpy_toy import build
 
-from trueline.adapters.nouns import Array, Passed
+from trueline.adapters.nouns import Passed
+from trueline.kernel.array import Array
 
 
 def how(root: Any) -> str:

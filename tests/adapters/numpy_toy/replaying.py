@@ -10,8 +10,9 @@ from adapters.numpy_toy import framework, values
 
 from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.living import Births, alive
-from trueline.adapters.nouns import Array, State, Thing
+from trueline.adapters.nouns import State, Thing
 from trueline.adapters.saving import Saving, rebuilt
+from trueline.kernel.array import Array
 
 _KINDS = (framework.Module, framework.Optimizer)
 _births = Births()

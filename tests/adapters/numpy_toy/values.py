@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from adapters.numpy_toy import framework
 
-from trueline.adapters.nouns import Array, Group, Tensor
+from trueline.adapters.nouns import Group, Tensor
+from trueline.kernel.array import Array
 
 
 def is_tensor(value: Any) -> bool:

@@ -16,7 +16,8 @@ from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.patience import patience
 from trueline.adapters.guest.process import Died, Process
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content, Garbled
+from trueline.adapters.guest.wire import Content, Garbled
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile, Trouble
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.adapters.guest.tail import Tail
-from trueline.adapters.guest.wire import LONGEST_LINE, Array, Content, Garbled, packed, unpacked
+from trueline.adapters.guest.wire import LONGEST_LINE, Content, Garbled, packed, unpacked
+from trueline.kernel.array import Array
 from trueline.locale import language
 
 _START: Final = Path(__file__).parent / "start.py"

@@ -12,7 +12,8 @@ import threading
 import traceback
 from typing import Any, BinaryIO, Protocol
 
-from trueline.adapters.guest.wire import Array, Content, packed, unpacked
+from trueline.adapters.guest.wire import Content, packed, unpacked
+from trueline.kernel.array import Array
 from trueline.model.trouble import Trouble
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from trueline.kernel.array import Array, DType
+
 Content = dict[str, Any]
 
 LONGEST_LINE: Final = 1 << 28
@@ -71,7 +71,7 @@ def _room(name: Any, shape: Any) -> Array:
     return np.empty(shape, dtype)
 
 
-def _dtype(name: Any) -> np.dtype[Any]:
+def _dtype(name: Any) -> DType:
     if not isinstance(name, str) or not name.isidentifier():
         # Of a text with commas NumPy makes a record, and parses it as Python does.
         raise ValueError("dtype")

@@ -10,8 +10,9 @@ import mindspore as ms
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.engine import pynative
-from trueline.adapters.nouns import Array, Gout, Pulled
+from trueline.adapters.nouns import Gout, Pulled
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 
 
 def without_gradient() -> AbstractContextManager[None]:

@@ -19,8 +19,9 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.autograd import vjp
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Array, Built, Passed
+from trueline.adapters.nouns import Built, Passed
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.trouble import BadUsage
 

@@ -10,8 +10,9 @@ import mindspore as ms
 from mindspore import context, nn, ops
 
 from trueline.adapters.mindspore import build, values
-from trueline.adapters.nouns import Array, Passed
+from trueline.adapters.nouns import Passed
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 
 
 def how(root: Any) -> str:

@@ -12,7 +12,8 @@ from mindspore.nn.optim.optimizer import _ConvertToCell
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Array, Group
+from trueline.adapters.nouns import Group
+from trueline.kernel.array import Array
 
 _MORE = ("betas", "centered", "accum", "update_slots", "rate", "initial_accumulator_value")
 _NO_SETTINGS = ("loss_scale", "lr_float", "grad_centralization")

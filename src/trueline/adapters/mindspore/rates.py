@@ -14,8 +14,8 @@ from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.optimizers import rate_now, short, steps_done
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Array
 from trueline.adapters.protocol import HeldRates
+from trueline.kernel.array import Array
 
 _numbers = count()
 # Where a schedule that is computed may have its largest value.

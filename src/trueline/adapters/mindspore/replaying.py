@@ -17,9 +17,10 @@ from trueline.adapters.living import Births, alive
 from trueline.adapters.mindspore import random_cells, values
 from trueline.adapters.mindspore.slots import slots
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Array, State, Thing, named
+from trueline.adapters.nouns import State, Thing, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
+from trueline.kernel.array import Array
 
 # The last two are of no family.
 _SCHEDULES: Final = (LRScheduler, ReduceLROnPlateau, SequentialLR)

@@ -17,8 +17,9 @@ from trueline.adapters.identity import walk
 from trueline.adapters.mindspore.engine import pynative
 from trueline.adapters.mindspore.optimizers import groups
 from trueline.adapters.mindspore.wrappers import unwrap
-from trueline.adapters.nouns import Array, Tensor, check_expanded
+from trueline.adapters.nouns import Tensor, check_expanded
 from trueline.adapters.plain import is_plain
+from trueline.kernel.array import Array
 from trueline.model.describing import described
 
 __all__ = [

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from trueline.adapters.nouns import Array, Gout, Pulled
+from trueline.adapters.nouns import Gout, Pulled
 from trueline.adapters.torch import values
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 
 
 def without_gradient() -> AbstractContextManager[None]:

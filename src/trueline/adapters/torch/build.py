@@ -16,10 +16,11 @@ from torch import nn
 from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Array, Built, Passed
+from trueline.adapters.nouns import Built, Passed
 from trueline.adapters.torch import values
 from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.trouble import BadUsage
 

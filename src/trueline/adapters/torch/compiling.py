@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import torch
 
-from trueline.adapters.nouns import Array, Passed
+from trueline.adapters.nouns import Passed
 from trueline.adapters.torch import build
+from trueline.kernel.array import Array
 
 _INNER: Final = "_orig_mod."
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
-from trueline.adapters.nouns import Array, Group
+from trueline.adapters.nouns import Group
 from trueline.adapters.torch import values
+from trueline.kernel.array import Array
 
 # What speed or debugging is chosen by, not what a step does.
 _NO_SETTINGS = ("foreach", "fused", "capturable", "differentiable", "initial_lr")

@@ -13,10 +13,11 @@ from torch.optim.lr_scheduler import LRScheduler
 from torch.utils.data import dataloader
 
 from trueline.adapters.living import Births, alive
-from trueline.adapters.nouns import Array, State, Thing, named
+from trueline.adapters.nouns import State, Thing, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
 from trueline.adapters.torch import keeping, values
+from trueline.kernel.array import Array
 
 _KINDS: Final = (nn.Module, Optimizer, LRScheduler, GradScaler)
 _births = Births()

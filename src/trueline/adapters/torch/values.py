@@ -12,8 +12,9 @@ import torch
 from torch import nn
 
 from trueline.adapters.identity import walk
-from trueline.adapters.nouns import Array, Group, Tensor, Unreadable, check_expanded
+from trueline.adapters.nouns import Group, Tensor, Unreadable, check_expanded
 from trueline.adapters.plain import held, is_plain
+from trueline.kernel.array import Array
 from trueline.model.describing import described
 
 _WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}

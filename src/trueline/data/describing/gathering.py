@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.data.described import Drift, Lengths, Missing, Padding, Told
 from trueline.data.describing import markers
@@ -17,7 +16,8 @@ from trueline.data.describing.padding import PaddingGatherer
 from trueline.data.describing.pictures import PictureGatherer
 from trueline.data.describing.sampling import Distinct, hash_texts
 from trueline.data.describing.wanted import Wanted
-from trueline.data.source import Array, Column, Picture
+from trueline.data.source import Column, Picture
+from trueline.kernel.array import Array
 
 _SHAPES: Final = 200
 # From this share on a shape or type is the usual one, and others are told.
@@ -133,7 +133,7 @@ class FieldGatherer:
         self._text_distinct.add(hash_texts(filled))
         self._add_lengths(np.fromiter(map(len, filled), np.int64, len(filled)))
 
-    def _add_lengths(self, lengths: npt.NDArray[Any]) -> None:
+    def _add_lengths(self, lengths: Array) -> None:
         if len(lengths):
             count, least, most, total = self._lengths
             self._lengths = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +11,8 @@ from trueline.data.described import Missing
 from trueline.data.describing import markers
 from trueline.data.describing.sampling import Distinct, Reservoir, hash_numbers, mean_and_spread, quantiles_of
 from trueline.data.describing.wanted import FIRST, Wanted
+from trueline.kernel.array import Array
 
-Array = npt.NDArray[Any]
 Indexes = npt.NDArray[np.int64]
 # Of a chunk with more elements than this, only some are kept for quantiles.
 _THINNED = 1 << 18

@@ -10,7 +10,8 @@ from trueline.data.described import Classes
 from trueline.data.describing import labels
 from trueline.data.describing.numbers import Places
 from trueline.data.describing.wanted import FIRST, Wanted
-from trueline.data.source import Array, Column
+from trueline.data.source import Column
+from trueline.kernel.array import Array
 
 # So many rows of which the sum is 1 make the others wrong; fewer, and rows may well have several labels.
 _MOST_ONE_HOT: Final = 0.8

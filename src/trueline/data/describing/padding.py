@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.data.described import Padding
 from trueline.data.describing.wanted import FIRST
+from trueline.kernel.array import Array
 
 _CANDIDATES: Final = 4
 _LOOKED_AT: Final = 2000
@@ -44,7 +45,7 @@ class PaddingGatherer:
         self._elements = 0
         self._samples = 0
 
-    def add(self, rows: npt.NDArray[Any], index: npt.NDArray[np.int64]) -> None:
+    def add(self, rows: Array, index: npt.NDArray[np.int64]) -> None:
         """Sequences of one length, one a row."""
         if rows.ndim != 2 or rows.shape[1] < 2 or not len(rows):
             return
@@ -55,7 +56,7 @@ class PaddingGatherer:
         for value, ends in self._ends.items():
             self._count(rows == value, index, ends)
 
-    def _choose(self, rows: npt.NDArray[Any]) -> None:
+    def _choose(self, rows: Array) -> None:
         """Values that end some sequences twice over; those of the first sequences, so that few need be counted."""
         counts: Counter[float] = Counter()
         for near, next_to in ((0, 1), (-1, -2)):

@@ -6,13 +6,14 @@ import math
 import sys
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.data.described import Told
 from trueline.data.describing.wanted import QUANTILES
+from trueline.kernel.array import Array
 
 Numbers = npt.NDArray[np.float64]
 Hashes = npt.NDArray[np.uint64]
@@ -35,7 +36,7 @@ class Reservoir:
         self._random = np.random.default_rng(0)
         self.seen = 0
 
-    def add(self, values: npt.NDArray[Any]) -> None:
+    def add(self, values: Array) -> None:
         """More numbers."""
         room = KEPT - len(self._kept)
         if room > 0:
@@ -82,7 +83,7 @@ class Distinct:
         return round((_DISTINCT - 1) / (float(self._least[-1]) / _WHOLE))
 
 
-def hash_numbers(values: npt.NDArray[Any]) -> Hashes:
+def hash_numbers(values: Array) -> Hashes:
     """A hash of each number; equal numbers of any type have equal ones."""
     with np.errstate(over="ignore"):
         if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
@@ -116,7 +117,7 @@ def hash_texts(texts: Sequence[str]) -> Hashes:
     return np.fromiter((hash_bytes(one.encode("utf-8", "surrogatepass")) for one in texts), np.uint64, len(texts))
 
 
-def mean_and_spread(values: npt.NDArray[Any]) -> tuple[float, float]:
+def mean_and_spread(values: Array) -> tuple[float, float]:
     """Of finite numbers; those whose sum or squares a float cannot hold are made smaller for it."""
     if values.dtype.kind != "f" or max(abs(float(values.min())), abs(float(values.max()))) < _LARGE:
         return float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))

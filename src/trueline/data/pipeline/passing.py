@@ -12,10 +12,11 @@ from typing import Any, Self
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.evidence import Failure
 from trueline.data.pipeline.journal import Left
 from trueline.data.pipeline.looking import ENDED, Pipeline, Wish
+from trueline.kernel.array import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from trueline.kernel.array import Array
+
 Pixels = npt.NDArray[np.uint8]
-Array = npt.NDArray[Any]
 _COLOURS: Final = (1, 3, 4)
 # What is not finite has a colour that no image is full of.
 _ODD: Final = (255, 0, 255)

@@ -10,9 +10,10 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from trueline.data.source import Array, Column, Picture
+from trueline.data.source import Column, Picture
 from trueline.data.sources.pictures import THREADS, decode, decode_bytes, decoded_size, has_pillow
 from trueline.formats.printable import is_plain_name
+from trueline.kernel.array import Array
 
 _FIXED: Final = ("Array2D", "Array3D", "Array4D", "Array5D")
 

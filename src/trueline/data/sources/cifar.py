@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.data.source import Array, Column, Skipped, Source
+from trueline.data.source import Column, Skipped, Source
 from trueline.data.sources.classes import lines_of, naming
 from trueline.data.sources.columns import ColumnSource, Part
 from trueline.data.sources.labels import choose_label
 from trueline.data.sources.rows import PlainRows, Rows, SeenRows
 from trueline.formats.pickled_arrays import read_pickle
+from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 

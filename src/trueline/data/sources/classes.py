@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.data.source import Array, Column
+from trueline.data.source import Column
 from trueline.formats.files import open_file
+from trueline.kernel.array import Array
 
 _MOST_BYTES: Final = 1 << 20
 

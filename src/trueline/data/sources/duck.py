@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from trueline.data.source import Array
+from trueline.kernel.array import Array
 from trueline.model.budget import MIB, TABLE_MEMORY, Budget
 from trueline.model.trouble import Missing
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.data.source import Array, Column, Picture
+from trueline.data.source import Column, Picture
+from trueline.kernel.array import Array
 
 _NUMBERS: Final = "biufc"
 Cell = Any

@@ -13,10 +13,11 @@ from trueline.adapters import adapters_present
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.source import Picture
 from trueline.data.sources.factory_cells import Packing
 from trueline.data.sources.factory_items import Way, batch_fields, looks_like_batch, sample_fields, way_through
+from trueline.kernel.array import Array
 
 Answer = tuple[Content, list[Array]]
 

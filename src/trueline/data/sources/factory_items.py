@@ -11,7 +11,8 @@ import numpy as np
 from trueline.adapters import adapters_present
 from trueline.adapters.nouns import Unreadable
 from trueline.adapters.tree import leaves
-from trueline.data.source import Array, Column, Picture
+from trueline.data.source import Column, Picture
+from trueline.kernel.array import Array
 
 _BATCHES: Final = ("BatchDataset", "BucketBatchByLengthDataset", "PaddedBatchDataset")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.formats.files import open_file
+from trueline.kernel.array import Array
 
 _PIECE: Final = 1 << 20
 _LINE_END, _RETURN = 10, 13
@@ -47,7 +48,7 @@ def _line_ends(path: Path, line_end: int = _LINE_END) -> Iterator[tuple[npt.NDAr
     at, last_end, last_byte = 0, -1, 0
     with open_file(path) as file:
         while piece := file.read(_PIECE):
-            found: npt.NDArray[Any] = np.frombuffer(piece, np.uint8)
+            found: Array = np.frombuffer(piece, np.uint8)
             places = np.flatnonzero(found == line_end)
             before = np.where(places > 0, found[places - 1], last_byte)
             ends = places.astype(np.int64) + at

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.data.source import Array, Chunk, Column, Skipped, Source
+from trueline.data.source import Chunk, Column, Skipped, Source
 from trueline.data.sources.images import looks_like_image
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
@@ -17,6 +17,7 @@ from trueline.data.sources.pictures import decode_bytes, has_pillow
 from trueline.formats.files import opened
 from trueline.formats.mindrecord import MindRecord, looks_like_mindrecord
 from trueline.formats.printable import is_plain_name, printable
+from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 

@@ -11,10 +11,11 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from trueline.data.source import Array, Column
+from trueline.data.source import Column
 from trueline.formats.files import fault, open_file, unreadable
 from trueline.formats.stored import Stored
 from trueline.formats.zips import inflating
+from trueline.kernel.array import Array, DType
 from trueline.model.budget import Budget
 
 # A chunk of so many bytes is enough to be quick.
@@ -85,7 +86,7 @@ def stored_rows(stored: Stored) -> Rows:
 class PlainRows:
     """Rows that lie one after the other."""
 
-    def __init__(self, path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, path: Path, offset: int, shape: tuple[int, ...], dtype: DType) -> None:
         self._path = path
         self._offset = offset
         self._shape = shape
@@ -133,7 +134,7 @@ class StreamedRows:
         begin: Callable[[], Iterator[bytes]],
         offset: int,
         shape: tuple[int, ...],
-        dtype: np.dtype[Any],
+        dtype: DType,
     ) -> None:
         self._path = path
         self._begin = begin
@@ -200,7 +201,7 @@ class SeenRows:
 class _InflatedRows:
     """Rows in Fortran's order of a compressed member: inflated into a file without a name."""
 
-    def __init__(self, path: Path, member: str, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, path: Path, member: str, offset: int, shape: tuple[int, ...], dtype: DType) -> None:
         self._path = path
         self._member = member
         self._offset = offset

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
 
+from trueline.kernel.array import DType
+
 TEXT: Final = "str"
-TYPES: Final[dict[str, np.dtype[Any]]] = {
+TYPES: Final[dict[str, DType]] = {
     "Bool": np.dtype(bool),
     # Not by its name: MindSpore, once imported, gives NumPy another type of that name.
     "BFloat16": np.dtype(ml_dtypes.bfloat16),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+from trueline.kernel.array import Array
 
 NONE: Final = -1
 _HALF: Final = 0.5
@@ -63,7 +65,7 @@ def _per_epoch(epochs: Counts, steps: Counts, totals: Counts) -> int:
     return _length(steps, np.flatnonzero(np.diff(epochs) != 0))
 
 
-def _length(steps: Counts, ends: npt.NDArray[Any]) -> int:
+def _length(steps: Counts, ends: Array) -> int:
     """The furthest step seen, and where steps count from 0, one stride more."""
     inside = np.delete(np.diff(steps), ends) if len(ends) else np.diff(steps)
     rising = inside[inside > 0]

@@ -12,6 +12,7 @@ import numpy as np
 from trueline.formats.pth.machine import Made
 from trueline.formats.pth.trouble import BadPickle, Refused
 from trueline.formats.pth.values import Plain, counts
+from trueline.kernel.array import DType
 
 _NUMBERS: Final = re.compile(r"[<>=|]?(?:b1|[iu][1248]|f[248]|c8|c16)")
 
@@ -21,7 +22,7 @@ class NumpyType(Made):
 
     __slots__ = ("dtype",)
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
+    def __init__(self, dtype: DType) -> None:
         self.dtype = dtype
 
     def build(self, state: Any) -> None:

@@ -10,10 +10,11 @@ import numpy as np
 
 from trueline.formats.pth.machine import Made
 from trueline.formats.pth.trouble import BadPickle
+from trueline.kernel.array import DType
 
 _MAX_DIMENSIONS: Final = 32
 
-DTYPES: Final[dict[str, np.dtype[Any]]] = {
+DTYPES: Final[dict[str, DType]] = {
     **{name: np.dtype(name) for name in ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32")},
     **{name: np.dtype(name) for name in ("uint64", "int64", "float16", "float32", "float64")},
     **{name: np.dtype(name) for name in ("complex64", "complex128")},
@@ -47,7 +48,7 @@ STORAGES: Final = {
 class StorageType(Made):
     """A kind of storage; without a dtype its elements are bytes."""
 
-    dtype: np.dtype[Any] | None
+    dtype: DType | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Storage(Made):
     """A stretch of elements; ``count`` is in elements of its dtype, or in bytes."""
 
     key: str
-    dtype: np.dtype[Any] | None
+    dtype: DType | None
     count: int
 
     @property
@@ -76,7 +77,7 @@ class Tensor(Made):
     """A view of a storage; offset and strides are in elements."""
 
     storage: Storage
-    dtype: np.dtype[Any]
+    dtype: DType
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -101,7 +102,7 @@ def counts(found: Any) -> tuple[int, ...]:
     return tuple(found)
 
 
-def tensor(storage: Any, offset: Any, shape: Any, strides: Any, dtype: np.dtype[Any] | None = None) -> Tensor:
+def tensor(storage: Any, offset: Any, shape: Any, strides: Any, dtype: DType | None = None) -> Tensor:
     """A tensor of a storage, which need not know its dtype."""
     if not isinstance(storage, Storage) or type(offset) is not int or not 0 <= offset < 1 << 62:
         raise BadPickle("tensor")

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import numpy.typing as npt
-
 from trueline.formats.run_folder.guard import bad, decode_json
 from trueline.formats.run_folder.json_text import json_bytes
 from trueline.formats.run_folder.tensors import can_keep, read_with_texts, write_arrays
+from trueline.kernel.array import Array
 
-Array = npt.NDArray[Any]
 _TEXTS: Final = "trueline.texts"
 
 

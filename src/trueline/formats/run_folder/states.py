@@ -15,15 +15,13 @@ from typing import Annotated, Any, Final, TypedDict
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.appending import replace_file
 from trueline.formats.run_folder.guard import decode_typed, list_names, read_file
 from trueline.formats.run_folder.json_text import json_page
 from trueline.formats.run_folder.tensors import can_keep, read_arrays, write_arrays
-
-Array = npt.NDArray[Any]
+from trueline.kernel.array import Array
 
 
 class _ThingPage(TypedDict):

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.formats.files import fault
 from trueline.formats.run_folder.guard import bad, open_file
@@ -18,14 +17,13 @@ from trueline.formats.safetensors import read_header
 from trueline.formats.safetensors.layout import Entry, beginning, wide_first
 from trueline.formats.safetensors.types import NAMES
 from trueline.formats.stored import Stored
+from trueline.kernel.array import Array, DType
 from trueline.model.descriptor import OwnDescriptor
 from trueline.model.key import Key
 
-Array = npt.NDArray[Any]
-
-_NAMES: Final[dict[np.dtype[Any], str]] = {dtype: name for dtype, name in NAMES.items() if name != "C64"}
+_NAMES: Final[dict[DType, str]] = {dtype: name for dtype, name in NAMES.items() if name != "C64"}
 # The format has no complex128, and its older readers no complex64: both are kept as pairs of real numbers.
-_COMPLEX: Final[dict[np.dtype[Any], np.dtype[Any]]] = {
+_COMPLEX: Final[dict[DType, DType]] = {
     np.dtype(np.complex64): np.dtype(np.float32),
     np.dtype(np.complex128): np.dtype(np.float64),
 }

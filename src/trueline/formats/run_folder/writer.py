@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.appending import Appender, replace_file
@@ -20,6 +19,7 @@ from trueline.formats.run_folder.layout import Limits
 from trueline.formats.run_folder.process_file import ProcessFile
 from trueline.formats.run_folder.stats_writer import StatsWriter
 from trueline.formats.run_folder.tensors import can_keep, write_tensors
+from trueline.kernel.array import Array
 from trueline.model.descriptor import check_descriptors
 from trueline.model.key import Key
 from trueline.model.run import CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
@@ -102,7 +102,7 @@ class RankWriter:
         phase: str,
         events: Sequence[Mapping[str, Any]],
         stats: Sequence[tuple[Key, Summary]] = (),
-        tensors: Mapping[Key, npt.NDArray[Any]] | None = None,
+        tensors: Mapping[Key, Array] | None = None,
         batches: Sequence[WholeBatch] | None = None,
     ) -> None:
         """A whole step: tensors, batches and statistics first, so that the ``end`` among the events vouches for them.
@@ -141,7 +141,7 @@ class RankWriter:
         phase: str,
         events: Sequence[Mapping[str, Any]],
         stats: Sequence[tuple[Key, Summary]],
-        tensors: Mapping[Key, npt.NDArray[Any]],
+        tensors: Mapping[Key, Array],
     ) -> None:
         kept = {key: np.asarray(array) for key, array in tensors.items() if can_keep(array)}
         notices = [_left_out(key, array, events) for key, array in tensors.items() if key not in kept]
@@ -168,7 +168,7 @@ class RankWriter:
         self._joined = run
 
 
-def _left_out(key: Key, array: npt.NDArray[Any], events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _left_out(key: Key, array: Array, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "event": EventName.NOTICE.value,
         "t": events[-1].get("t") if events else None,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
 
+from trueline.kernel.array import DType
+
 INDEX: Final = ".safetensors.index.json"
 METADATA: Final = "__metadata__"
 
-TYPES: Final[dict[str, np.dtype[Any]]] = {
+TYPES: Final[dict[str, DType]] = {
     "BOOL": np.dtype(np.bool_),
     "U8": np.dtype(np.uint8),
     "I8": np.dtype(np.int8),
@@ -41,4 +43,4 @@ UNREAD: Final = {"F4", "F6_E2M3", "F6_E3M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2F
 
 # The library reads C64 since its release 0.7, F8_E8M0 since 0.6 and the FNUZ types since 0.8; MindSpore reads none of
 # them, nor any other float8.
-NAMES: Final[dict[np.dtype[Any], str]] = {dtype: name for name, dtype in TYPES.items()}
+NAMES: Final[dict[DType, str]] = {dtype: name for name, dtype in TYPES.items()}

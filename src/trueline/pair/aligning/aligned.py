@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align import Item, Layout, Rules, Structure, align
 from trueline.compare.align.shapes import layout
+from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.model.key import Key, Kind
 from trueline.model.run import CallInfo, ParamInfo

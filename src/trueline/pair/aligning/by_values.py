@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align.shapes import layout, untransposed
+from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair, is_tensor, says_something

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
+from trueline.kernel.array import Array
 from trueline.model.run import ParamInfo
 from trueline.pair.sides.described import Described
 from trueline.pair.sides.side import Side

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import epsilon
+from trueline.kernel.array import Array
 from trueline.pair.attributes.classes import likely_activations
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference
 from trueline.pair.attributes.wording import blame

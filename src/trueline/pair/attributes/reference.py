@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import Layer, layer_of_class
 from trueline.compare.levels import levels
 from trueline.kernel import distance
+from trueline.kernel.array import Array
 from trueline.model.key import Key, Kind
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.sides.trying import Change, Ran

@@ -8,8 +8,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.kernel import distance
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.sides.side import Side

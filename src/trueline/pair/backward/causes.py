@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import tensor_floor
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.backward.between import Between, Undo, ended, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes

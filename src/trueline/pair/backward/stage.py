@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.backward.causes import backward_causes

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.tree import leaves, replaced
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still

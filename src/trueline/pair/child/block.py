@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.tree import leaves, replaced
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.calls import paths_of
 from trueline.pair.child.host import Host

@@ -7,7 +7,8 @@ import traceback
 import numpy as np
 
 from trueline.adapters.guest.faults import first_line
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
+from trueline.kernel.array import Array
 from trueline.pair.child.calls import typed
 from trueline.pair.child.host import Answer, Host
 

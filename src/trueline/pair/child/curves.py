@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 from trueline.pair.child.calls import held_still, tensors_of
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.losses import as_labels

@@ -9,11 +9,12 @@ from typing import Any
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import required
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.nouns import Tensor, Unreadable
 from trueline.adapters.protocol import Adapter, Values
 from trueline.apitable.attributes import known_layer
 from trueline.apitable.layers import keeps_torch_names, layer_of_class
+from trueline.kernel.array import Array
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
 from trueline.pair.child.checkpoints import kept_by

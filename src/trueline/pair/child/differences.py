@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.trouble import Trouble
 from trueline.pair.child.block import Block, block_of

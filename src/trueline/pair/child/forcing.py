@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.perturbation import Draws
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel import UnsupportedDtype, distance
+from trueline.kernel.array import Array
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.templates import Template

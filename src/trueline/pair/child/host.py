@@ -6,8 +6,9 @@ import importlib
 from typing import Any, Final
 
 from trueline.adapters.guest.importing import Asked
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.protocol import Adapter
+from trueline.kernel.array import Array
 from trueline.pair.child.building import build
 
 Answer = tuple[Content, list[Array]]

@@ -9,11 +9,12 @@ from typing import Any
 
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.protocol import Adapter, Values
 from trueline.formats.kinds import Format, look
 from trueline.formats.opening import open_weights
 from trueline.formats.weights import Weights
+from trueline.kernel.array import Array
 from trueline.model.trouble import Trouble
 from trueline.pair.child.checkpoints import Checkpoints, checkpoints_of
 from trueline.pair.child.host import Answer, Host

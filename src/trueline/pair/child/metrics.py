@@ -9,7 +9,8 @@ import numpy as np
 
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
+from trueline.kernel.array import Array
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.losses import as_labels
 from trueline.pair.child.part_about import about

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.nouns import OpCall
 from trueline.adapters.tree import leaves
 from trueline.apitable.opkinds import op_kind
+from trueline.kernel.array import Array
 from trueline.pair.child.between import gradients_between
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
 from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
 from trueline.kernel import UnsupportedDtype, fingerprint
+from trueline.kernel.array import Array
 
 # Kept values take no more than this together.
 MOST_BYTES: Final = 64 << 20

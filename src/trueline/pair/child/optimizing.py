@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.nouns import Group
 from trueline.adapters.protocol import Values
+from trueline.kernel.array import Array
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.parts import made, part, refuse

@@ -13,9 +13,10 @@ from typing import Any, Final
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import import_file, required
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.protocol import Values
 from trueline.adapters.steps import line_of
+from trueline.kernel.array import Array
 from trueline.pair.child.host import Answer, Host
 
 # How many arguments each function takes.

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.lines import user_line
 from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves, replaced
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Answer, Host

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.protocol import Adapter
+from trueline.kernel.array import Array
 from trueline.pair.child.calls import typed
 from trueline.pair.child.host import Answer, Host
 

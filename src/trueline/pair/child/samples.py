@@ -11,9 +11,10 @@ import numpy as np
 
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 from trueline.pair.child.host import Answer, Host
 from trueline.pair.child.part_about import about
 from trueline.pair.child.parts import made, refuse

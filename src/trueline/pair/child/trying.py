@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from trueline.adapters.guest.faults import first_line
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 from trueline.model.trouble import Trouble
 from trueline.pair.child.host import Answer, Host
 

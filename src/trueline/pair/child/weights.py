@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
+from trueline.kernel.array import Array
 from trueline.pair.child.checkpoints import kept_by
 from trueline.pair.child.host import Answer, Host
 

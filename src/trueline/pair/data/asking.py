@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.sides.side import Side
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.blame import Cause
 
 Wide = npt.NDArray[np.float64]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.data.pipeline.evidence import read_line
 from trueline.data.pipeline.passing import Passed, Passing
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.data.asking import Batches, Chance, Passage, Step, chance_of

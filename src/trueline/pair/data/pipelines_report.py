@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from trueline.adapters.guest.wire import Array
 from trueline.data.pipeline.judging.fault import short
 from trueline.formats.source_lines import source_around
+from trueline.kernel.array import Array
 from trueline.model.finding import Certainty, Conclusion, Finding, roots
 from trueline.model.location import Location
 from trueline.model.message import Message, message

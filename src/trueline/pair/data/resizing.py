@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.data.forms import Wide, channel_axis
 
 # How far a resized image may lie from ours, in 255ths of its range: libraries compute in whole numbers.

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.blame import Cause
 from trueline.pair.data.forms import Relation, Wide, channel_axis
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause
 from trueline.pair.data.asking import Chance, Passage, Step, ask_from, ask_transforms

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
+from trueline.kernel.array import Array
 from trueline.model.key import Kind
 from trueline.model.location import Location
 from trueline.model.message import Message, message

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from trueline.adapters.guest.wire import Array
 from trueline.compare.verdict import Verdict
 from trueline.kernel import distance
+from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import match_calls
 from trueline.pair.blame import Blame

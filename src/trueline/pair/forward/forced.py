@@ -8,8 +8,8 @@ from math import prod
 from typing import Any, Final
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import tensor_floor, unit
+from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.sides.recorded import Recording

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from trueline.adapters.guest.wire import Array
 from trueline.apitable.layers import layer_of_class
+from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import match_calls
 from trueline.pair.coarse import Coarse

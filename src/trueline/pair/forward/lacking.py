@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.attributes.reference import Judged, Reference, judged
 from trueline.pair.blame import Cause
 from trueline.pair.forward.faults import Fault

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.compare.verdict import Verdict
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.nesting import outermost_first

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
 from trueline.compare.noise import tensor_floor
 from trueline.kernel import distance
+from trueline.kernel.array import Array
 from trueline.pair.loss.cases import Case, Given, Labels, Layout, layouts, probes
 from trueline.pair.loss.fit import Seen
 from trueline.pair.sides.part_about import About

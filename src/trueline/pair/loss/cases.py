@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.loss.forms import Rows, Wide, sigmoid
 
 _MOST_CLASSES: Final = 16

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.sides.part_about import About

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Stage, StageResult, StageVerdict
 from trueline.pair.loss.asking import Answered, Compared, Failed, ask, compare, taken_by_both

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 
 _CLOSE: Final = 1e-5
 _SCALES: Final = (1.0, 100.0)

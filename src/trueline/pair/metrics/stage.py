@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.metrics.cases import Case, Kind, Making, makings

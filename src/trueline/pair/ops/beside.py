@@ -10,10 +10,11 @@ from typing import Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.ops.edits import Edit, EditKind, Way
 from trueline.pair.ops.op_graph import Op
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import Array, Turn, equal, equal_but_masked, level, reordered, sampled
+from trueline.pair.ops.same_values import Turn, equal, equal_but_masked, level, reordered, sampled
 
 _MOST_STEPS: Final = 3000
 _DEEPEST: Final = 80

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage
@@ -18,7 +19,7 @@ from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.parting import Parting, PartingKind, part
 from trueline.pair.ops.parting_causes import parting_cause
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import Array, level
+from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
 
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})

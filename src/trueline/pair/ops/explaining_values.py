@@ -8,12 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.blame import Cause
 from trueline.pair.ops.form_words import cause_of_form, cause_of_two
 from trueline.pair.ops.forms import ACTIVATIONS, Form, affine, cast, elementwise
 from trueline.pair.ops.layout_forms import moved
 from trueline.pair.ops.op_forms import form_of
-from trueline.pair.ops.same_values import Array, Floats, equal, floats, level, sampled
+from trueline.pair.ops.same_values import Floats, equal, floats, level, sampled
 
 _MOST_KNOWN: Final = 24
 _MANY: Final = 1_000_000

@@ -10,7 +10,8 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from trueline.pair.ops.same_values import Array, Floats, floats, level, sampled
+from trueline.kernel.array import Array, DType
+from trueline.pair.ops.same_values import Floats, floats, level, sampled
 
 Function = Callable[[Floats], Floats]
 
@@ -239,7 +240,7 @@ def cast(given: Array, made: Array, floor: float) -> Form | None:
     return None
 
 
-def _through(short: np.dtype[Any]) -> Callable[[Array], Array]:
+def _through(short: DType) -> Callable[[Array], Array]:
     def apply(value: Array) -> Array:
         return floats(floats(value).astype(short))
 

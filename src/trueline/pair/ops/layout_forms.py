@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.ops.forms import Form
-from trueline.pair.ops.same_values import Array, Floats, alike, equal, floats
+from trueline.pair.ops.same_values import Floats, alike, equal, floats
 
 _MOST_AXES: Final = 5
 _MOST_TRIES: Final = 1500

@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import MASKED, Array
+from trueline.pair.ops.same_values import MASKED
 
 _MOST_OPS: Final = 4
 

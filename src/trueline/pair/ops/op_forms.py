@@ -8,9 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.ops.forms import Form, cast, elementwise
 from trueline.pair.ops.layout_forms import moved
-from trueline.pair.ops.same_values import Array, equal, floats
+from trueline.pair.ops.same_values import equal, floats
 from trueline.pair.ops.whole_forms import masked, over_axes
 
 Again = Callable[[Sequence[Array]], Array]

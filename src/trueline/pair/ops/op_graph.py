@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-import numpy.typing as npt
-
+from trueline.kernel.array import Array
 from trueline.model.fields import may, naturals, need
 from trueline.model.location import Location
 from trueline.model.numbers import plain
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

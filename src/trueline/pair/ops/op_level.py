@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
+from trueline.kernel.array import Array
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.sides.side import Side
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.ops.beside import Beside
 from trueline.pair.ops.edits import Edit, EditKind
@@ -15,7 +16,7 @@ from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import Array, level
+from trueline.pair.ops.same_values import level
 from trueline.pair.ops.taken import taken
 from trueline.pair.ops.value_words import Named, named
 

@@ -9,12 +9,13 @@ from typing import Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.ops.forms import Form, affine, elementwise
 from trueline.pair.ops.layout_forms import moved
 from trueline.pair.ops.op_forms import Done, recognised
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.rewriting import split
-from trueline.pair.ops.same_values import Array, equal
+from trueline.pair.ops.same_values import equal
 from trueline.pair.ops.whole_forms import over_axes
 
 _SHAPE_ONLY: Final = frozenset(

@@ -8,8 +8,9 @@ from typing import Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.ops.op_graph import Graph, Op
-from trueline.pair.ops.same_values import Array, Floats, equal, floats
+from trueline.pair.ops.same_values import Floats, equal, floats
 from trueline.pair.ops.whole_forms import softmax
 
 _SPLIT: Final = frozenset({"linear", "addmm", "matmul", "attention", "layer_norm", "conv"})

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from trueline.kernel.array import Array
+
 Floats = npt.NDArray[np.float64]
 
 SAMPLE: Final = 4096

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.kernel.array import Array
 from trueline.pair.ops.forms import Form
-from trueline.pair.ops.same_values import Array, Floats, equal, floats, level
+from trueline.pair.ops.same_values import Floats, equal, floats, level
 
 Axes = tuple[int, ...]
 

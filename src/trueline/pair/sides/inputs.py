@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from trueline.kernel.array import Array
 from trueline.model.run import ModuleInfo
 from trueline.model.trouble import BadUsage
 from trueline.pair.sides.described import Described
-
-Array = npt.NDArray[Any]
 
 _MOST: Final = 1 << 31
 _SIZES: Final = re.compile(r"[1-9]\d{0,9}(x[1-9]\d{0,9}){0,7}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.sides.side import Side
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from trueline.adapters.guest.guest import Guest
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.pair.sides.described import Described, Loaded
 
 

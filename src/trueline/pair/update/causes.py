@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import numpy.typing as npt
-
+from trueline.kernel.array import Array
 from trueline.pair.blame import Cause
 from trueline.pair.update.fit import LIMIT, Fit, Trial
 from trueline.pair.update.forms import KNOBS, EpsForm, Family, Form, simulate
-
-Array = npt.NDArray[Any]
 
 _CAUSES: Final = {
     "family": Cause.OPTIMIZER,

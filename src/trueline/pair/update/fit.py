@@ -9,11 +9,9 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from trueline.kernel.array import Array
 from trueline.pair.update.forms import KNOBS, DecayForm, EpsForm, Family, Form, simulate
-
-Array = npt.NDArray[Any]
 
 # Frameworks work out 1 - beta in single precision: steps of one and the same form differ by 1e-5 of themselves.
 LIMIT: Final = 1e-4

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from trueline.kernel.array import Array
+
 Doubles = npt.NDArray[np.float64]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trueline.adapters.guest.wire import Array
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, ParamPair

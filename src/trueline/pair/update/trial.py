@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from trueline.kernel.array import Array
 from trueline.pair.update.fit import Trial
-
-Array = npt.NDArray[Any]
 
 # Not small, so that decay shows in single precision; and not all alike, so that it shows what the rate is part of.
 RATES: Final = (0.5, 0.5, 0.25, 0.25, 0.5, 0.5)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.adapters.nouns import Array, State, Thing
+from trueline.adapters.nouns import State, Thing
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.saving import Saving
 from trueline.formats.run_folder.states import Kept, StatesWriter
+from trueline.kernel.array import Array
 from trueline.record.keeping.counters import Counters
 from trueline.record.keeping.generators import Generators
 from trueline.record.keeping.keep import Keep

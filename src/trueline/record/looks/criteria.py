@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
 from trueline.kernel import fingerprint
+from trueline.kernel.array import Array
 from trueline.record.looks.numpy_losses import class_rows, recomputed
 
 _MOST_ELEMENTS: Final = 1 << 20
 _CLASSES: Final = ("cross_entropy", "nll_loss")
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

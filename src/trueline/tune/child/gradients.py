@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.nouns import Array, Unreadable
+from trueline.adapters.nouns import Unreadable
 from trueline.adapters.protocol import Values
+from trueline.kernel.array import Array
 from trueline.kernel.exponents import Exponents, count_exponents
 
 _MANY = 16

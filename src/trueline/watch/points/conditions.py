@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueline.kernel import pieces
+from trueline.kernel.array import Array
 from trueline.model.distance import Distance
 from trueline.model.summary import Summary
 
-Array: TypeAlias = NDArray[Any]
 Limits: TypeAlias = Mapping[str, float]
 Broken: TypeAlias = tuple[dict[str, float], dict[str, float]]
 

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueline.kernel import UnsupportedDtype, summarise
+from trueline.kernel.array import Array
 from trueline.model.summary import Summary
 from trueline.watch.points.averages import Averages
 from trueline.watch.points.conditions import (
@@ -27,7 +27,6 @@ from trueline.watch.points.hit import PointHit
 from trueline.watch.points.kept import CHANGES, KeptWeights
 from trueline.watch.points.point import Need, Point, needs
 
-Array: TypeAlias = NDArray[Any]
 Named: TypeAlias = Iterable[tuple[str, Array]]
 
 _ON_SUMMARY: Final[dict[str, Callable[[Summary, Any], Broken | None]]] = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueline.kernel import distance
+from trueline.kernel.array import Array
 from trueline.model.distance import Distance
 from trueline.model.summary import Summary
 from trueline.watch.points.conditions import Broken, change_ratio, is_changed_beyond, is_unchanged
@@ -23,7 +23,7 @@ _ENTRY_BYTES: Final = 512
 class _Kept:
     """One weight as it was; ``age`` counts its changes since it was nothing but zeros, if it ever was."""
 
-    array: NDArray[Any]
+    array: Array
     summary: Summary
     age: int | None
 
@@ -31,7 +31,7 @@ class _Kept:
 class Change:
     """One weight before and after an update, measured once for each tolerance that is asked for."""
 
-    def __init__(self, now: NDArray[Any], before: NDArray[Any], abs_mean_before: float, age: int | None) -> None:
+    def __init__(self, now: Array, before: Array, abs_mean_before: float, age: int | None) -> None:
         self._now, self._before = now, before
         self._abs_mean_before, self._age = abs_mean_before, age
         self._measured: dict[tuple[float, float], Distance] = {}
@@ -65,14 +65,14 @@ class KeptWeights:
         """How much memory the copies take."""
         return sum(one.array.nbytes + _ENTRY_BYTES for one in self._kept.values())
 
-    def change(self, name: str, array: NDArray[Any], summary: Summary) -> Change | None:
+    def change(self, name: str, array: Array, summary: Summary) -> Change | None:
         """From what was kept to what is now; None for a weight that is new or has another shape, or has no elements."""
         before = self._kept.get(name)
         if before is None or before.array.shape != array.shape or not summary.count:
             return None
         return Change(np.asarray(array), before.array, before.summary.abs_mean, before.age)
 
-    def keep(self, name: str, array: NDArray[Any], summary: Summary) -> None:
+    def keep(self, name: str, array: Array, summary: Summary) -> None:
         """Keep a weight for the next step, in the memory of the one that it replaces."""
         before = self._kept.get(name)
         age = before.age + 1 if before is not None and before.age is not None else None

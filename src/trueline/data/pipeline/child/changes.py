@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from trueline.data.pipeline.child.fields import Array, Reader
+from trueline.data.pipeline.child.fields import Reader
+from trueline.kernel.array import Array
 
 Wide = npt.NDArray[np.float64]
 Told = tuple[str, dict[str, Any]]

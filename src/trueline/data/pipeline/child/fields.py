@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 from trueline.model.numbers import encode
-
-Array = npt.NDArray[Any]
 
 _FIRST: Final = 8
 _MOST_VALUES: Final = 1000

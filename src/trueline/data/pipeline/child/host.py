@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.adapters.guest.importing import Asked
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.pipeline import Opened
 from trueline.adapters.protocol import Adapter
 from trueline.data.pipeline.child.births import Births
@@ -18,6 +18,7 @@ from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.fields import Reader
 from trueline.data.pipeline.child.meter import Meter
 from trueline.data.pipeline.journal import Journal
+from trueline.kernel.array import Array
 
 Answer = tuple[Content, list[Array]]
 

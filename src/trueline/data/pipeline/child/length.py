@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.written import body_line
+from trueline.kernel.array import Array
 
 _FARTHEST: Final = 4
 

@@ -14,8 +14,9 @@ from trueline.adapters.guest.faults import is_users
 from trueline.adapters.pipeline import Operator
 from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.changes import Changes
-from trueline.data.pipeline.child.fields import Array, FieldSeen, Reader
+from trueline.data.pipeline.child.fields import FieldSeen, Reader
 from trueline.data.pipeline.journal import Journal
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 
 _KEPT: Final = "trueline_operator"

@@ -8,11 +8,12 @@ from itertools import islice
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import words
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
 from trueline.data.pipeline.child.written import attribute_line, body_line, held, seeding_line, speaks_of_chance
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 
 _MOST: Final = 200_000

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.meter import State
+from trueline.kernel.array import Array
 from trueline.model.numbers import plain
 
 

@@ -6,10 +6,11 @@ import traceback
 from collections import Counter
 from typing import Any, Final
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
+from trueline.kernel.array import Array
 
 _SAMPLES: Final = 6
 

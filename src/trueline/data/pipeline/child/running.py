@@ -7,11 +7,12 @@ import traceback
 from typing import Any, Final
 
 from trueline.adapters.guest.faults import words
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.adapters.steps import line_of
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.written import attribute_line, held
+from trueline.kernel.array import Array
 
 _TRIED: Final = 8
 _PICKLE: Final = ("pickle", "Pickl")

@@ -14,10 +14,11 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.adapters.guest.faults import is_users
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import fingerprints
 from trueline.data.pipeline.child.written import held, last_write
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 
 _MOST_EVENTS: Final = 20_000

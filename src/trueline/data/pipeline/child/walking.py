@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.fields import FieldSeen
 from trueline.data.pipeline.child.host import Answer, Host
+from trueline.kernel.array import Array
 
 _MOST_FAILURES: Final = 20
 _MOST_AGAIN: Final = 2000

@@ -5,11 +5,12 @@ from __future__ import annotations
 import traceback
 from typing import Any, Final
 
-from trueline.adapters.guest.wire import Array, Content
+from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
 from trueline.data.pipeline.child.written import attribute_line, held, is_generator, seeding_line
+from trueline.kernel.array import Array
 
 _SAMPLES: Final = 6
 _WORKERS: Final = 2
