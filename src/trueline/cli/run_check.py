@@ -36,9 +36,9 @@ class Ended:
 
     def to_json(self) -> dict[str, Any] | None:
         """What the answer of ``run`` says of it."""
-        from trueline.checks.engine.report import result_of
+        from trueline.checks.engine.report import result
 
-        return dict(result_of(self.checklist).fields) if self.checklist is not None else None
+        return dict(result(self.checklist).fields) if self.checklist is not None else None
 
 
 class RunCheck:
@@ -118,14 +118,14 @@ class RunCheck:
         return self._chosen
 
     def _show(self, checklist: Checklist) -> None:
-        from trueline.checks.engine.report import conclusion_of, report_of
+        from trueline.checks.engine.report import conclusion_of, report
 
         if self._quiet:
             if checklist.problems:
                 say(conclusion_of(checklist))
             return
         write_beside("\n")
-        show_beside(report_of(checklist))
+        show_beside(report(checklist))
 
 
 def _shown(script: Path) -> str:

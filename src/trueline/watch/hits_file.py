@@ -8,8 +8,8 @@ from pathlib import Path
 from trueline.formats.run_folder.layout import HITS, rank_name
 from trueline.model.numbers import plain
 from trueline.watch.hit import Hit
+from trueline.watch.report import NON_FINITE
 from trueline.watch.state import Watch
-from trueline.watch.telling import NON_FINITE
 
 
 def write_hits(run: Path, rank: int, watch: Watch, hit: Hit | None) -> None:

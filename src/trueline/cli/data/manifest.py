@@ -26,7 +26,7 @@ def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool
     from trueline.data.manifest.hashing_run import hash_run
     from trueline.data.manifest.listing import list_paths
     from trueline.data.manifest.of_run import is_run
-    from trueline.data.manifest.report import manifest_report, manifest_result
+    from trueline.data.manifest.report import report, result
     from trueline.data.manifest.taking import take_manifest
     from trueline.formats.manifest.json_form import write_manifest
     from trueline.formats.manifest.listed import FAST, MD5
@@ -50,4 +50,4 @@ def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool
         write_manifest(written, found)
         write_line(f"trueline: {message('compare.written', file=str(written)).text()}")
     name = paths[0] if len(paths) == 1 else message("manifest.several", count=len(paths)).text()
-    return answer(manifest_result(name, found, written), lambda: manifest_report(name, found, written), as_json=as_json)
+    return answer(result(name, found, written), lambda: report(name, found, written), as_json=as_json)

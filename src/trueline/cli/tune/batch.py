@@ -81,11 +81,11 @@ def command(
             metric,
             runner.show,
         ).climb()
-    from trueline.tune.batch import answer
+    from trueline.tune.batch import report
 
     return give(
-        answer.result(found, runner.root),
-        answer.report(found, runner.root),
+        report.result(found, runner.root),
+        report.report(found, runner.root),
         output=output,
         json_file=json_file,
         interrupted=found.interrupted,

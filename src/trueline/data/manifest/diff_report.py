@@ -34,7 +34,7 @@ class Differences:
         return [self.reference, *self.others]
 
 
-def diff_result(all: Differences) -> Result:
+def result(all: Differences) -> Result:
     """For programs."""
     fields = {
         "reference": all.reference.name,
@@ -68,7 +68,7 @@ def _json(side: Side, found: Difference) -> dict[str, Any]:
     }
 
 
-def diff_report(all: Differences) -> Report:
+def report(all: Differences) -> Report:
     """For people."""
     others = ", ".join(one.name for one in all.others)
     title = message("manifest.diff_title", reference=all.reference.name, others=others)

@@ -16,7 +16,7 @@ _ROWS: Final = 20
 _NAMES: Final = 3
 
 
-def manifest_result(name: str, manifest: Manifest, written: Path | None) -> Result:
+def result(name: str, manifest: Manifest, written: Path | None) -> Result:
     """For programs; the files themselves only where they are written nowhere else."""
     fields: dict[str, Any] = {
         "root": manifest.root,
@@ -47,7 +47,7 @@ def _file_json(manifest: Manifest, place: int) -> dict[str, Any]:
     return found
 
 
-def manifest_report(name: str, manifest: Manifest, written: Path | None) -> Report:
+def report(name: str, manifest: Manifest, written: Path | None) -> Report:
     """For people: how many, one fingerprint for all, what could not be read, and the first of the files."""
     title = message("manifest.title", name=name)
     return Report(title, _conclusion(name, manifest), blocks=tuple(_blocks(manifest, written)))

@@ -21,7 +21,7 @@ _MOST_SHAPES: Final = 3
 _MOST_LINES: Final = 3
 
 
-def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Result:
+def result(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Result:
     """The JSON shape."""
     facts = evidence.facts
     fields = {
@@ -41,7 +41,7 @@ def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) ->
     return Result("data debug", _conclusion(entry, evidence, findings), code, told, fields)
 
 
-def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
+def report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
     """Findings first, then the operators in order, and what comes out."""
     blocks: list[Block] = [*_sources(findings)]
     if evidence.operators:

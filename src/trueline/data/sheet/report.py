@@ -85,7 +85,7 @@ def _is_row(card: Card) -> bool:
     return not card.drawn and card.text is None and card.broken is None
 
 
-def sheet_report(sheet: Sheet, *, pictures: bool) -> Report:
+def report(sheet: Sheet, *, pictures: bool) -> Report:
     """For people; without ``pictures`` only what can be written."""
     return Report(title(sheet), conclusion(sheet), blocks=tuple(_blocks(sheet, pictures)))
 
@@ -141,7 +141,7 @@ def _tile(card: Card, pictures: bool) -> Tile:
     return Tile(lines, picture=png(reduced(card.picture, _SIDE)))
 
 
-def sheet_result(sheet: Sheet, written: Path | None) -> Result:
+def result(sheet: Sheet, written: Path | None) -> Result:
     """For programs."""
     fields: dict[str, Any] = {
         "source": sheet.source.name,

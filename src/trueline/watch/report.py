@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trueline.formats.source_lines import source_around
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
+from trueline.model.result import Exit, Result
 from trueline.watch.coverage import Coverage
 from trueline.watch.hit import Hit, Tensor
 from trueline.watch.points import finding as point_finding
 from trueline.watch.state import Watch
+
+if TYPE_CHECKING:
+    from trueline.watch.dump import DumpWatch
+    from trueline.watch.running import Watched
 
 NON_FINITE: Final = "nf.01"
 SKIPPED: Final = "nf.02"
@@ -103,6 +108,35 @@ def _unfound(watch: Watch) -> Finding:
         message("watch.advice_unfound"),
         where=Location(step=watch.wrong_at),
     )
+
+
+def result(watched: Watched) -> Result:
+    """The answer of the verb: the first hit, and how much was watched."""
+    coverage, seen = watched.coverage, watched.watch or Watch()
+    untouched = watched.watch is None and coverage.off is None and not coverage.unseen
+    found = [without_framework()] if untouched else findings(seen, watched.hit, coverage)
+    fields = {
+        "first": watched.hit.to_json() if watched.hit is not None else None,
+        "script_exit": watched.code,
+        "steps": seen.steps,
+        "skipped": seen.skipped,
+        "thrown_away": seen.thrown_away,
+        "kept_bytes": seen.kept_bytes,
+        **coverage.to_json(),
+    }
+    return Result("watch", conclusion(found), coverage.exit(found), found, fields)
+
+
+def dump_result(dump: DumpWatch) -> Result:
+    """The answer of the verb on a dump folder."""
+    first = dump.first.to_json() if dump.first is not None else None
+    code = Exit.FINE if dump.first is None else Exit.PROBLEM
+    return Result("watch", dump.sentence(), code, [dump.finding()], {"first": first})
+
+
+def dump_report(dump: DumpWatch) -> Report:
+    """The same for people."""
+    return Report(message("watch.title", script=str(dump.path)), dump.sentence(), [dump.finding()])
 
 
 def report(script: str, found: list[Finding], hit: Hit | None) -> Report:
