@@ -30,7 +30,7 @@ class Attribute:
     torch: str
     mindspore: str
     form: str
-    fixed: Any
+    fixed: object
     always: bool
 
     def spelled(self, flavour: str) -> str:
@@ -85,7 +85,10 @@ class KnownLayer:
         return {**found, **dict(zip(names, args, strict=False)), **kwargs}
 
     def read(
-        self, arguments: Mapping[str, Any] | None, attributes: Mapping[str, Any], shape: Sequence[int] | None = None
+        self,
+        arguments: Mapping[str, object] | None,
+        attributes: Mapping[str, object],
+        shape: Sequence[int] | None = None,
     ) -> dict[str, Any]:
         """The value of each argument in the form that both frameworks share; what cannot be told is left out.
 
@@ -108,7 +111,7 @@ class KnownLayer:
                 found[name] = one.fixed
         return found
 
-    def written(self, name: str, value: Any, shape: Sequence[int] | None = None) -> dict[str, Any] | None:
+    def written(self, name: str, value: object, shape: Sequence[int] | None = None) -> dict[str, Any] | None:
         """The constructor's arguments that bring a value; None where the class cannot have it."""
         one = self.kind.has[name]
         spelled = one.spelled(self.flavour)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline.cli.script_verb import say, show_beside
 from trueline.model.message import message
@@ -34,7 +34,7 @@ class Ended:
         """Those of the answer."""
         return self.checklist.findings if self.checklist is not None else ()
 
-    def to_json(self) -> dict[str, Any] | None:
+    def to_json(self) -> dict[str, object] | None:
         """What the answer of ``run`` says of it."""
         from trueline.checks.engine.report import result
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
@@ -37,7 +37,7 @@ class ScriptVerb(Verb):
         script: str = "SCRIPT",
         quiet: str = "run.quiet",
         json: str = "run.json",
-        **settings: Any,
+        **settings: object,
     ) -> None:
         options = [
             *params,

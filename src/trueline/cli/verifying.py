@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.kernel.array import Array
@@ -41,7 +40,7 @@ def fed(bench: Side, source: Path, inputs: Sequence[str]) -> list[Array]:
     return arrays
 
 
-def verified(sides: Sequence[Side], source: Path, output: Path, arrays: Sequence[Array]) -> dict[str, Any]:
+def verified(sides: Sequence[Side], source: Path, output: Path, arrays: Sequence[Array]) -> dict[str, object]:
     """What a verification adds to the answer: findings, fields of the JSON and blocks."""
     bench, port = sides
     findings = [one for one in (_load(bench, source), _load(port, output)) if one is not None]

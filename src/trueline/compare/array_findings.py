@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.arrays import ArraysComparison, Part, counted, is_transposed, one_factor
 from trueline.compare.floors import Basis
@@ -37,7 +37,7 @@ def array_findings(compared: ArraysComparison) -> list[Finding]:
 def _tensor(compared: ArraysComparison, part: Part, first: Row) -> Finding:
     names = side_names(compared.a, compared.b)
     rows = [row for one in compared.parts for row in one.tensors.rows]
-    params: dict[str, Any] = {
+    params: dict[str, object] = {
         "name": printable(f"{part.name}: {first.a.name}" if part.section and part.name else first.a.name),
         "a": names[0],
         "b": names[1],

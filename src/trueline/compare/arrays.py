@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.align import Alignment, Layout, Leftover
 from trueline.compare.measure import Task
@@ -163,7 +163,7 @@ def compare_dumps(a: Dump, b: Dump, how: How, rank: int | None = None) -> Arrays
     return ArraysComparison(a.path, b.path, parts, in_order=True)
 
 
-def natural(name: str) -> list[Any]:
+def natural(name: str) -> list[object]:
     """A name as it sorts where numbers count as numbers."""
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in _DIGITS.split(name)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.batches import Data
 from trueline.compare.floors import Basis
@@ -219,7 +219,7 @@ def _tensor(compared: RunComparison, first: Row, step: Tensors, because: str | N
     elif stage == "in" and step.inputs_agree:
         stage = "in_between"
     line = built_at(compared.a, first.pair.a.module)
-    params: dict[str, Any] = {
+    params: dict[str, object] = {
         "module": first.pair.a.module or "-",
         "type": type_name(compared.a, first.pair.a.module),
         "other_type": type_name(compared.b, first.pair.b.module),

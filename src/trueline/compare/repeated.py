@@ -46,7 +46,7 @@ def _batches(first: RankFolder, again: RankFolder, steps: int) -> Message | None
     return None
 
 
-def _fetched(rank: RankFolder, steps: int) -> dict[int, list[Mapping[str, Any]]]:
+def _fetched(rank: RankFolder, steps: int) -> dict[int, list[Mapping[str, object]]]:
     """What loaders gave; what reaches a network otherwise may have been computed."""
     found: dict[int, list[Mapping[str, Any]]] = {}
     for event in rank.events(EventName.BATCH, phase="train"):

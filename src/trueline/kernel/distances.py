@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from trueline.model.distance import Distance
 _DOUBLES = (int(Kind.F64), int(Kind.C128))
 
 
-def distance(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, *, threads: int | None = None) -> Distance:
+def distance(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8, *, threads: int | None = None) -> Distance:
     """Every number of a Distance in one pass over memory, of arrays or Parts; ``b`` is the benchmark."""
     a, b = (one if isinstance(one, Parts) else np.asarray(one) for one in (a, b))
     kind_a, kind_b = kind_of(a.dtype), kind_of(b.dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from trueline.kernel.state import RowStats
 from trueline.kernel.summaries import summarise
 
 
-def describe_rows(x: Any) -> RowStats:
+def describe_rows(x: object) -> RowStats:
     """Fingerprint, mean, std, minimum and maximum of every row ``x[i]``, as ``summarise`` gives them."""
     x = np.asarray(x)
     if x.ndim == 0:

@@ -83,7 +83,7 @@ class Finding:
     seen_by: tuple[Way, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+    def to_json(self, lang: str | None = None) -> dict[str, object]:
         """The JSON shape of the contract; ``extra`` holds what a verb adds."""
         shape: dict[str, Any] = {
             "code": self.code,

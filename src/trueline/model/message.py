@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from trueline.locale import render
 
@@ -14,7 +13,7 @@ class Message:
     """A message id and its parameters."""
 
     id: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
 
     def text(self, lang: str | None = None) -> str:
         """The sentence in a language (the current one when None)."""
@@ -25,6 +24,6 @@ class Message:
         return self.text()
 
 
-def message(id: str, **params: Any) -> Message:
+def message(id: str, **params: object) -> Message:
     """A Message from keyword parameters."""
     return Message(id, params)

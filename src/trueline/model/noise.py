@@ -122,7 +122,7 @@ class Noise:
             rate = sum((step - x) * (spread - y) for step, spread in points) / width if width else 0.0
         return min(max(rate, self.margins.least_rate), self.margins.most_rate)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "format": FORMAT,
@@ -139,7 +139,7 @@ class Noise:
         }
 
     @classmethod
-    def from_json(cls, found: Any) -> Self:
+    def from_json(cls, found: object) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         version = need(found, "format", int)
         if version != FORMAT:
@@ -157,21 +157,21 @@ class Noise:
         return cls(_natural(found, "tries"), may(found, "how", dict) or {}, drifts, losses)
 
 
-def _natural(found: Any, name: str) -> int:
+def _natural(found: object, name: str) -> int:
     value = need(found, name, int)
     if value < 0:
         raise ValueError(f"{name}: expected a number from 0, found {value}")
     return value
 
 
-def _size(found: Any, name: str) -> float:
+def _size(found: object, name: str) -> float:
     value = _number(found, name)
     if not value >= 0:
         raise ValueError(f"{name}: expected a number from 0, found {value}")
     return value
 
 
-def _number(found: Any, name: str) -> float:
+def _number(found: object, name: str) -> float:
     try:
         return number(found, name)
     except OverflowError:

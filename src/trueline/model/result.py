@@ -33,7 +33,7 @@ class Result:
     findings: Sequence[Finding] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+    def to_json(self, lang: str | None = None) -> dict[str, object]:
         """The JSON shape of the contract."""
         shape = {
             "schema": SCHEMA,

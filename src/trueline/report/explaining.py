@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from trueline.checks.engine.evidence_words import ways_in_words
 from trueline.checks.engine.listing import SECTIONS, Page, all_checks, experiment_of
@@ -75,7 +75,7 @@ def family_title(name: str) -> Message:
     return message("explain.family", family=name, name=message(f"explain.family_{name}"))
 
 
-def page_json(told: Page) -> dict[str, Any]:
+def page_json(told: Page) -> dict[str, object]:
     """A page as JSON: its text, what can decide an item, and the limits that can be set."""
     ways = [one for one in all_checks() if one.code == told.code]
     return {

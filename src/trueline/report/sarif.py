@@ -51,12 +51,12 @@ def _rule(code: str) -> dict[str, Any]:
     return rule
 
 
-def _result(finding: Finding, codes: Sequence[str]) -> dict[str, Any]:
+def _result(finding: Finding, codes: Sequence[str]) -> dict[str, object]:
     found = finding.conclusion is Conclusion.FOUND
     # What follows from something else is to be known, not to be mended.
     level = ("note" if finding.because is not None else _LEVELS[finding.certainty]) if found else "none"
     text = finding.message.text() if finding.advice is None else f"{finding.message.text()}\n{finding.advice.text()}"
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         "ruleId": finding.code,
         "ruleIndex": codes.index(finding.code),
         "kind": "fail" if found else "review",
@@ -81,10 +81,10 @@ def _result(finding: Finding, codes: Sequence[str]) -> dict[str, Any]:
     return result
 
 
-def _location(finding: Finding) -> dict[str, Any]:
-    location: dict[str, Any] = {}
+def _location(finding: Finding) -> dict[str, object]:
+    location: dict[str, object] = {}
     if finding.where.file:
-        physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.where.file)}}
+        physical: dict[str, object] = {"artifactLocation": {"uri": _uri(finding.where.file)}}
         if finding.where.line > 0:
             physical["region"] = {"startLine": finding.where.line}
         location["physicalLocation"] = physical
@@ -110,10 +110,10 @@ def _fingerprint(finding: Finding) -> str:
     return hashlib.sha256(repr(same).encode()).hexdigest()[:32]
 
 
-def _notifications(report: Report) -> Iterator[dict[str, Any]]:
+def _notifications(report: Report) -> Iterator[dict[str, object]]:
     yield from (_notification("error", said) for said in report.errors)
     yield from (_notification("warning", said) for said in report.warnings)
 
 
-def _notification(level: str, said: Message) -> dict[str, Any]:
+def _notification(level: str, said: Message) -> dict[str, object]:
     return {"level": level, "message": {"text": said.text()}}

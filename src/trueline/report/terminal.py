@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from io import TextIOWrapper
 from itertools import groupby
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich import box
 from rich.cells import cell_len, set_cell_size
@@ -129,7 +129,7 @@ class _Page:
             grid.add_row(*mark, *(Styled(text) for text in row), style="bold red" if marked else "")
         self.console.print(grid)
 
-    def _cell(self, cell: Any) -> str:
+    def _cell(self, cell: object) -> str:
         if isinstance(cell, Curve):
             return sparkline(cell, _WIDE_SPARK if self.console.width >= _WIDE else _SPARK, ascii=self.ascii)
         return shown(cell, self.lang)

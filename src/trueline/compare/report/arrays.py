@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.align import Layout, Reason
 from trueline.compare.array_findings import array_findings, namers
@@ -193,7 +193,7 @@ def _name(row: Row) -> str:
     return row.a.name
 
 
-def _place(part: Part) -> Mapping[str, Any]:
+def _place(part: Part) -> Mapping[str, object]:
     if part.step is not None:
         return {"step": part.step, "rank": part.rank}
     return {"section": part.name}
@@ -206,7 +206,7 @@ def _stopped(compared: ArraysComparison) -> str | None:
     return "tensors"
 
 
-def _first_json(compared: ArraysComparison, first: Row | None) -> dict[str, Any] | None:
+def _first_json(compared: ArraysComparison, first: Row | None) -> dict[str, object] | None:
     part = compared.main
     if first is None or part is None:
         return None

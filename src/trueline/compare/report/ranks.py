@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from trueline.compare.findings import findings, stopped_at
 from trueline.compare.report.runs import report, result
@@ -80,7 +79,7 @@ def _table(compared: Mapping[int, RunComparison]) -> Table:
     return Table(message("compare.ranks_title"), columns, rows, marked)
 
 
-def _rank_json(rank: int, one: RunComparison) -> dict[str, Any]:
+def _rank_json(rank: int, one: RunComparison) -> dict[str, object]:
     first = one.first
     return {
         "rank": rank,

@@ -51,7 +51,7 @@ def report(compared: RunComparison, view: View | None = None) -> Report:
     )
 
 
-def result(compared: RunComparison, view: View | None = None, more: Mapping[str, Any] | None = None) -> Result:
+def result(compared: RunComparison, view: View | None = None, more: Mapping[str, object] | None = None) -> Result:
     """The comparison for programs: the contract's fields of ``compare``."""
     first, step = compared.first, compared.differing
     found = findings(compared)
@@ -120,7 +120,7 @@ def _parts_at(compared: RunComparison, first: Row) -> Message:
     return message("compare.parts_at_line", **params, **places)
 
 
-def _first_json(first: Row | None, step: Tensors | None) -> dict[str, Any] | None:
+def _first_json(first: Row | None, step: Tensors | None) -> dict[str, object] | None:
     if first is None or step is None:
         return None
     return {

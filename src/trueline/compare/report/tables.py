@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from trueline.compare.align import Alignment, Leftover, Pair, Reason
 from trueline.compare.floors import Basis, Floors
@@ -59,7 +59,7 @@ def short(key: Key, name: str) -> str:
     return name.partition("/")[2] if name == str(key) else name
 
 
-def _numbers(row: Row) -> list[Any]:
+def _numbers(row: Row) -> list[object]:
     found = row.distance
     if not found.comparable:
         shapes = message("compare.shapes", a=list(found.shape_a), b=list(found.shape_b))
@@ -135,7 +135,7 @@ def leftovers(alignment: Alignment, names: tuple[str, str], of: Namers) -> Itera
             yield Text(message("compare.more_left", count=len(left) - _LEFTOVERS))
 
 
-def row_json(row: Row) -> dict[str, Any]:
+def row_json(row: Row) -> dict[str, object]:
     """A row for programs."""
     return {
         "name": row.a.name,
@@ -153,12 +153,12 @@ def row_json(row: Row) -> dict[str, Any]:
     }
 
 
-def leftover_json(left: Sequence[Leftover], name: Namer, near: Namer) -> list[dict[str, Any]]:
+def leftover_json(left: Sequence[Leftover], name: Namer, near: Namer) -> list[dict[str, object]]:
     """What only one side has, for programs."""
     return [{"name": name(one.key), "nearest": near(one.nearest) if one.nearest is not None else None} for one in left]
 
 
-def floor_json(rows: Sequence[Row], floors: Floors, first: Row | None) -> dict[str, Any]:
+def floor_json(rows: Sequence[Row], floors: Floors, first: Row | None) -> dict[str, object]:
     """The floor that was used, for programs."""
     bases = floor_bases(rows)
     rtol, atol = floors.tolerance
