@@ -88,7 +88,7 @@ def command(
             settings.limits,
             looked_at=gathered.looked_at,
             notes=gathered.notes,
-            progress=lambda one: tell(one.code),
+            progress=lambda check: tell(check.code),
         )
     code = answer(result(checklist), lambda: report(checklist), as_json=as_json)
     write_output(output, checklist)

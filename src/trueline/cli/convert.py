@@ -146,7 +146,7 @@ def _section(weights: Weights, name: str | None) -> Weights:
     if name is None:
         return weights
     if name == MODEL or name not in weights.sections:
-        there = ", ".join(one for one in weights.sections if one) or "-"
+        there = ", ".join(section for section in weights.sections if section) or "-"
         raise BadUsage("convert.no_section", section=name, there=there)
     return replace(weights, sections={MODEL: weights.sections[name]}, others={}, nested="", whole=None)
 
@@ -196,5 +196,5 @@ def _sides(models: Sequence[str], verify: tuple[str, str] | None) -> Iterator[tu
 
     entries = [Entry.parse(one) for one in (*models, *(verify or ()))]
     with ExitStack() as stack:
-        sides = [stack.enter_context(Side.start(one)) for one in entries]
+        sides = [stack.enter_context(Side.start(entry)) for entry in entries]
         yield sides[: len(models)], sides[len(models) :]

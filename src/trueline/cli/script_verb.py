@@ -46,7 +46,7 @@ class ScriptVerb(Verb):
             click.Option(["--json", "json_file"], metavar="FILE", help=json),
         ]
         # Help begins with the options that have a letter.
-        options.sort(key=lambda one: min(map(len, one.opts)) > len("-m"))
+        options.sort(key=lambda option: min(map(len, option.opts)) > len("-m"))
         command_line = click.Argument(
             ["command_line"], metavar=f"{script} [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED
         )

@@ -35,7 +35,7 @@ def fed(bench: Side, source: Path, inputs: Sequence[str]) -> list[Array]:
     except SideTrouble as trouble:
         if trouble.message.id != "side.raised_running":
             raise
-        shapes = ", ".join("x".join(map(str, one.shape)) for one in arrays)
+        shapes = ", ".join("x".join(map(str, array.shape)) for array in arrays)
         raise BadUsage("convert.verify_bad_guess", reason=str(trouble), shapes=shapes) from None
     return arrays
 
@@ -85,7 +85,7 @@ def _verdict(found: Verified, names: dict[str, str]) -> tuple[Finding | None, Me
         advice = message("convert.verify_advice")
         finding = Finding(OUTPUTS, Conclusion.FOUND, text, advice=advice, measured=worst.level, limit=worst.floor.value)
         return finding, None
-    if all(one.blind for one in found.outputs):
+    if all(output.blind for output in found.outputs):
         return None, message("convert.verified_blind")
     if worst.verdict.value == "equal":
         return None, message("convert.verified_equal", **names)

@@ -55,7 +55,7 @@ def other_seeds(a: RunInfo, b: RunInfo) -> list[Setting]:
     names = sorted(here.keys() & there.keys()) if a.framework != b.framework else sorted(here.keys() | there.keys())
     found = [Setting(name, here.get(name), there.get(name)) for name in names]
     # A seed that nobody set is no seed.
-    return [one for one in found if one.a != one.b and None not in (one.a, one.b)]
+    return [setting for setting in found if setting.a != setting.b and None not in (setting.a, setting.b)]
 
 
 def other_hyper(a: Run, b: Run, here: RankFolder, there: RankFolder) -> list[Setting]:
@@ -76,12 +76,12 @@ def other_precision(a: RunInfo, b: RunInfo, here: RankFolder, there: RankFolder)
     """Number formats that differ: of the computation, or of the parameters."""
     found = [Setting("precision", precision(a), precision(b))] if precision(a) and precision(b) else []
     found += [Setting("parameters", _held(here), _held(there))] if _held(here) and _held(there) else []
-    return [one for one in found if one.a != one.b]
+    return [setting for setting in found if setting.a != setting.b]
 
 
 def _held(rank: RankFolder) -> str:
     """The number format of most of the trained parameters."""
-    count = Counter(one.dtype.rpartition(".")[2].lower() for one in rank.params if one.trainable)
+    count = Counter(param.dtype.rpartition(".")[2].lower() for param in rank.params if param.trainable)
     return count.most_common(1)[0][0] if count else ""
 
 

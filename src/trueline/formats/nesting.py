@@ -216,10 +216,10 @@ def _address(keys: Keys, home: Keys) -> tuple[str, str]:
 def _shared(arrays: dict[str, Stored]) -> dict[str, Stored]:
     """The same arrays, those over the same elements marked with the first of their names."""
     first: dict[Any, str] = {}
-    for name, one in arrays.items():
-        if one.nbytes:
-            place = (one.path, one.member, one.segments, one.shape, one.strides, one.dtype)
+    for name, stored in arrays.items():
+        if stored.nbytes:
+            place = (stored.path, stored.member, stored.segments, stored.shape, stored.strides, stored.dtype)
             known = first.setdefault(place, name)
             if known != name:
-                arrays[name] = replace(one, shared_with=known)
+                arrays[name] = replace(stored, shared_with=known)
     return arrays

@@ -110,7 +110,7 @@ def read_pickle(path: Path) -> Any:
     except BadPickle as error:
         raise _bad(path, printable(str(error)) or "?") from None
     if isinstance(value, dict):
-        return {name: one.array if isinstance(one, _HeldArray) else one for name, one in value.items()}
+        return {name: array.array if isinstance(array, _HeldArray) else array for name, array in value.items()}
     return value.array if isinstance(value, _HeldArray) else value
 
 

@@ -33,7 +33,7 @@ def need(found: object, name: str, kind: type[Value]) -> Value:
 def naturals(found: object, name: str) -> tuple[int, ...]:
     """Numbers from 0."""
     values = may(found, name, list) or []
-    if not all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in values):
+    if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
         raise ValueError(f"{name}: expected numbers from 0")
     return tuple(values)
 
@@ -41,7 +41,7 @@ def naturals(found: object, name: str) -> tuple[int, ...]:
 def texts(found: object, name: str) -> tuple[str, ...]:
     """A list of texts."""
     values = may(found, name, list) or []
-    if not all(isinstance(one, str) for one in values):
+    if not all(isinstance(value, str) for value in values):
         raise ValueError(f"{name}: expected texts")
     return tuple(values)
 
@@ -49,7 +49,7 @@ def texts(found: object, name: str) -> tuple[str, ...]:
 def text_by_text(found: object, name: str) -> dict[str, str]:
     """Texts by text."""
     values = may(found, name, dict) or {}
-    if not all(isinstance(one, str) for one in values.values()):
+    if not all(isinstance(value, str) for value in values.values()):
         raise ValueError(f"{name}: expected texts")
     return values
 

@@ -114,4 +114,4 @@ def with_more(shape: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 def roots(findings: Iterable[Finding]) -> list[Finding]:
     """The problems that count: found, and not following from another one."""
-    return [one for one in findings if one.conclusion is Conclusion.FOUND and one.because is None]
+    return [finding for finding in findings if finding.conclusion is Conclusion.FOUND and finding.because is None]

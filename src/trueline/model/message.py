@@ -17,7 +17,9 @@ class Message:
 
     def text(self, lang: str | None = None) -> str:
         """The sentence in a language (the current one when None)."""
-        params = {name: one.text(lang) if isinstance(one, Message) else one for name, one in self.params.items()}
+        params = {
+            name: param.text(lang) if isinstance(param, Message) else param for name, param in self.params.items()
+        }
         return render(self.id, params, lang)
 
     def __str__(self) -> str:

@@ -89,15 +89,15 @@ class Noise:
 
     def loss_band(self, step: int, *, switched: bool = True) -> float | None:
         """How far from the benchmark's a loss may lie, absolutely; None where no loss was measured."""
-        known = [(at, one) for at, one in sorted(self.losses.items()) if math.isfinite(one.spread + one.value)]
-        known = [(at, one) for at, one in known if at <= step]
+        known = [(at, drift) for at, drift in sorted(self.losses.items()) if math.isfinite(drift.spread + drift.value)]
+        known = [(at, drift) for at, drift in known if at <= step]
         if not known:
             return None
-        scale = max(abs(one.value) for _, one in known)
+        scale = max(abs(drift.value) for _, drift in known)
         # When two trajectories part is a matter of luck: the band never narrows.
-        widest = self.margins.loss * max(one.spread for _, one in known)
+        widest = self.margins.loss * max(drift.spread for _, drift in known)
         if switched:
-            widest = max(widest, self.margins.switched * max(one.switched for _, one in known))
+            widest = max(widest, self.margins.switched * max(drift.switched for _, drift in known))
         least = self.margins.loss_ulps * self.loss_unit * scale
         grown = math.pow(10.0, min(self.growth * (step - known[-1][0]), _MOST_DECADES))
         return min(max(widest, least) * grown, _WIDEST_BAND * scale)
@@ -109,12 +109,14 @@ class Noise:
     @property
     def loss_unit(self) -> float:
         """The rounding unit of the coarsest tensor."""
-        return max((one.unit for one in self.drifts.values()), default=2.0**-23)
+        return max((drift.unit for drift in self.drifts.values()), default=2.0**-23)
 
     @property
     def growth(self) -> float:
         """Decades per step by which the spread of the losses grew: a line through its logarithms."""
-        points = [(step, math.log10(one.spread)) for step, one in self.losses.items() if 0 < one.spread < math.inf]
+        points = [
+            (step, math.log10(drift.spread)) for step, drift in self.losses.items() if 0 < drift.spread < math.inf
+        ]
         rate = 0.0
         if len(points) > 1:
             x, y = (sum(values) / len(points) for values in zip(*points, strict=True))
@@ -129,12 +131,12 @@ class Noise:
             "tries": self.tries,
             "how": plain(self.how),
             "tensors": [
-                {"key": str(key), "step": step, **{name: encode(getattr(one, name)) for name in Drift.__slots__}}
-                for (key, step), one in self.drifts.items()
+                {"key": str(key), "step": step, **{name: encode(getattr(drift, name)) for name in Drift.__slots__}}
+                for (key, step), drift in self.drifts.items()
             ],
             "losses": [
-                {"step": step, **{name: encode(getattr(one, name)) for name in LossDrift.__slots__}}
-                for step, one in sorted(self.losses.items())
+                {"step": step, **{name: encode(getattr(drift, name)) for name in LossDrift.__slots__}}
+                for step, drift in sorted(self.losses.items())
             ],
         }
 

@@ -40,7 +40,7 @@ class Result:
             "verb": self.verb,
             "conclusion": self.conclusion.text(lang),
             "exit": int(self.exit),
-            "findings": [one.to_json(lang) for one in self.findings],
+            "findings": [finding.to_json(lang) for finding in self.findings],
         }
         return with_more(shape, self.fields)
 

@@ -55,8 +55,8 @@ def is_index(value: object) -> bool:
 
 
 def _rows(found: Mapping[str, Any], size: int) -> dict[str, Sequence[int]]:
-    rows: dict[str, Sequence[int]] = {str(kind): [int(one) for one in places] for kind, places in found.items()}
-    if any(not 0 <= one < size for places in rows.values() for one in places):
+    rows: dict[str, Sequence[int]] = {str(kind): [int(place) for place in places] for kind, places in found.items()}
+    if any(not 0 <= place < size for places in rows.values() for place in places):
         raise ValueError("samples beyond the batch")
     return rows
 

@@ -62,7 +62,7 @@ def _block(block: Block, lang: str | None) -> Iterator[str]:
             yield _source(block)
         case Tiles():
             yield _heading(block.title, lang)
-            yield "\n".join(_tile(one, lang) for one in block.tiles)
+            yield "\n".join(_tile(tile, lang) for tile in block.tiles)
         case Folded():
             yield f"<details><summary>{text_of(block.title, lang)}</summary>"
             for one in block.blocks:
@@ -106,7 +106,7 @@ def _source(block: Source) -> str:
 def _tile(tile: Tile, lang: str | None) -> str:
     """A line for each: pictures stay in the page."""
     content = sparkline(tile.curve, _SPARK) if tile.curve is not None else text_of(tile.text, lang)
-    said = "  ".join([*(text_of(one, lang) for one in tile.lines), content]).strip()
+    said = "  ".join([*(text_of(line, lang) for line in tile.lines), content]).strip()
     return f"- **{said}**" if tile.marked else f"- {said}"
 
 

@@ -154,7 +154,7 @@ class _Page:
         if scale is not None and scale.log:
             title = say(message("report.log_scale", title=title), self.lang)
         self.line(title, "bold")
-        marks = {one.step: say(one.said, self.lang) for one in block.marks}
+        marks = {mark.step: say(mark.said, self.lang) for mark in block.marks}
         if block.mark is not None:
             marks[block.mark] = str(block.mark)
         axis = block.axis.at if block.axis is not None else None
@@ -202,7 +202,7 @@ class _Page:
         """A line for each: a terminal has no pictures, but it can say which they are."""
         self.line(say(block.title, self.lang), "bold")
         for tile in block.tiles:
-            under = "  ".join(shown(one, self.lang) for one in tile.lines)
+            under = "  ".join(shown(line, self.lang) for line in tile.lines)
             content = self._content(tile)
             self.line(under + (f"  {content}" if content else ""), "red" if tile.marked else "", 2)
 

@@ -42,11 +42,11 @@ class Coverage:
 
     def exit(self, found: Sequence[Finding]) -> Exit:
         """A problem where one was found; fine only where all was watched."""
-        if any(one.conclusion is Conclusion.FOUND for one in found):
+        if any(finding.conclusion is Conclusion.FOUND for finding in found):
             return Exit.PROBLEM
         if self.off is not None and self.off.id == INTERNAL_ERROR:
             return Exit.INTERNAL
-        return Exit.FINE if all(one.conclusion is Conclusion.NONE for one in found) else Exit.BAD_INPUT
+        return Exit.FINE if all(finding.conclusion is Conclusion.NONE for finding in found) else Exit.BAD_INPUT
 
     def to_json(self) -> Mapping[str, Any]:
         """What the answer says of it."""

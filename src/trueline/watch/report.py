@@ -85,7 +85,7 @@ def _hit(hit: Hit) -> Finding:
             rank=hit.rank,
             sample=hit.samples[0] if hit.samples else None,
         ),
-        evidence=[one.to_json() for one in (*hit.inputs, *hit.outputs)],
+        evidence=[tensor.to_json() for tensor in (*hit.inputs, *hit.outputs)],
         extra={"cause": hit.cause, "phase": hit.part, "op": hit.op, "way": hit.way},
     )
 
@@ -156,29 +156,29 @@ def blocks_of(hit: Hit | None) -> Iterator[Block]:
     for line in dict.fromkeys((hit.line, hit.forward_line)):
         if line is not None:
             yield from source_around(line)
-    tensors = [(message("watch.took"), one) for one in hit.inputs] + [
-        (message("watch.gave"), one) for one in hit.outputs
+    tensors = [(message("watch.took"), tensor) for tensor in hit.inputs] + [
+        (message("watch.gave"), output) for output in hit.outputs
     ]
     columns = ("name", "dtype", "nan", "inf", "smallest", "largest", "zeros")
     headings = [message("watch.column_what"), *(message(f"watch.column_{name}") for name in columns)]
-    rows = [[what, *_numbers(one)] for what, one in tensors]
+    rows = [[what, *_numbers(tensor)] for what, tensor in tensors]
     if rows:
         yield Table(message("watch.table_numbers", op=hit.op), headings, rows)
     if hit.chain:
-        rows = [[one.op, one.module, place(one.line), one.largest] for one in hit.chain]
+        rows = [[link.op, link.module, place(link.line), link.largest] for link in hit.chain]
         names = ("op", "module", "line", "largest")
         yield Table(message("watch.table_chain"), [message(f"watch.column_{name}") for name in names], rows)
     if len(hit.stack) > 1:
-        rows = [[place(one)] for one in hit.stack]
+        rows = [[place(location)] for location in hit.stack]
         yield Table(message("watch.table_stack"), [message("watch.column_line")], rows)
 
 
-def _numbers(one: Tensor) -> list[object]:
-    if one.summary is None:
-        return [one.name, one.dtype, "", "", "", "", ""]
-    summary = one.summary
+def _numbers(tensor: Tensor) -> list[object]:
+    if tensor.summary is None:
+        return [tensor.name, tensor.dtype, "", "", "", "", ""]
+    summary = tensor.summary
     infinite = summary.pos_inf + summary.neg_inf
-    return [one.name, one.dtype, summary.nan, infinite, summary.minimum, summary.maximum, summary.zeros]
+    return [tensor.name, tensor.dtype, summary.nan, infinite, summary.minimum, summary.maximum, summary.zeros]
 
 
 def place(line: Location | None) -> str:

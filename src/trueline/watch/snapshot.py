@@ -115,5 +115,5 @@ class Snapshot:
                 self._values.assign(vars(one)[name], array)
 
     def _arrays(self, counting: Any) -> dict[str, Any]:
-        found = {name: one for name, one in vars(counting).items() if self._values.is_tensor(one)}
+        found = {name: var for name, var in vars(counting).items() if self._values.is_tensor(var)}
         return {name: self._values.to_numpy(one, copy=True) for name, one in found.items()}

@@ -33,8 +33,8 @@ def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool
 
     if output is not None:
         check_place(output, force)
-    given = [Path(one) for one in paths]
-    runs = [one for one in given if is_run(one)]
+    given = [Path(path) for path in paths]
+    runs = [path for path in given if is_run(path)]
     if runs and len(given) > 1:
         raise BadUsage("manifest.run_alone", run=str(runs[0]))
     kinds = [FAST] if fast else [MD5, FAST]

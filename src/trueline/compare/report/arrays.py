@@ -74,7 +74,7 @@ def arrays_result(compared: ArraysComparison, floors: Floors, view: View, kind: 
         ],
         "sections_on_one_side": dict(compared.unmatched),
     }
-    problem = any(one.conclusion is Conclusion.FOUND for one in found)
+    problem = any(finding.conclusion is Conclusion.FOUND for finding in found)
     return Result("compare", arrays_conclusion(compared), Exit.PROBLEM if problem else Exit.FINE, found, fields)
 
 

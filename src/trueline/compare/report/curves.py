@@ -73,7 +73,7 @@ def logs_report(compared: LogsComparison) -> Report:
 def logs_result(compared: LogsComparison) -> Result:
     """Two logs for programs."""
     loss, found = compared.loss, _findings(compared)
-    problem = any(one.conclusion is Conclusion.FOUND for one in found)
+    problem = any(finding.conclusion is Conclusion.FOUND for finding in found)
     fields = {
         "kind": "curves",
         "verdict": loss.verdict,

@@ -48,7 +48,7 @@ def describe_by_chunks(source: Source, wanted: Wanted, tell: Callable[[int], Non
     classes, why = _classes(label_gatherer, label, guessed)
     duplicates = None
     if contents:
-        chance = by_chance([one for one in fields if one.name in contents], samples)
+        chance = by_chance([field for field in fields if field.name in contents], samples)
 
         def labels_of(indexes: Sequence[int]) -> list[Any]:
             return [one[label] for one in source.take(indexes)] if label is not None else [None] * len(indexes)

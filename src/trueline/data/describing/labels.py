@@ -34,15 +34,15 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
     count = sum(times for times, _ in labels.values())
     if not labels or len(labels) > MOST_CLASSES:
         return False
-    numbers = [one for one in labels if isinstance(one, int | float) and not isinstance(one, bool)]
+    numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
     if len(numbers) * 2 < len(labels):
         return given or len(labels) <= max(_FEW, count / 2)
-    integers = [one for one in numbers if _is_whole(one)]
+    integers = [number for number in numbers if _is_whole(number)]
     if len(labels) <= _FEW:
         return True
     if len(integers) < 0.9 * len(numbers):
         return False
-    usual = [one for one in integers if labels[one][0] > 1]
+    usual = [integer for integer in integers if labels[integer][0] > 1]
     dense = bool(usual) and max(usual) - min(usual) + 1 <= 1.5 * len(usual)
     return dense and len(usual) * 2 >= len(integers)
 
@@ -50,12 +50,12 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
 def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None, **more: Any) -> Classes:
     """The classes, with those labels apart that cannot be any."""
     strays = _outside(labels, given) if given is not None else _unlikely(labels)
-    apart = {_key(one.label) for one in strays}
+    apart = {_key(stray.label) for stray in strays}
     counts = [(label, times) for label, (times, _) in labels.items() if _key(label) not in apart]
     if given is not None and all(_is_class(label, given) for label, _ in counts):
         there = {int(label) for label, _ in counts}
         counts += [(label, 0) for label in range(min(given, MOST_CLASSES)) if label not in there]
-    counts.sort(key=lambda one: (-one[1], str(one[0])))
+    counts.sort(key=lambda count: (-count[1], str(count[0])))
     many = [times for _, times in counts]
     std = statistics.pstdev(many) if many else 0.0
     ratio = 1.0 if not many else max(many) / min(many) if min(many) else math.inf

@@ -77,7 +77,7 @@ class LabelGatherer:
         if not self._labels:
             return None, "describe.label_empty"
         if given is None and not labels.names_classes(self._labels, given=not guessed):
-            names = sum(isinstance(one, str) for one in self._labels)
+            names = sum(isinstance(label, str) for label in self._labels)
             return None, "describe.label_unique" if names * 2 > len(self._labels) else "describe.label_quantity"
         return labels.classes_of(field, self._labels, guessed=guessed, given=given), None
 

@@ -24,8 +24,8 @@ def result(name: str, manifest: Manifest, written: Path | None) -> Result:
         "bytes": manifest.total,
         "hashes": [kind for kind in HASHES if kind in manifest.hashes],
         "fingerprint": fingerprint(manifest),
-        "skipped": [unread_json(one) for one in manifest.unread],
-        "notes": [one.text() for one in manifest.notes],
+        "skipped": [unread_json(unread) for unread in manifest.unread],
+        "notes": [note.text() for note in manifest.notes],
         "written": str(written) if written is not None else None,
     }
     if written is None:
@@ -33,9 +33,9 @@ def result(name: str, manifest: Manifest, written: Path | None) -> Result:
     return Result("data manifest", _conclusion(name, manifest), fields=fields)
 
 
-def unread_json(one: Unread) -> dict[str, Any]:
+def unread_json(unread: Unread) -> dict[str, Any]:
     """What could not be read."""
-    return {"path": one.path, "reason": one.reason, "message": why(one).text()}
+    return {"path": unread.path, "reason": unread.reason, "message": why(unread).text()}
 
 
 def _file_json(manifest: Manifest, place: int) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _row(manifest: Manifest, place: int, kinds: Sequence[str]) -> list[Any]:
     return [
         manifest.paths[place],
         size if size != UNKNOWN else None,
-        *(one.hex() if one is not None else None for one in digests),
+        *(digest.hex() if digest is not None else None for digest in digests),
     ]
 
 
@@ -107,12 +107,12 @@ def unread_table(unread: Sequence[Unread]) -> Iterator[Table]:
         yield Table(message("manifest.skipped"), columns, rows)
 
 
-def why(one: Unread) -> Message:
+def why(unread: Unread) -> Message:
     """The sentence for a reason, whoever wrote it."""
     known = ("vanished", "forbidden", "loop", "dangling", "special", "followed")
-    if one.reason in known:
-        return message(f"manifest.unread_{one.reason}")
-    return message("manifest.unread_otherwise", detail=one.detail or one.reason)
+    if unread.reason in known:
+        return message(f"manifest.unread_{unread.reason}")
+    return message("manifest.unread_otherwise", detail=unread.detail or unread.reason)
 
 
 def names_of(names: Sequence[str]) -> str:

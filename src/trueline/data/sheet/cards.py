@@ -108,7 +108,9 @@ def _main_fields(fields: Sequence[str], samples: Sequence[Mapping[str, Any]]) ->
 
     None where samples are rows of a table.
     """
-    kinds = {name: _usual_kind(name, samples) for name in sorted(fields, key=lambda one: not one.startswith(_NETWORK))}
+    kinds = {
+        name: _usual_kind(name, samples) for name in sorted(fields, key=lambda field: not field.startswith(_NETWORK))
+    }
     best = max(kinds.values(), default=_PLAIN)
     found = [name for name, kind in kinds.items() if kind == best]
     if best == _PLAIN:
@@ -118,7 +120,7 @@ def _main_fields(fields: Sequence[str], samples: Sequence[Mapping[str, Any]]) ->
 
 
 def _usual_kind(name: str, samples: Sequence[Mapping[str, Any]]) -> int:
-    found = [_kind(one[name]) for one in samples if one.get(name) is not None]
+    found = [_kind(sample[name]) for sample in samples if sample.get(name) is not None]
     return max(found, key=found.count) if found else _PLAIN
 
 
@@ -165,7 +167,7 @@ def _card(showing: _Showing, index: int, sample: Mapping[str, Any], group: Group
     facts = [(name, _short(sample.get(name))) for name in showing.others]
     if not showing.main:
         return Card(index, label, facts=facts, **places)
-    known = [one for one in facts if _says_something(sample.get(one[0]))][:_FACTS]
+    known = [fact for fact in facts if _says_something(sample.get(fact[0]))][:_FACTS]
     value = showing.value(sample)
     file = value.place if isinstance(value, Picture) and value.place else None
     return Card(index, label, facts=known, file=file, **_shown(value), **places)

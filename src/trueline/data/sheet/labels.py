@@ -55,4 +55,4 @@ def is_class(label: Label) -> bool:
 
 def in_order(labels: Sequence[Label]) -> list[Label]:
     """Numbers by size, then texts, then samples without one."""
-    return sorted(labels, key=lambda one: (one is None, isinstance(one, str), one if one is not None else 0))
+    return sorted(labels, key=lambda label: (label is None, isinstance(label, str), label if label is not None else 0))

@@ -118,7 +118,7 @@ def _rows(sheet: Sheet) -> Table:
     ]
     rows: list[list[Any]] = []
     for card in cards:
-        where = [one.text() if isinstance(one, Message) else one for one in place_lines(card)]
+        where = [line.text() if isinstance(line, Message) else line for line in place_lines(card)]
         label = [] if sheet.label is None else [label_line(card.label)]
         rows.append([*label, " ".join(where), *(value for _, value in card.facts)])
     return Table(message("sheet.samples"), columns, rows)

@@ -99,10 +99,10 @@ class FactorySource:
         return [found.get(index, dict.fromkeys(self.fields)) for index in indexes]
 
     def _taken(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
-        if any(not 0 <= one < (self.length or 0) for one in indexes):
+        if any(not 0 <= index < (self.length or 0) for index in indexes):
             raise IndexError(indexes)
         try:
-            content, arrays = self._guest.ask({"do": "take", "indexes": [int(one) for one in indexes]})
+            content, arrays = self._guest.ask({"do": "take", "indexes": [int(index) for index in indexes]})
         except SideTrouble:
             return [dict.fromkeys(self.fields) for _ in indexes]
         columns = unpacked(content["columns"], arrays)

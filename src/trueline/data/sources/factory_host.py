@@ -111,7 +111,7 @@ class Host:
                 raised = raised or trouble
         if not fields and raised is not None:
             raise raised
-        whole = [name for name, one in fields.items() if one]
+        whole = [name for name, field in fields.items() if field]
         told = {"fields": list(fields), "whole_numbers": whole, "length": way.length, "batched": self._batched}
         return {**told, "indexed": way.at is not None}, []
 
@@ -206,10 +206,10 @@ class Host:
 def _whole_numbers(item: Any, batched: bool) -> dict[str, bool]:
     """The fields of an item, and whether each is one whole number for a sample."""
     if not batched:
-        return {name: _is_whole(np.asarray(one)) for name, one in sample_fields(item).items() if one is not None}
+        return {name: _is_whole(np.asarray(field)) for name, field in sample_fields(item).items() if field is not None}
     return {
-        name: isinstance(one, np.ndarray) and _is_whole(one[0] if len(one) else one)
-        for name, one in batch_fields(item)[1].items()
+        name: isinstance(array, np.ndarray) and _is_whole(array[0] if len(array) else array)
+        for name, array in batch_fields(item)[1].items()
     }
 
 

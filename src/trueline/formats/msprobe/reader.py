@@ -35,7 +35,7 @@ def read_msprobe(folder: Path) -> Dump:
     found = dumps_of(folder)
     if not found:
         raise BadFile(folder, message("msprobe.no_dump").text())
-    steps = {place: _read(one) for place, one in found.items()}
+    steps = {place: _read(path) for place, path in found.items()}
     if not any(steps.values()):
         raise BadFile(folder, message("msprobe.no_tensors").text())
     return Dump(folder, "msprobe", steps)
@@ -110,6 +110,6 @@ def _stored(path: Path) -> Stored | None:
     if path.suffix == ".npy":
         return read_npy(path)
     if path.suffix == ".pt":
-        held = [one for section in read_pth(path).sections.values() for one in section.values()]
+        held = [stored for section in read_pth(path).sections.values() for stored in section.values()]
         return held[0] if len(held) == 1 else None
     return None

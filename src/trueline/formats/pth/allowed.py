@@ -177,7 +177,7 @@ class Allowed:
         if not isinstance(pairs, (list, tuple)):
             raise BadPickle("OrderedDict")
         self._budget.spend(len(pairs))
-        if not all(isinstance(one, (list, tuple)) and len(one) == 2 for one in pairs):
+        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
             raise BadPickle("OrderedDict")
         made: dict[Any, Any] = {}
         for key, value in pairs:

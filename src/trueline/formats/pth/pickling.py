@@ -97,8 +97,8 @@ class Pickling:
 
     def _numbers(self, numbers: tuple[int, ...]) -> None:
         self.open_tuple(numbers)
-        for one in numbers:
-            self._code += _whole(one)
+        for number in numbers:
+            self._code += _whole(number)
         self.close_tuple(numbers)
 
     def _constant(self, code: bytes) -> None:

@@ -101,8 +101,8 @@ class _Tree:
 
 def _by_name(held: Mapping[Any, Any]) -> dict[str, Outgoing]:
     """The arrays of a dictionary by their own names and, where those lie deeper, by their keys."""
-    arrays = {str(key): one for key, one in held.items() if isinstance(one, Outgoing)}
-    return arrays | {one.name: one for one in arrays.values()}
+    arrays = {str(key): outgoing for key, outgoing in held.items() if isinstance(outgoing, Outgoing)}
+    return arrays | {outgoing.name: outgoing for outgoing in arrays.values()}
 
 
 def _first(array: Outgoing, beside: Mapping[str, Outgoing]) -> Outgoing:
@@ -117,6 +117,6 @@ def _first(array: Outgoing, beside: Mapping[str, Outgoing]) -> Outgoing:
     return first
 
 
-def _alike(one: Outgoing, other: Outgoing) -> bool:
+def _alike(outgoing: Outgoing, other: Outgoing) -> bool:
     """Whether the elements of one can be those of the other."""
-    return one.count == other.count and one.dtype == other.dtype and one.transposed == other.transposed
+    return outgoing.count == other.count and outgoing.dtype == other.dtype and outgoing.transposed == other.transposed

@@ -124,16 +124,16 @@ def _table(courses: Sequence[Course]) -> Table:
     columns = ("metric", "course", "evaluations", "first", "best_at", "best", "last", "way")
     rows = [
         [
-            one.curve.name,
-            one.curve,
-            len(one.curve),
-            one.curve.values[0],
-            one.best + 1,
-            one.best_value,
-            one.curve.values[-1],
-            message(f"tune_epochs.way_{one.way.value}"),
+            course.curve.name,
+            course.curve,
+            len(course.curve),
+            course.curve.values[0],
+            course.best + 1,
+            course.best_value,
+            course.curve.values[-1],
+            message(f"tune_epochs.way_{course.way.value}"),
         ]
-        for one in courses
-        if len(one.curve)
+        for course in courses
+        if len(course.curve)
     ]
     return Table(message("tune_epochs.table"), [message(f"tune_epochs.column_{name}") for name in columns], rows)

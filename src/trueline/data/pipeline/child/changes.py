@@ -162,7 +162,7 @@ def _scaled(old: Array, new: Array) -> list[Told]:
     largest = float(np.abs(old).max())
     means, stds = [-b / a for a, b in zip(factors, offsets, strict=True)], [1.0 / a for a in factors]
     numbers = {"mean": means, "std": stds, "low": float(old.min()), "high": float(old.max())}
-    shifted = any(abs(one) > 1e-6 for one in offsets)
+    shifted = any(abs(offset) > 1e-6 for offset in offsets)
     if not shifted and all(1 / 300 < a < 1 / 200 for a in factors) and 0.0 < largest <= 1.5:
         return [("scaled_again", numbers)]
     if not shifted:

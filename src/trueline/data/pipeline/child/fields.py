@@ -114,7 +114,7 @@ class FieldSeen:
 
     def lacking(self, samples: Sequence[int]) -> list[int]:
         """The first of these samples that do not have it."""
-        return [one for one in samples if one not in self._there][:_FIRST]
+        return [sample for sample in samples if sample not in self._there][:_FIRST]
 
     def _apart(self) -> list[Any] | None:
         """The few samples whose values are of another order of magnitude than those of all others, and how far."""
@@ -156,7 +156,7 @@ class Reader:
     def arrays(self, tree: Any, *, copy: bool = False) -> list[Array]:
         """All that are numbers, in order."""
         found = (self.array(one, copy=copy) for _, one in self.values(tree))
-        return [one for one in found if one is not None and one.dtype.kind in "biufc"]
+        return [array for array in found if array is not None and array.dtype.kind in "biufc"]
 
     def _is_value(self, value: Any) -> bool:
         if value is None or isinstance(value, np.ndarray | np.generic | bool | int | float | str | bytes):

@@ -78,7 +78,7 @@ class _Seen:
             "typical": statistics.median(one for one, _ in self._times) if self._times else 0.0,
             "waited": statistics.median(one for _, one in self._times) if self._times else 0.0,
             "slowest": self.slowest,
-            "fields": [one.told() for one in self.fields.values()],
+            "fields": [seen.told() for seen in self.fields.values()],
             "changes": [*self.changes.told(), *self._reseeds()],
         }
 
@@ -87,7 +87,7 @@ class _Seen:
         states = list(self.chances.values())
         if len(states) < _SURE:
             return []
-        kept = [one for one, *rest in zip(*states, strict=True) if all(one == other for other in rest)]
+        kept = [state for state, *rest in zip(*states, strict=True) if all(state == other for other in rest)]
         return [{"kind": "reseeded", "sample": min(self.chances), "numbers": {}}] if kept else []
 
 

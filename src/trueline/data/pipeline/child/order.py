@@ -95,8 +95,8 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
     first = epochs[0]
     told = {
         "counts": _counts(epochs),
-        "same": all(one == first for one in epochs) and len(set(first)) > 1,
-        "same_samples": all(sorted(one) == sorted(first) for one in epochs),
+        "same": all(epoch == first for epoch in epochs) and len(set(first)) > 1,
+        "same_samples": all(sorted(epoch) == sorted(first) for epoch in epochs),
         **_decided(host),
         "used_up": _json(_used_up(host)),
         "begins": _json(body_line(host.opened.deciding()[0])),
@@ -118,4 +118,4 @@ def _json(line: Location | None) -> Any:
 
 
 def _counts(epochs: list[list[int]]) -> list[int]:
-    return [len(one) for one in epochs]
+    return [len(epoch) for epoch in epochs]

@@ -51,7 +51,7 @@ def _run(host: Host, place: int, sample: int, tracer: _Tracer) -> Any:
 
 def _nonfinite(host: Host, place: int, sample: int) -> Location | None:
     def not_finite(value: Any) -> bool:
-        return any(one.dtype.kind == "f" and not np.isfinite(one).all() for one in host.reader.arrays(value))
+        return any(array.dtype.kind == "f" and not np.isfinite(array).all() for array in host.reader.arrays(value))
 
     tracer = _Tracer(not_finite)
     _run(host, place, sample, tracer)

@@ -41,10 +41,10 @@ def _writing(owner: Any, name: str) -> Iterator[tuple[Location, bool]]:
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                for one in target.elts if isinstance(target, ast.Tuple) else [target]:
-                    part = one.value if isinstance(one, ast.Subscript) else one
+                for subscript in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    part = subscript.value if isinstance(subscript, ast.Subscript) else subscript
                     if isinstance(part, ast.Attribute) and part.attr == name:
-                        yield line, part is one
+                        yield line, part is subscript
 
 
 def seeding_line(function: Any, *, last: bool = False) -> Location | None:
