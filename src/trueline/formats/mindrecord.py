@@ -150,7 +150,7 @@ class MindRecord:
             for row in range(start, stop):
                 yield self._row(file, row, wanted)
 
-    def _row(self, file: BinaryIO, row: int, wanted: Sequence[Field]) -> dict[str, Any]:
+    def _row(self, file: BinaryIO, row: int, wanted: Sequence[Field]) -> dict[str, object]:
         found: dict[str, Any] = {field.name: None for field in wanted}
         raw = self._read(file, self._raw[row]) if any(not field.in_blob for field in wanted) else None
         try:
@@ -172,7 +172,7 @@ class MindRecord:
             return None
         return os.pread(file.fileno(), length, at + _HEAD)
 
-    def _of_blob(self, blob: bytes, wanted: Sequence[Field]) -> Mapping[str, Any]:
+    def _of_blob(self, blob: bytes, wanted: Sequence[Field]) -> Mapping[str, object]:
         found: dict[str, Any] = {}
         at = 0
         for field in self._in_blob:
@@ -196,7 +196,7 @@ def _field(name: str, found: _Type, in_blob: bool) -> Field:
     return Field(name, found.type, tuple(found.shape) if found.shape is not None else None, in_blob)
 
 
-def _scalar(field: Field, value: Any) -> Any:
+def _scalar(field: Field, value: object) -> object:
     """A value of a row; None where it is not what the schema says."""
     if field.dtype is not None:
         fits = isinstance(value, int | float) and not isinstance(value, bool)
@@ -207,7 +207,7 @@ def _scalar(field: Field, value: Any) -> Any:
     return value if isinstance(value, str | bytes) else None
 
 
-def _value(field: Field, data: bytes) -> Any:
+def _value(field: Field, data: bytes) -> object:
     """A value of a blob; None where it is not what the schema says."""
     if field.dtype is None:
         return data.decode("utf-8", "replace") if field.type == "string" else data

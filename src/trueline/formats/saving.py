@@ -42,7 +42,7 @@ class Saved:
     """
 
     arrays: Sequence[Outgoing]
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, object] = field(default_factory=dict)
     more: Sequence[Outgoing] = ()
     others: Mapping[str, int | float | bool | str] = field(default_factory=dict)
     nested: str = "state_dict"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -55,7 +55,7 @@ def read_sharded(path: Path, format: str, read_shard: ReadShard) -> Weights:
     return Weights(path, format, {MODEL: found}, others=others)
 
 
-def _index(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
+def _index(path: Path) -> tuple[dict[str, str], dict[str, object]]:
     """Which array lies in which shard, and what the index says about the whole."""
     with open_file(path) as file:
         if os.fstat(file.fileno()).st_size > _MAX_INDEX:

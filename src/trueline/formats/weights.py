@@ -45,7 +45,7 @@ class Nested:
         """The same tree with each leaf replaced by what ``leaf`` gives for it, or LEFT_OUT; it gets arrays Stored."""
         return self._rebuilt((), self.tree, leaf)
 
-    def _rebuilt(self, keys: Keys, value: Any, leaf: Callable[[Keys, Any], Any]) -> Any:
+    def _rebuilt(self, keys: Keys, value: object, leaf: Callable[[Keys, Any], Any]) -> object:
         if isinstance(value, dict):
             inside = ((key, self._rebuilt((*keys, str(key)), one, leaf)) for key, one in value.items())
             return {key: one for key, one in inside if one is not LEFT_OUT}

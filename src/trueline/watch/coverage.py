@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
@@ -48,6 +48,6 @@ class Coverage:
             return Exit.INTERNAL
         return Exit.FINE if all(finding.conclusion is Conclusion.NONE for finding in found) else Exit.BAD_INPUT
 
-    def to_json(self) -> Mapping[str, Any]:
+    def to_json(self) -> Mapping[str, object]:
         """What the answer says of it."""
         return {"off": self.off and self.off.text(), "unseen": [one.text() for one in self.unseen]}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trueline.formats.files import fault
 from trueline.formats.kinds import Format, Kind, Looked, look
@@ -43,7 +43,7 @@ class DumpTensor:
     summary: Summary
     exact: bool = True
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "name": self.name,
@@ -76,7 +76,7 @@ class DumpFirst:
     after: int
     after_bad: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The shape of ``first`` in an answer of watch, and more."""
         return {
             "step": self.step,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.model.message import Message, message
@@ -133,7 +133,7 @@ def likely(
     return next((found for rule in rules if (found := rule(op)) is not None), None) or _cause("other", op=op.kind)
 
 
-def _cause(id: str, said: str | None = None, **params: Any) -> Cause:
+def _cause(id: str, said: str | None = None, **params: object) -> Cause:
     said = said or id
     return Cause(id, Message(f"nonfinite.{said}", params), message(f"nonfinite.advice_{said}"))
 

@@ -121,12 +121,12 @@ class Tracker:
         """How many steps had ended before what an operator belongs to."""
         return sum(end <= seen.index for end in self._steps) + seen.ahead
 
-    def maker(self, tensor: Any) -> Seen | None:
+    def maker(self, tensor: object) -> Seen | None:
         """The operator that has written a tensor last."""
         found = self._known(tensor)
         return found[0] if found is not None else None
 
-    def _known(self, tensor: Any) -> tuple[Seen, Summary] | None:
+    def _known(self, tensor: object) -> tuple[Seen, Summary] | None:
         return self._made.find(self._values.identity(tensor), _size(self._values.shape(tensor)))
 
     def __call__(self, call: OpCall) -> None:
@@ -210,7 +210,7 @@ class Tracker:
             self._next_began = len(self.seen)
         return self._next_began is not None and not call.backward
 
-    def _part(self, updating: Updating, outputs: Sequence[Any]) -> Part:
+    def _part(self, updating: Updating, outputs: Sequence[object]) -> Part:
         after = updating in (Updating.AFTER, Updating.AHEAD)
         if after and any((self._named(output) or ("", None))[1] is Part.WEIGHTS for output in outputs):
             return Part.UPDATE
@@ -225,11 +225,11 @@ class Tracker:
             return call.line, True
         return (forward.line if forward is not None else None), False
 
-    def _what_is(self, tensor: Any) -> tuple[str, Part] | None:
+    def _what_is(self, tensor: object) -> tuple[str, Part] | None:
         return self._named(tensor) or self._views.get(self._values.identity(tensor))
 
     def _given(
-        self, tensor: Any, known: tuple[Seen, Summary] | None, *, bad: bool, written: bool, forward: bool
+        self, tensor: object, known: tuple[Seen, Summary] | None, *, bad: bool, written: bool, forward: bool
     ) -> Given:
         dtype = self._values.dtype(tensor)
         if known is not None and bad and not written and not self.is_bad(known[1]):
@@ -255,7 +255,7 @@ class Tracker:
             return Given(dtype, summary, constant=forward, bad=is_bad)
         return Given(dtype, summary, None, told[0], told[1], bad=is_bad)
 
-    def _changed_since(self, tensor: Any) -> tuple[Seen | None, Summary] | None:
+    def _changed_since(self, tensor: object) -> tuple[Seen | None, Summary] | None:
         """Who made it what it is now, None for someone unseen; None where it is well.
 
         A part of it may have been written, or a framework has summed gradients where something else had been.
@@ -270,7 +270,7 @@ class Tracker:
         """Whether numbers are not finite, or beyond the limit."""
         return summary.non_finite > 0 or max(-summary.minimum, summary.maximum) > self._limit
 
-    def _summary(self, tensor: Any) -> Summary | None:
+    def _summary(self, tensor: object) -> Summary | None:
         if "float" not in self._values.dtype(tensor) and "complex" not in self._values.dtype(tensor):
             return None
         try:
@@ -300,7 +300,7 @@ def _is_deliberate(seen: Seen) -> bool:
     return seen.kind in _WRITING or seen.name.lower() in _FILLING or has_infinite(seen.settings)
 
 
-def has_infinite(settings: Mapping[str, Any]) -> bool:
+def has_infinite(settings: Mapping[str, object]) -> bool:
     """Whether a plain argument is infinite."""
     return any(isinstance(setting, float) and setting in (float("inf"), float("-inf")) for setting in settings.values())
 

@@ -245,7 +245,7 @@ def _end(value: float, kind: str) -> int | float:
     return int(value) if kind in ("integer", "boolean") and math.isfinite(value) else value
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     match value:
         case None:
             return "null"
@@ -266,7 +266,7 @@ def _kind_of(value: Any) -> str:
     return "other"
 
 
-def _as_array(value: Any) -> Array | None:
+def _as_array(value: object) -> Array | None:
     try:
         found = np.asarray(value)
     except ValueError:

@@ -62,7 +62,7 @@ def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None,
     return Classes(field, counts, std, ratio, guessed, given, strays, **more)
 
 
-def _key(label: Any) -> tuple[str, Any]:
+def _key(label: object) -> tuple[str, Any]:
     return type(label).__name__, label
 
 
@@ -71,7 +71,7 @@ def _is_whole(number: float) -> bool:
     return isinstance(number, int) or number.is_integer()
 
 
-def _is_class(label: Any, classes: int) -> bool:
+def _is_class(label: object, classes: int) -> bool:
     return isinstance(label, int | float) and _is_whole(label) and 0 <= label < classes
 
 
@@ -129,7 +129,7 @@ def _unlikely(labels: Counted) -> list[Stray]:
     return spelled
 
 
-def _negative(labels: Counted, usual: Sequence[Any]) -> list[Stray]:
+def _negative(labels: Counted, usual: Sequence[object]) -> list[Stray]:
     numbers = [label for label in usual if isinstance(label, int | float) and not isinstance(label, bool)]
     below = [label for label in numbers if label < 0]
     rest = [label for label in numbers if label >= 0]
@@ -140,7 +140,7 @@ def _negative(labels: Counted, usual: Sequence[Any]) -> list[Stray]:
 
 def _other_spellings(labels: Counted) -> list[Stray]:
     """Names that differ from a more frequent one in blanks and capitals only."""
-    best: dict[str, Any] = {}
+    best: dict[str, object] = {}
     for label in sorted(labels, key=lambda one: -labels[one][0]):
         if isinstance(label, str):
             best.setdefault(" ".join(label.split()).casefold(), label)

@@ -39,7 +39,7 @@ class LabelGatherer:
         for place, value in enumerate(values):
             self.add_many(value, 1, start + place)
 
-    def add_many(self, value: Any, times: int, first: int) -> None:
+    def add_many(self, value: object, times: int, first: int) -> None:
         """One label that so many samples have; what stands for nothing is none."""
         plain = _plain(value)
         if plain is None or plain != plain or str(plain).strip() in ("", *self._markers):
@@ -96,7 +96,7 @@ def _rows(column: Column) -> Array | None:
     return found if found.ndim == 2 and found.shape[1] > 1 and found.dtype.kind in "biuf" else None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     while isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]
     if isinstance(value, np.ndarray):

@@ -177,7 +177,7 @@ def conclusion_of(found: Described) -> Message:
     return message("describe.fine", **params)
 
 
-def _field_json(told: Told) -> dict[str, Any]:
+def _field_json(told: Told) -> dict[str, object]:
     shape: dict[str, Any] = {
         "name": told.name,
         "kind": told.kind,
@@ -230,7 +230,7 @@ def _field_json(told: Told) -> dict[str, Any]:
     return shape
 
 
-def _classes_json(classes: Classes) -> dict[str, Any]:
+def _classes_json(classes: Classes) -> dict[str, object]:
     return {
         "field": classes.field,
         "guessed": classes.guessed,
@@ -254,7 +254,7 @@ def _classes_json(classes: Classes) -> dict[str, Any]:
     }
 
 
-def _duplicates_json(duplicates: Duplicates) -> dict[str, Any]:
+def _duplicates_json(duplicates: Duplicates) -> dict[str, object]:
     return {
         "count": duplicates.count,
         "first": [{"sample": sample, "earlier": earlier} for sample, earlier in duplicates.first],

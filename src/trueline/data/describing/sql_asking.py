@@ -18,7 +18,7 @@ NUMERIC: Final = ("integer", "number", "mixed")
 Question = Mapping[str, str]
 
 
-def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> list[dict[str, Any]]:
+def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> list[dict[str, object]]:
     """The main scan: for every column its own questions, all in as few queries as can be."""
     found: list[dict[str, Any]] = []
     nulls = source.nulls_in_footers()
@@ -40,7 +40,7 @@ def answers(source: TableSource, questions: Sequence[Question], where: str = "tr
     return [{key: _counted(sql, next(found)) for key, sql in question.items()} for question in questions]
 
 
-def _counted(sql: str, found: Any) -> Any:
+def _counted(sql: str, found: object) -> object:
     """Of no rows at all, DuckDB gives no count of those of which something is true."""
     return 0 if found is None and sql.startswith("count") else found
 
@@ -51,7 +51,7 @@ def _select(source: TableSource, terms: Iterable[str], where: str = "true") -> s
 
 def _from_footers(
     source: TableSource, terms: Sequence[Terms], questions: Sequence[Question], nulls: Mapping[str, int]
-) -> tuple[list[dict[str, Any]], list[Question]]:
+) -> tuple[list[dict[str, object]], list[Question]]:
     """What footers of Parquet files tell without a scan: nulls, least and largest values; and what is left to ask."""
     known: list[dict[str, Any]] = []
     ends: list[dict[str, str]] = []

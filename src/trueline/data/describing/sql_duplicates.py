@@ -60,7 +60,7 @@ def find_duplicates(
         [field for field in fields if any(field.name == content.column.name for content in contents)], length
     )
 
-    def labels_of(indexes: Sequence[int]) -> list[Any]:
+    def labels_of(indexes: Sequence[int]) -> list[object]:
         return [row[label] for row in source.take(indexes)] if label is not None else []
 
     shown = Repeated(source.gaps.samples(found.samples), source.gaps.samples(found.earlier), found.conflicting)

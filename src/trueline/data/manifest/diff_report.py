@@ -150,11 +150,11 @@ def _tables(side: Side, found: Difference) -> Iterator[Block]:
     yield from _table("extra", side, found.extra, ["path", "same_as"], lambda one: [one.path, one.twin])
 
 
-def _changed_row(changed: Changed) -> list[Any]:
+def _changed_row(changed: Changed) -> list[object]:
     return [changed.path, changed.size, changed.other_size]
 
 
-def _renamed_row(renamed: Renamed) -> list[Any]:
+def _renamed_row(renamed: Renamed) -> list[object]:
     return [renamed.path, renamed.other_path]
 
 

@@ -33,12 +33,12 @@ def result(name: str, manifest: Manifest, written: Path | None) -> Result:
     return Result("data manifest", _conclusion(name, manifest), fields=fields)
 
 
-def unread_json(unread: Unread) -> dict[str, Any]:
+def unread_json(unread: Unread) -> dict[str, object]:
     """What could not be read."""
     return {"path": unread.path, "reason": unread.reason, "message": why(unread).text()}
 
 
-def _file_json(manifest: Manifest, place: int) -> dict[str, Any]:
+def _file_json(manifest: Manifest, place: int) -> dict[str, object]:
     size = manifest.sizes[place]
     found: dict[str, Any] = {"path": manifest.paths[place], "size": size if size != UNKNOWN else None}
     for kind in manifest.hashes:
@@ -86,7 +86,7 @@ def _literal(kind: str) -> Message:
     return message(f"manifest.column_{kind}")
 
 
-def _row(manifest: Manifest, place: int, kinds: Sequence[str]) -> list[Any]:
+def _row(manifest: Manifest, place: int, kinds: Sequence[str]) -> list[object]:
     size = manifest.sizes[place]
     digests = [manifest.digest(kind, place) for kind in kinds]
     return [

@@ -172,6 +172,6 @@ def _groups(found: Mapping[str, Any]) -> dict[str, Some]:
     return {name: Some.from_json(one) for name, one in found.items()}
 
 
-def read_line(found: Any) -> Location | None:
+def read_line(found: object) -> Location | None:
     """A line, or none."""
     return Location.from_line_json(found) if found is not None else None

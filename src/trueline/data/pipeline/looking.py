@@ -178,13 +178,13 @@ class _Look:
             lines["draws"] = self._ask("trace", what="draws", operator=drawing, sample=sample, field=None)["line"]
         self.evidence = replace(self.evidence, parts={**self.evidence.parts, "lines": lines})
 
-    def _part(self, name: str, **asked: Any) -> dict[str, Any]:
+    def _part(self, name: str, **asked: object) -> dict[str, object]:
         self.tell(name)
         content = self._ask(name, **asked)
         self.evidence = replace(self.evidence, parts={**self.evidence.parts, name: content})
         return content
 
-    def _ask(self, name: str, **asked: Any) -> dict[str, Any]:
+    def _ask(self, name: str, **asked: object) -> dict[str, Any]:
         return self.pipeline.ask({"do": name, **asked})[0]
 
     def _wanted(self) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.pipeline.evidence import Evidence, Field, Operator
 from trueline.formats.source_lines import source_around
@@ -91,7 +91,7 @@ def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
     return Table(message("data_debug.operators"), headings, rows, marked)
 
 
-def _first(operator: Operator) -> list[Any]:
+def _first(operator: Operator) -> list[object]:
     field = next((one for one in operator.fields if one.shapes), None)
     if field is None:
         kinds = [name for one in operator.fields for name in one.types]
@@ -145,7 +145,7 @@ def _about(evidence: Evidence) -> Message:
     )
 
 
-def _operator_json(operator: Operator) -> dict[str, Any]:
+def _operator_json(operator: Operator) -> dict[str, object]:
     line = operator.line or operator.called
     return {
         "name": operator.name,
@@ -161,7 +161,7 @@ def _operator_json(operator: Operator) -> dict[str, Any]:
     }
 
 
-def _field_json(field: Field) -> dict[str, Any]:
+def _field_json(field: Field) -> dict[str, object]:
     return {
         "name": field.name,
         "shapes": {name: some.count for name, some in field.shapes.items()},

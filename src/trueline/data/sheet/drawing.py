@@ -69,7 +69,7 @@ class ContactSheet:
         """Characters that no font here has: they are written as codes."""
         return sorted(self._big.missing | self._normal.missing | self._small.missing)
 
-    def picture(self) -> Any:
+    def picture(self) -> object:
         """The sheet."""
         room = _WIDTH - 2 * _MARGIN
         head = [*self._big.lines(self._title, room, 3)]

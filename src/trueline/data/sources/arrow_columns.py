@@ -28,7 +28,7 @@ class Feature:
     dtype: str = ""
 
     @classmethod
-    def told(cls, page: Any) -> Self:
+    def told(cls, page: object) -> Self:
         """Read it; whatever is not as expected says nothing."""
         if not isinstance(page, dict):
             return cls()
@@ -65,7 +65,7 @@ def column_of(column: Any, feature: Feature, folder: Path) -> Column:
     return values
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: object) -> bool:
     import pyarrow as arrow
 
     return bool(arrow.types.is_integer(kind) or arrow.types.is_floating(kind))

@@ -28,7 +28,7 @@ def naming(names: Sequence[str]) -> Callable[[Any], Column]:
     return partial(_named, list(names))
 
 
-def _named(names: Sequence[str], found: Any) -> Column:
+def _named(names: Sequence[str], found: object) -> Column:
     values: Array = np.asarray(found)
     if not names:
         return values.astype(np.int64)

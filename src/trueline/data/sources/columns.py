@@ -101,7 +101,7 @@ class ColumnSource:
                 yield Chunk(at + start, stop - start, columns)
             at += part.length
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """In the order of the file, so that what is compressed is read once; what cannot be read has no values."""
         found: dict[int, Mapping[str, Any]] = {}
         for index in sorted(set(indexes)):

@@ -32,7 +32,7 @@ class Packing:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
-    def _cell(self, value: Any) -> Cell:
+    def _cell(self, value: object) -> Cell:
         if value is None:
             return None
         if isinstance(value, Picture):
@@ -79,7 +79,7 @@ def _column(cell: Cell, arrays: Sequence[Array]) -> Column:
     return arrays[cell["array"]] if "array" in cell else [_value(one, arrays) for one in cell["each"]]
 
 
-def _value(cell: Cell, arrays: Sequence[Array]) -> Any:
+def _value(cell: Cell, arrays: Sequence[Array]) -> object:
     if cell is None:
         return None
     ((kind, held),) = cell.items()

@@ -77,7 +77,7 @@ class Host:
         self._source = source
         return way
 
-    def _way_through(self, source: Any) -> Way | None:
+    def _way_through(self, source: object) -> Way | None:
         # It asks the dataset for its length.
         with said_for(self._side, "dataset"):
             return way_through(source)
@@ -203,7 +203,7 @@ class Host:
         return self._told(0, rows, [])
 
 
-def _whole_numbers(item: Any, batched: bool) -> dict[str, bool]:
+def _whole_numbers(item: object, batched: bool) -> dict[str, bool]:
     """The fields of an item, and whether each is one whole number for a sample."""
     if not batched:
         return {name: _is_whole(np.asarray(field)) for name, field in sample_fields(item).items() if field is not None}
@@ -213,11 +213,11 @@ def _whole_numbers(item: Any, batched: bool) -> dict[str, bool]:
     }
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iu" and value.size == 1
 
 
-def _bytes(value: Any) -> int:
+def _bytes(value: object) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
     if isinstance(value, Picture):

@@ -151,7 +151,7 @@ def _texts(tree: Any) -> list[str]:
     return []
 
 
-def _listed(tree: Any) -> list[Any]:
+def _listed(tree: object) -> list[Any]:
     found = tree.get("tuple") if isinstance(tree, dict) else tree
     return found if isinstance(found, list) else []
 

@@ -192,7 +192,7 @@ def _check_words(batch: Any, budget: Budget) -> None:
         budget.can_hold(_WORDS_AT_ONCE * size * min(_CHUNK_SAMPLES, batch.num_rows) // batch.num_rows)
 
 
-def _units(kind: Any) -> int:
+def _units(kind: object) -> int:
     """What a value of this type takes: packed batches have many for a byte."""
     import pyarrow as arrow
 
@@ -252,7 +252,7 @@ class SavedSource:
             self.skipped.add("damaged_part", place)
         self._damaged.add(part.path)
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Mapped, so that of the batches before nothing is read."""
         import pyarrow as arrow
 

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def _paired(names: Sequence[str]) -> dict[str, dict[str, str]]:
 def _part(
     folder: Path,
     pair: Mapping[str, str],
-    same: Mapping[str, Any],
+    same: Mapping[str, object],
     skipped: Skipped,
     names: Sequence[str],
     *,

@@ -152,7 +152,7 @@ class MindRecordSource:
         if rows:
             yield self._chunk(start, rows, names)
 
-    def _chunk(self, start: int, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Chunk:
+    def _chunk(self, start: int, rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> Chunk:
         columns = {name: _column([row[name] for row in rows]) for name in names}
         self._judged.look_at_pictures(start, columns)
         return Chunk(start, len(rows), columns)
@@ -168,10 +168,10 @@ class MindRecordSource:
                 at += 1
                 yield {name: self._shown(name, row.get(name), place) for name in names}
 
-    def _shown(self, name: str, value: Any, place: str) -> Any:
+    def _shown(self, name: str, value: object, place: str) -> object:
         return decode_bytes(value, place) if name in self._pictures and isinstance(value, bytes) else value
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Each by its place in its file."""
         found: list[Mapping[str, Any]] = []
         for index in indexes:
@@ -186,7 +186,7 @@ class MindRecordSource:
         return found
 
 
-def _bytes(value: Any) -> int:
+def _bytes(value: object) -> int:
     pixels = getattr(value, "pixels", value)
     return pixels.nbytes if isinstance(pixels, np.ndarray) else len(value) if isinstance(value, bytes | str) else 8
 

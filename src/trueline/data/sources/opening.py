@@ -43,7 +43,7 @@ def open_source(text: str, *, label: str | None = None) -> Source:
     return found
 
 
-def _ask(module: str, name: str, *args: Any) -> Any:
+def _ask(module: str, name: str, *args: object) -> Any:
     """A function of a room beside this one, imported when it is needed."""
     return getattr(import_module(f"trueline.data.sources.{module}"), name)(*args)
 

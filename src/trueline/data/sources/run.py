@@ -83,7 +83,7 @@ class FedSource:
         if size:
             yield Chunk(start, size, {name: _joined(name, waiting) for name in names})
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Found on the way through the batches."""
         wanted, at = set(indexes), 0
         found: dict[int, Mapping[str, Any]] = {}

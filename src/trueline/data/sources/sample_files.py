@@ -82,7 +82,7 @@ class SampleFiles:
         if paths:
             yield Chunk(start, len(paths), self._columns(names, paths, values))
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Each from its own file."""
         found: list[Mapping[str, Any]] = []
         for index in indexes:

@@ -162,7 +162,7 @@ class TableSource:
             self._lost.add(path)
             self.skipped.add("describe.damaged_parquet", path.name)
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Row by row; one that was stepped over, or cannot be read, has no values."""
         found: list[Mapping[str, Any]] = []
         for row in self.gaps.rows(indexes):

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -62,7 +62,7 @@ def _read(folder: Path) -> list[Dumped]:
     return found
 
 
-def _decoded(path: Path, budget: Budget) -> Any:
+def _decoded(path: Path, budget: Budget) -> object:
     data: memoryview | bytes = map_file(path)
     budget.widen(len(data))
     # What it is decoded to, and what the words below are replaced in.

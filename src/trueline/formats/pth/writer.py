@@ -30,7 +30,7 @@ def cannot_hold(array: Outgoing) -> Message | None:
     return message("pth.cannot_hold", name=printable(array.name), dtype=str(array.dtype))
 
 
-def write_pth(sink: Sink, tree: Mapping[str, Any]) -> None:
+def write_pth(sink: Sink, tree: Mapping[str, object]) -> None:
     """A tree of dictionaries, lists, tuples, plain values and arrays, as torch.save would write it.
 
     Arrays of one dictionary that are said to be shared are one storage, as are those that are one and the same.
@@ -61,7 +61,7 @@ class _Tree:
         # The arrays of a tree live as long as it does, so that no two have one id.
         self._keys: dict[int, int] = {}
 
-    def put(self, value: Any, beside: Mapping[str, Outgoing], name: str, depth: int) -> None:
+    def put(self, value: object, beside: Mapping[str, Outgoing], name: str, depth: int) -> None:
         """One value; ``beside`` are the arrays it may share its elements with, ``name`` says where it lies."""
         if depth > _MAX_DEPTH:
             raise fault(self._sink.path, "too_nested")

@@ -84,7 +84,7 @@ def _entry(path: Path, name: str, entry: Any, base: int, size: int) -> Stored:
     return Stored(name, tuple(shape), dtype, path, ((base + begin, end - begin),))
 
 
-def _counts(found: Any, most: int) -> bool:
+def _counts(found: object, most: int) -> bool:
     return (
         isinstance(found, list)
         and len(found) <= most

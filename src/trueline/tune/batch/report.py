@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.location import Location
@@ -67,7 +67,7 @@ def _finding(found: Climbed, judged: Judged, root: Path) -> Finding:
     loader = found.probed.loader
     line = shown_line(loader.line, root) if loader is not None and found.by_argument is None else None
     baseline = found.rungs[0] if found.rungs else None
-    params: dict[str, Any] = {}
+    params: dict[str, object] = {}
     if judged.asked is not None and baseline is not None and found.metric is not None:
         params = {
             "size": judged.asked.size,
@@ -163,7 +163,7 @@ def _note(rung: Rung, found: Climbed, judged: Judged, less: float | None) -> Mes
     return message(f"tune_batch.note_{kind}_own" if rung.size == found.probed.size else f"tune_batch.note_{kind}")
 
 
-def _rung_json(rung: Rung, less: float | None) -> dict[str, Any]:
+def _rung_json(rung: Rung, less: float | None) -> dict[str, object]:
     return {
         "batch_size": rung.size,
         "came": rung.came,

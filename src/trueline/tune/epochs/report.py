@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.location import Location
@@ -38,7 +38,7 @@ def conclusion(judged: Judged) -> Message:
     return message(f"tune_epochs.concluded_{course.way.value}", **shown)
 
 
-def _params(judged: Judged, course: Course) -> dict[str, Any]:
+def _params(judged: Judged, course: Course) -> dict[str, object]:
     where = "after" if judged.found.by_steps else "at"
     return {
         "name": course.curve.name,
@@ -101,7 +101,7 @@ def result(judged: Judged) -> Result:
     return Result("tune epochs", conclusion(judged), code, [found], fields)
 
 
-def _best(course: Course) -> dict[str, Any]:
+def _best(course: Course) -> dict[str, object]:
     return {"evaluation": course.best + 1, "step": course.best_step, "value": course.best_value}
 
 

@@ -96,7 +96,7 @@ def report(found: Searched, root: Path) -> Report:
 
 def _finding(found: Searched, judged: Judged, root: Path) -> Finding:
     own = found.own
-    params: dict[str, Any] = {
+    params: dict[str, object] = {
         "updates": len(own.after),
         "lost": _percent(judged.lost),
         "vanished": _percent(judged.vanished),
@@ -207,7 +207,7 @@ def _numbers(seen: Seen) -> dict[str, Any]:
     }
 
 
-def _suggestion_json(suggestion: Suggestion, found: Searched) -> dict[str, Any]:
+def _suggestion_json(suggestion: Suggestion, found: Searched) -> dict[str, object]:
     scaler = found.own.scaler
     adapts = scaler is None or scaler.dynamic
     return {
@@ -217,7 +217,7 @@ def _suggestion_json(suggestion: Suggestion, found: Searched) -> dict[str, Any]:
     }
 
 
-def _scaler_json(seen: Seen, root: Path) -> dict[str, Any] | None:
+def _scaler_json(seen: Seen, root: Path) -> dict[str, object] | None:
     scaler = seen.scaler
     if scaler is None:
         return None

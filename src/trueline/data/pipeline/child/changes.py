@@ -33,13 +33,13 @@ class Changes:
         self._found: dict[str, tuple[int, dict[str, Any]]] = {}
         self._bytes = Bytes()
 
-    def before(self, reader: Reader, given: Any) -> list[Array] | None:
+    def before(self, reader: Reader, given: object) -> list[Array] | None:
         """The arrays that an operator is given, kept for a while."""
         if self._looked >= _MOST_SAMPLES or given is None:
             return None
         return reader.arrays(given, copy=True)
 
-    def after(self, reader: Reader, sample: int, before: list[Array] | None, given: Any, result: Any) -> None:
+    def after(self, reader: Reader, sample: int, before: list[Array] | None, given: object, result: object) -> None:
         """What has become of them."""
         if not before:
             return

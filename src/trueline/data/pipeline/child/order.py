@@ -41,7 +41,7 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
     first = epochs[0]
     declared = content["declared"]
     outside = [one for one in first if declared is not None and not 0 <= one < declared]
-    found_in_order: dict[str, Any] = {
+    found_in_order: dict[str, object] = {
         "known": True,
         "count": [len(one) for one in epochs],
         "sorted": first == sorted(first),
@@ -58,7 +58,7 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
     return found_in_order, []
 
 
-def _decided(host: Host) -> dict[str, Any]:
+def _decided(host: Host) -> dict[str, object]:
     """Where the order is decided: the user's line that seeds a generator for it, else what set it up."""
     function, built = host.opened.deciding()
     line = (seeding_line(function) if function is not None else None) or built

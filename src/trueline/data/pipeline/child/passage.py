@@ -92,13 +92,13 @@ def _same(array: Array, other: Array) -> bool:
     return array.shape == other.shape and bool(np.array_equal(array, other, equal_nan=floats))
 
 
-def _told(host: Host, place: int) -> dict[str, Any]:
+def _told(host: Host, place: int) -> dict[str, object]:
     operator = host.meter.of(place)
     line = operator.line.line_json() if operator.line is not None else None
     return {"name": operator.name, "settings": plain(dict(operator.settings)), "line": line}
 
 
-def _like(host: Host, value: Any, example: Any) -> Any:
+def _like(host: Host, value: object, example: object) -> object:
     """An array as what a step was given: a tensor, an image or an array."""
     array = host.reader.array(value)
     if array is None or isinstance(example, np.ndarray):
