@@ -29,9 +29,9 @@ def numbers_apart(script: Script, bench: Script) -> Iterator[tuple[str, Differen
         if own is None or other is None:
             continue
         mine, theirs = float(own[1].value), float(other[1].value)
-        times = mine / theirs if theirs else 0.0
+        times = mine / theirs if theirs else 1.0
         # A small batch is no fault.
-        if times >= _FAR[code] or (code != "hp.03" and 0 < times <= 1 / _FAR[code]):
+        if times >= _FAR[code] or (code != "hp.03" and times <= 1 / _FAR[code]):
             yield code, Difference(Kind.SETTING, _thing(own), _thing(other), (own[0], other[0]), _NAMES[code])
 
 

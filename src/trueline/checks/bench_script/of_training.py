@@ -44,7 +44,7 @@ def rate(one: Difference, _: Surroundings) -> str | None:
     if one.kind is Kind.SETTING and _numbers(one) is not None:
         mine, bench = _numbers(one) or (0.0, 0.0)
         apart = max(abs(mine), abs(bench)) / max(min(abs(mine), abs(bench)), 1e-300)
-        return "hp.01" if apart > _FAR else None
+        return "hp.01" if apart >= _FAR else None
     if owner.role is Role.BUILD_OPTIMIZER and one.bench is not None and not isinstance(one.bench.value, Const):
         return "tr.04"
     return None
