@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,8 @@ from types import ModuleType
 from typing import Final
 
 from trueline import checks
-from trueline.checks.bench_script.ways import beside_bench
+from trueline.checks.bench_script.claim import Claims
+from trueline.checks.bench_script.findings import add_ways
 from trueline.checks.engine.check import Check, known_checks
 from trueline.checks.engine.following import Rule
 from trueline.locale import language
@@ -43,8 +44,7 @@ def all_checks() -> Sequence[Check]:
     for package in item_packages():
         for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
             importlib.import_module(module.name)
-    for code in sorted({way.code for way in known_checks()}):
-        beside_bench(code)
+    add_ways(all_claims())
     return sorted(known_checks(), key=lambda way: (way.code, [_ORDER.index(kind) for kind in way.evidence], way.name))
 
 
@@ -66,12 +66,20 @@ def item_packages() -> Sequence[str]:
 @cache
 def all_rules() -> Mapping[str, Sequence[Rule]]:
     """What the findings of each item can follow from; nearer causes stand before farther ones."""
-    found: dict[str, Sequence[Rule]] = {}
+    return {code: module.FOLLOWS for code, module in _modules("follows")}
+
+
+def all_claims() -> Claims:
+    """What each item claims of the differences between two scripts."""
+    return {code: module.CLAIMS for code, module in _modules("bench_script")}
+
+
+def _modules(name: str) -> Iterator[tuple[str, ModuleType]]:
+    """The modules of this name in the folders of items, by code."""
     for package in item_packages():
-        if importlib.util.find_spec(f"{package}.follows") is not None:
+        if importlib.util.find_spec(f"{package}.{name}") is not None:
             family, number = package.rpartition(".")[2].split("_")[:2]
-            found[f"{family}.{number}"] = importlib.import_module(f"{package}.follows").FOLLOWS
-    return found
+            yield f"{family}.{number}", importlib.import_module(f"{package}.{name}")
 
 
 def experiment_of(code: str) -> str | None:

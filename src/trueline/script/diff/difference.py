@@ -63,6 +63,18 @@ class Difference:
     within: Sequence[Location] = ()
 
     @property
+    def numbers(self) -> tuple[float, float] | None:
+        """The script's and the benchmark's, where both are numbers."""
+        if self.mine is None or self.bench is None:
+            return None
+        mine, bench = self.mine.constant, self.bench.constant
+        if isinstance(mine, bool) or isinstance(bench, bool):
+            return None
+        if isinstance(mine, int | float) and isinstance(bench, int | float):
+            return float(mine), float(bench)
+        return None
+
+    @property
     def things(self) -> list[Thing]:
         """What either has."""
         return [one for one in (self.mine, self.bench) if one is not None]

@@ -9,6 +9,7 @@ from trueline.script.diff.comparing import Comparing
 from trueline.script.diff.contexts import Contexts
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.naming import word_of
+from trueline.script.diff.subject import Subject
 from trueline.script.roles import Role
 from trueline.script.trace import CALL, UNCALLED, Event
 from trueline.script.values import Const, Made, ancestry, constant
@@ -21,8 +22,6 @@ class Surroundings:
         self.mine, self.bench = Contexts(comparing.script), Contexts(comparing.bench)
         self.comparing = comparing
         self.found: Sequence[Difference] = list(comparing.found.values())
-        # Items that were named so far.
-        self.codes: set[str] = set()
 
     def event_of(self, one: Difference) -> tuple[Event | None, Contexts]:
         """The event that a difference happens at, and the side that it is of."""
@@ -155,11 +154,11 @@ class Surroundings:
             if event.role is Role.BUILD_OPTIMIZER or word_of(event.name) in ("loadstatedict", "loadparamintonet")
         ]
 
-    def later_item(self, one: Difference) -> str:
+    def later_subject(self, one: Difference) -> Subject:
         """An optimizer holds the first one's weights, or a checkpoint was loaded into it."""
         built = self._built(one)
         done = self._before(built) if built is not None else []
-        return "tr.06" if done and done[-1].role is Role.BUILD_OPTIMIZER else "wi.02"
+        return Subject.STALE_PARAMETERS if done and done[-1].role is Role.BUILD_OPTIMIZER else Subject.LOADED_WEIGHTS
 
 
 def _is_copy(one: Difference) -> bool:

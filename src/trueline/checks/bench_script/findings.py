@@ -1,22 +1,42 @@
-"""A difference as a finding: what the script has, what the benchmark has, and what that breaks."""
+"""Reading a script beside its benchmark's, a way to decide every item that claims differences between them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from trueline.checks.bench_script.sorting import Broken, broken_items
+from trueline.checks.bench_script.claim import Broken, Claims, broken_items
+from trueline.checks.engine.check import check
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
+from trueline.script.diff.classification import classified
 from trueline.script.diff.difference import Difference, Kind, Thing
 from trueline.script.diff.things import shown
 from trueline.script.script import Script
 
 
-def against_bench(script: Script, bench: Script, code: str) -> Iterator[Finding]:
+def add_ways(claims: Claims) -> None:
+    """Register this way for every item that claims something."""
+
+    @lru_cache(maxsize=2)
+    def broken(script: Script, bench: Script) -> Sequence[Broken]:
+        return broken_items(classified(script, bench), claims)
+
+    def add(code: str) -> None:
+        def from_both_scripts(script: Script, bench_script: Script) -> Iterator[Finding]:
+            """Differences that break the item, at the lines of the script."""
+            yield from findings_of(code, [one for one in broken(script, bench_script) if one.code == code])
+
+        check(code, decides=False)(from_both_scripts)
+
+    for code in sorted(claims):
+        add(code)
+
+
+def findings_of(code: str, broken: Sequence[Broken]) -> Iterator[Finding]:
     """What breaks an item beside the benchmark's script."""
     section = code.replace(".", "_")
-    own = [one for one in broken_items(script, bench) if one.code == code]
-    for one in own:
+    for one in broken:
         yield Finding(
             code,
             Conclusion.FOUND,
@@ -25,7 +45,7 @@ def against_bench(script: Script, bench: Script, code: str) -> Iterator[Finding]
             where=one.place,
             evidence=[_evidence(one)],
         )
-    if not own:
+    if not broken:
         yield Finding(code, Conclusion.OPEN, message("bench_script.nothing"))
 
 

@@ -1,4 +1,4 @@
-"""Differences inside of networks and on the way from them to the loss, by the item that they break."""
+"""What differences inside of networks, and on the way from them to the loss, are about."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from trueline.apitable.traits import Trait
 from trueline.script.analysis.forwards import forward_around
 from trueline.script.diff.difference import Difference, Kind, Thing
 from trueline.script.diff.naming import is_half, word_of
+from trueline.script.diff.subject import Subject
 from trueline.script.diff.surroundings import Surroundings
 from trueline.script.roles import Role, is_loss_name, is_network
 from trueline.script.trace import Event
@@ -31,7 +32,7 @@ _MEANS: Final = words_of(Trait.MEAN, Trait.SUM, Trait.SIZE) | {"Mult", "Div", "c
 _SILENT: Final = ("device", "dtype", "inplace", "data_format", "name", "generator", "verbose", "auto_prefix")
 
 
-def in_network(one: Difference, around: Surroundings) -> str | None:
+def in_network(one: Difference, around: Surroundings) -> Subject | None:
     """Layers, their settings, and what is done between them."""
     event, side = around.event_of(one)
     if event is None or not (event.in_chain or side.is_of_forward(event) or _is_layer(one)):
@@ -41,54 +42,56 @@ def in_network(one: Difference, around: Surroundings) -> str | None:
     if one.kind is Kind.SETTING and "index" not in one.path:
         if one.argument == "activation" and any(around.has_activation(str(each.constant)) for each in one.things):
             return None
-        return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _setting(one)
+        return Subject.PADDING if set(one.path) & {"Eq", "NotEq"} else _setting(one)
     if one.argument in _STATISTICS:
-        return "tr.09"
+        return Subject.EVALUATION_BEHAVIOUR
     if one.argument in _STARTS and one.owner is not None:
-        return "wi.01" if one.argument in one.owner[0].kwargs else "api.01"
+        return Subject.INITIAL_WEIGHTS if one.argument in one.owner[0].kwargs else Subject.ARGUMENT
     if _MASKS.search(one.argument) or _is_mask(one):
-        return "dp.04"
+        return Subject.PADDING
     words = {thing.name for thing in _changed(one)}
     if len(words) == 1 and around.has_activation(*words):
         return None
     risky = one.kind is Kind.EXTRA and "Div" in words and _has_risky(one, around)
     if _is_half(one) or risky or (one.kind is not Kind.MISSING and words & _RISKY):
-        return "mp.01"
+        return Subject.NUMERIC_RANGE
     if words & _CUTS:
-        return ("tr.02" if _is_loss(one) else "cg.02") if one.kind is Kind.EXTRA else None
+        return (
+            (Subject.DETACHED_LOSS if _is_loss(one) else Subject.TRAINED_PARAMETERS) if one.kind is Kind.EXTRA else None
+        )
     if "dropout" in words and one.kind is not Kind.MISSING:
-        return "tr.09" if _is_function(one.mine, "dropout") else "cg.03"
+        return Subject.EVALUATION_BEHAVIOUR if _is_function(one.mine, "dropout") else Subject.NETWORK
     if _softmax_over_batch(one):
-        return "tr.11"
+        return Subject.AXIS
     if words & _SCORES and _is_last(one):
-        return "cg.04"
+        return Subject.LOSS
     if words <= _SHAPES:
-        return "cg.04" if _is_last(one) or _is_given_back(one, around) else None
+        return Subject.LOSS if _is_last(one) or _is_given_back(one, around) else None
     if _is_tied_start(one):
-        return "tr.15"
+        return Subject.TIED_WEIGHTS
     if one.kind is Kind.REPLACED and any(is_loss_name(each.name) for each in _events(one)):
-        return "cg.04"
+        return Subject.LOSS
     if one.argument in ("event", "object", "return", "said"):
         return None
-    return "cg.03"
+    return Subject.NETWORK
 
 
-def _setting(one: Difference) -> str | None:
+def _setting(one: Difference) -> Subject | None:
     """The argument of a layer or of a function in a network."""
     name = one.argument
     owner = one.owner[0] if one.owner is not None else None
     if owner is None or name in _SILENT or name == "if":
         return None
     if _MASKS.search(name):
-        return "dp.04"
+        return Subject.PADDING
     if name in _STATISTICS:
-        return "tr.09"
+        return Subject.EVALUATION_BEHAVIOUR
     if name in _STARTS:
-        return "wi.01" if name in owner.kwargs else "api.01"
+        return Subject.INITIAL_WEIGHTS if name in owner.kwargs else Subject.ARGUMENT
     if name in _AXES:
-        return "tr.11"
+        return Subject.AXIS
     if is_loss_name(owner.name):
-        return "ds.03" if name in _WEIGHTS else "api.01"
+        return Subject.CLASS_BALANCE if name in _WEIGHTS else Subject.ARGUMENT
     known = isinstance(owner.result, Made) and is_network(owner.result)
     if known or name in (
         "p",
@@ -102,11 +105,11 @@ def _setting(one: Difference) -> str | None:
         "reduction",
         "beta",
     ):
-        return "api.01" if not name.isdigit() and not name.startswith("__") else None
+        return Subject.ARGUMENT if not name.isdigit() and not name.startswith("__") else None
     return None
 
 
-def in_loss(one: Difference, around: Surroundings) -> str | None:
+def in_loss(one: Difference, around: Surroundings) -> Subject | None:
     """What goes into the loss, the loss, and what is done to it before backward."""
     event, side = around.event_of(one)
     owner = one.owner[0] if one.owner is not None else None
@@ -118,29 +121,29 @@ def in_loss(one: Difference, around: Surroundings) -> str | None:
         return None
     words = {thing.name for thing in _changed(one)}
     if one.kind is Kind.SETTING and "index" not in one.path:
-        return "dp.04" if set(one.path) & {"Eq", "NotEq"} else _loss_setting(one, is_loss)
+        return Subject.PADDING if set(one.path) & {"Eq", "NotEq"} else _loss_setting(one, is_loss)
     if one.argument in _WEIGHTS and is_loss:
-        return "ds.03"
+        return Subject.CLASS_BALANCE
     if _MASKS.search(one.argument) or _is_mask(one):
-        return "dp.04"
+        return Subject.PADDING
     if words & _CUTS:
-        return "tr.02" if one.kind is Kind.EXTRA else None
+        return Subject.DETACHED_LOSS if one.kind is Kind.EXTRA else None
     if _is_penalty(one) or (owner is not None and owner.name == "mindspore.grad"):
-        return "mp.04" if one.kind is not Kind.MISSING else None
+        return Subject.GRADIENT_PENALTY if one.kind is not Kind.MISSING else None
     if "scale" in words:
-        return "mp.02" if one.kind is Kind.MISSING else None
+        return Subject.LOSS_SCALE if one.kind is Kind.MISSING else None
     if _is_half(one) or (one.kind is not Kind.MISSING and (words & _RISKY or _has_risky(one, around))):
-        return "mp.01"
+        return Subject.NUMERIC_RANGE
     divided = owner is not None and (owner.role is Role.BACKWARD or one.argument == "return")
     if one.kind is Kind.MISSING and words == {"Div"} and divided:
-        return "tr.03"
+        return Subject.ACCUMULATION
     if _softmax_over_batch(one):
-        return "tr.11"
+        return Subject.AXIS
     if "index" in one.path or "index" in words:
-        return "tr.10" if one.argument in ("1", "target", "labels", "label") else None
+        return Subject.LABEL_SHIFT if one.argument in ("1", "target", "labels", "label") else None
     if (words <= _SHAPES and not is_loss) or one.argument in ("event", "said"):
         return None
-    return "cg.04"
+    return Subject.LOSS
 
 
 def _is_given_back(one: Difference, around: Surroundings) -> bool:
@@ -175,39 +178,39 @@ def _is_tied_start(one: Difference) -> bool:
     )
 
 
-def _loss_setting(one: Difference, is_loss: bool) -> str | None:
+def _loss_setting(one: Difference, is_loss: bool) -> Subject | None:
     name = one.argument
     if name in _WEIGHTS:
-        return "ds.03"
+        return Subject.CLASS_BALANCE
     if _MASKS.search(name):
-        return "dp.04"
+        return Subject.PADDING
     if name in _AXES:
-        return "tr.11"
+        return Subject.AXIS
     if name in _SILENT or not is_loss:
-        return "cg.04" if one.path and _are_numbers(one) else None
-    return "api.01" if not name.isdigit() else None
+        return Subject.LOSS if one.path and _are_numbers(one) else None
+    return Subject.ARGUMENT if not name.isdigit() else None
 
 
-def in_scores(one: Difference, around: Surroundings) -> str | None:
+def in_scores(one: Difference, around: Surroundings) -> Subject | None:
     """What is measured of a network's answers: along which axis, and over how many samples."""
     event, side = around.event_of(one)
     if event is None or side.is_of_data(event) or one.kind in (Kind.SHARED, Kind.APART):
         return None
     if one.kind is Kind.SETTING and one.argument in _AXES:
-        return "tr.11"
+        return Subject.AXIS
     if one.kind is Kind.EXTRA and _softmax_over_batch(one):
-        return "tr.11"
+        return Subject.AXIS
     return None
 
 
-def means(one: Difference, around: Surroundings) -> str | None:
+def means(one: Difference, around: Surroundings) -> Subject | None:
     """Means over an evaluation, as they are returned or printed."""
     if one.argument not in ("return", "said") or one.kind in (Kind.SHARED, Kind.APART, Kind.CONDITION):
         return None
     words = {thing.name for thing in _changed(one)} | set(one.path)
     if not words & _MEANS:
         return None
-    return "tr.12" if _is_measured(one, around) else None
+    return Subject.MEAN if _is_measured(one, around) else None
 
 
 def _is_measured(one: Difference, around: Surroundings) -> bool:
@@ -225,25 +228,25 @@ def _is_measured(one: Difference, around: Surroundings) -> bool:
     return any(isinstance(value, Made) and value.event.role in (Role.FORWARD, Role.LOSS) for value in values)
 
 
-def sharing(one: Difference, around: Surroundings) -> str | None:
+def sharing(one: Difference, around: Surroundings) -> Subject | None:
     """One set of weights where the benchmark has two, or the other way round."""
     if one.kind not in (Kind.SHARED, Kind.APART) or one.owner is None:
         return None
     mine = one.mine.event if one.mine is not None else None
     owner = one.owner[0]
-    if one.kind is Kind.APART and around.is_built_later(one) and around.later_item(one) == "wi.02":
-        return "wi.02"
+    if one.kind is Kind.APART and around.is_built_later(one) and around.later_subject(one) == Subject.LOADED_WEIGHTS:
+        return Subject.LOADED_WEIGHTS
     if one.kind is Kind.SHARED and around.lacks("deepcopy"):
         return None
     if around.loads_copy():
-        return "wi.02"
+        return Subject.LOADED_WEIGHTS
     if word_of(owner.name) in _PARAMETERS:
-        return "cg.02" if around.is_given_to_optimizer(owner) else None
+        return Subject.TRAINED_PARAMETERS if around.is_given_to_optimizer(owner) else None
     if mine is not None and around.mine.is_of_forward(mine):
-        return "tr.13"
+        return Subject.UNUSED_WEIGHTS
     if one.kind is Kind.APART and around.is_built_later(one):
-        return around.later_item(one)
-    return "cg.01"
+        return around.later_subject(one)
+    return Subject.SHARED_WEIGHTS
 
 
 # What an operation is about

@@ -1,4 +1,4 @@
-"""Differences of loaders, optimizers, schedules, starts and steps, by the item that they break."""
+"""What differences of loaders, optimizers, schedules, starts and steps are about."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from trueline.apitable.layers import tensor_names
 from trueline.apitable.traits import Trait
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.naming import word_of
+from trueline.script.diff.subject import Subject
 from trueline.script.diff.surroundings import Surroundings
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import Event
@@ -29,24 +30,19 @@ from trueline.script.values import (
 
 _RATES: Final = ("lr", "learning_rate", "max_lr", "base_lr", "peak_lr", "peak", "lr_max")
 _SPANS: Final = re.compile(r"total|t_max|max_steps|num_training_steps|steps_per_epoch|warmup|step_size|milestones")
-# So far apart two rates are another training.
-_FAR: Final = 3.0
-_MORE: Final = 2.0
 _LOADS: Final = words_of(Trait.LOADS_WEIGHTS)
 _GROUPS: Final = ("weight_decay",)
 
 
-def rate(one: Difference, _: Surroundings) -> str | None:
+def rate(one: Difference, _: Surroundings) -> Subject | None:
     """The learning rate, and what it follows."""
     owner = _owner(one)
     if owner is None or not _is_rate(one, owner):
         return None
-    if one.kind is Kind.SETTING and _numbers(one) is not None:
-        mine, bench = _numbers(one) or (0.0, 0.0)
-        apart = max(abs(mine), abs(bench)) / max(min(abs(mine), abs(bench)), 1e-300)
-        return "hp.01" if apart >= _FAR else None
+    if one.kind is Kind.SETTING and one.numbers is not None:
+        return Subject.LEARNING_RATE
     if owner.role is Role.BUILD_OPTIMIZER and one.bench is not None and not isinstance(one.bench.value, Const):
-        return "tr.04"
+        return Subject.SCHEDULE
     return None
 
 
@@ -64,20 +60,20 @@ def _named(one: Difference, owner: Event) -> str:
     return one.argument
 
 
-def schedule(one: Difference, around: Surroundings) -> str | None:
+def schedule(one: Difference, _: Surroundings) -> Subject | None:
     """How long a schedule is, and whether it is stepped."""
     owner = _owner(one)
     if one.kind is Kind.MISSING and one.argument == "event" and _role(one) is Role.SCHEDULER_STEP:
-        return "tr.04"
-    if owner is None or one.kind is not Kind.SETTING or _numbers(one) is None:
+        return Subject.SCHEDULE
+    if owner is None or one.kind is not Kind.SETTING or one.numbers is None:
         return None
     bases = owner.name.startswith("mindspore.nn.learning_rate_schedule")
     if (owner.role is Role.BUILD_SCHEDULER or bases) and _SPANS.search(_named(one, owner).lower()):
-        return None if around.codes & {"hp.02", "hp.03", "ds.04"} else "tr.04"
+        return Subject.SCHEDULE_LENGTH
     return None
 
 
-def groups(one: Difference, around: Surroundings) -> str | None:
+def groups(one: Difference, around: Surroundings) -> Subject | None:
     """Which weights an optimizer is given, and what it does to each group."""
     owner = _owner(one)
     if owner is None:
@@ -85,40 +81,40 @@ def groups(one: Difference, around: Surroundings) -> str | None:
     if owner.role is not Role.BUILD_OPTIMIZER:
         return _of_parameters(one, around, owner)
     if one.argument == "loss_scale":
-        return "mp.02"
+        return Subject.LOSS_SCALE
     if one.argument in _GROUPS:
-        return "tr.05" if _has_groups(owner, one.owner[1] if one.owner else owner) else None
+        return Subject.PARAMETER_GROUPS if _has_groups(owner, one.owner[1] if one.owner else owner) else None
     if one.argument != "params":
         return _left_out(one, owner)
     if "test" in one.path:
-        return "tr.05" if _has_groups(owner) else None
+        return Subject.PARAMETER_GROUPS if _has_groups(owner) else None
     bench = one.bench.value if one.bench is not None else None
     mine = one.mine.value if one.mine is not None else None
     if one.kind is Kind.MISSING and isinstance(bench, Table):
-        return "cg.02"
+        return Subject.TRAINED_PARAMETERS
     if isinstance(bench, Seq) and any(isinstance(part, Table) for part in bench.items):
-        return "tr.05"
+        return Subject.PARAMETER_GROUPS
     if one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "index":
-        return "cg.02"
+        return Subject.TRAINED_PARAMETERS
     if one.kind in (Kind.EXTRA, Kind.REPLACED) and _given_networks(mine) > _given_networks(bench):
-        return "tr.13"
+        return Subject.UNUSED_WEIGHTS
     return None
 
 
-def _left_out(one: Difference, owner: Event) -> str | None:
+def _left_out(one: Difference, owner: Event) -> Subject | None:
     """A setting that the benchmark gives and the script leaves to its default, which is another."""
     given = one.argument in owner.kwargs or owner.open or len(owner.args) > 1
     silent = ("maximize", "foreach", "fused", "capturable", "differentiable", "use_locking", *_RATES)
     if given or one.argument in silent or one.kind is not Kind.SETTING or one.bench is None:
         return None
-    return "api.01"
+    return Subject.ARGUMENT
 
 
-def _of_parameters(one: Difference, around: Surroundings, owner: Event) -> str | None:
+def _of_parameters(one: Difference, around: Surroundings, owner: Event) -> Subject | None:
     """``layer.parameters()`` instead of ``network.parameters()``."""
     if word_of(owner.name) not in ("parameters", "trainableparams") or one.kind is not Kind.REPLACED:
         return None
-    return "cg.02" if around.is_given_to_optimizer(owner) else None
+    return Subject.TRAINED_PARAMETERS if around.is_given_to_optimizer(owner) else None
 
 
 def _given_networks(value: Value | None) -> int:
@@ -141,7 +137,7 @@ def _has_groups(*events: Event) -> bool:
     return False
 
 
-def loading(one: Difference, around: Surroundings) -> str | None:
+def loading(one: Difference, around: Surroundings) -> Subject | None:
     """Batches and their order, shards, and what workers do."""
     owner = _owner(one)
     step = _pipeline_step(one)
@@ -151,63 +147,66 @@ def loading(one: Difference, around: Surroundings) -> str | None:
         return None
     trains = id(owner) in around.mine.train_loaders
     if one.argument in ("num_shards", "shard_id", "num_replicas", "rank"):
-        return "dp.05"
+        return Subject.SHARDING
     if one.argument in ("batch_size",) or (word_of(owner.name) == "batch" and one.argument in ("1", "batch_size")):
         return _batch(one) if trains else None
     if one.argument == "shuffle":
         off = one.mine is None or one.mine.constant in (None, False)
         sampler = any(other.argument == "sampler" for other in around.found)
-        return "dp.03" if trains and off and not sampler and _is_true(one.bench.value if one.bench else None) else None
+        return (
+            Subject.ORDER
+            if trains and off and not sampler and _is_true(one.bench.value if one.bench else None)
+            else None
+        )
     if one.argument == "sampler":
         return _sampler(one, shuffles=constant(owner.arg(2, "shuffle")) is True) if trains else None
     if one.argument == "worker_init_fn":
-        return "tr.14" if one.kind is not Kind.MISSING else None
+        return Subject.WORKERS if one.kind is not Kind.MISSING else None
     return None
 
 
-def _sampler(one: Difference, *, shuffles: bool) -> str | None:
+def _sampler(one: Difference, *, shuffles: bool) -> Subject | None:
     names = [thing.name for thing in one.things]
     if "weightedrandomsampler" in names[-1:]:
-        return "ds.03"
+        return Subject.CLASS_BALANCE
     if "distributedsampler" in names[-1:]:
-        return "dp.05"
+        return Subject.SHARDING
     if (
         one.mine is not None
         and one.mine.constant is None
         and isinstance(one.bench.value if one.bench else None, Instance)
     ):
         # Who shuffles in place of a sampler of the project's own has lost what it balanced.
-        return "ds.03" if shuffles else None
-    return "dp.03" if one.mine is not None and one.mine.name == "sequentialsampler" else None
+        return Subject.CLASS_BALANCE if shuffles else None
+    return Subject.ORDER if one.mine is not None and one.mine.name == "sequentialsampler" else None
 
 
-def _batch(one: Difference) -> str | None:
-    numbers = _numbers(one)
-    if numbers is not None:
-        return "hp.03" if numbers[0] >= _MORE * numbers[1] else None
+def _batch(one: Difference) -> Subject | None:
+    if one.numbers is not None:
+        return Subject.BATCH_SIZE
     whole = one.mine is not None and one.mine.name in ("len", "getdatasetsize")
-    return "hp.03" if whole else None
+    return Subject.FULL_BATCH if whole else None
 
 
-def _pipeline_step(one: Difference) -> str | None:
+def _pipeline_step(one: Difference) -> Subject | None:
     """A step of a pipeline that only one of them has."""
     thing = one.bench if one.kind is Kind.MISSING else one.mine
     if thing is None or thing.event is None:
         return None
     if one.kind is Kind.MISSING and thing.name == "shuffle":
-        return "dp.03"
+        return Subject.ORDER
     if one.kind is Kind.MISSING and thing.name == "sorted":
-        return "dp.05" if _lists_files(thing.value) else None
+        return Subject.SHARDING if _lists_files(thing.value) else None
     if one.kind is Kind.MISSING and thing.name == "deepcopy":
-        return "cg.01" if is_network(thing.event.arg(0, "x")) else None
+        return Subject.SHARED_WEIGHTS if is_network(thing.event.arg(0, "x")) else None
     if one.kind is Kind.EXTRA and thing.name == "repeated":
-        return "cg.01"
+        return Subject.SHARED_WEIGHTS
     if one.kind is Kind.MISSING and thing.name == "setepoch":
-        return "dp.05"
+        return Subject.SHARDING
     if one.kind is Kind.MISSING and thing.name == "distributedsampler":
-        return "dp.05"
+        return Subject.SHARDING
     if one.kind is Kind.MISSING and thing.name == "distributeddataparallel":
-        return "tr.08"
+        return Subject.RANKS
     return None
 
 
@@ -217,83 +216,80 @@ def _lists_files(value: Value | None) -> bool:
     )
 
 
-def epochs(one: Difference, around: Surroundings) -> str | None:
+def epochs(one: Difference, around: Surroundings) -> Subject | None:
     """How often the data is gone through."""
     owner = _owner(one)
-    numbers = _numbers(one)
-    if owner is None or one.kind is not Kind.SETTING or numbers is None or numbers[1] <= 0:
+    if owner is None or one.kind is not Kind.SETTING or one.numbers is None:
         return None
     counts = around.mine.is_epoch_range(owner) or one.argument in ("num_epochs", "max_epochs", "num_train_epochs")
     trained = owner.name.startswith(("mindspore.train.Model.train", "mindspore.train.Model.fit")) and one.argument in (
         "1",
         "epoch",
     )
-    if not (counts or trained):
-        return None
-    return "hp.02" if not 1 / _MORE < numbers[0] / numbers[1] < _MORE else None
+    return Subject.EPOCHS if counts or trained else None
 
 
-def scaling(one: Difference, around: Surroundings) -> str | None:
+def scaling(one: Difference, around: Surroundings) -> Subject | None:
     """The loss scale and half precision."""
     owner = _owner(one)
     if owner is not None and word_of(owner.name) in words_of(Trait.LOSS_SCALER):
-        return "mp.02" if one.argument not in ("device",) else None
+        return Subject.LOSS_SCALE if one.argument not in ("device",) else None
     if one.argument in ("loss_scale_manager", "loss_scale"):
-        return "mp.02"
+        return Subject.LOSS_SCALE
     if owner is not None and word_of(owner.name) == "autocast" and one.argument == "dtype" and one.mine is not None:
         return (
-            "mp.02"
+            Subject.LOSS_SCALE
             if isinstance(one.mine.value, Symbol)
             and one.mine.value.name.endswith("float16")
             and "bfloat" not in one.mine.value.name
             else None
         )
     if one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "tofloat":
-        return "mp.02"
+        return Subject.LOSS_SCALE
     if one.kind is Kind.EXTRA and one.mine is not None and one.mine.event is not None:
         clipped = one.mine.event.role is Role.CLIP and owner is not None and owner.role is Role.UNSCALE
-        return "mp.03" if clipped else None
+        return Subject.CLIPPING if clipped else None
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
         if one.bench.event.role is Role.UNSCALE:
             clips = one.argument == "event" or (owner is not None and owner.role is Role.CLIP)
-            return "mp.02" if around.lacks("scale") else "mp.03" if clips else None
+            return Subject.LOSS_SCALE if around.lacks("scale") else Subject.CLIPPING if clips else None
         if one.bench.event.role is Role.SCALER_UPDATE:
-            return "mp.02"
+            return Subject.LOSS_SCALE
     return None
 
 
-def steps(one: Difference, around: Surroundings) -> str | None:
+def steps(one: Difference, around: Surroundings) -> Subject | None:
     """What a step of training does that nothing takes a result from."""
     if one.kind is Kind.CONDITION:
         return _condition(one)
     owner = _owner(one)
     if owner is not None and word_of(owner.name) in ("settrain", "train") and is_network(owner.receiver):
-        return "api.02" if one.kind is Kind.SETTING and one.argument in ("1", "mode") else None
+        return Subject.MODE if one.kind is Kind.SETTING and one.argument in ("1", "mode") else None
     if one.argument != "event":
         return None
     if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
         role = one.bench.event.role
         if role is Role.ZERO_GRAD:
-            return None if around.clears_gradients() else "tr.01"
+            return None if around.clears_gradients() else Subject.CLEARED_GRADIENTS
         if role in (Role.EVAL_MODE, Role.TRAIN_MODE):
-            return "api.02"
+            return Subject.MODE
         if one.bench.name == "assign" and around.bench.is_in_training(one.bench.event):
-            return "tr.01"
+            return Subject.CLEARED_GRADIENTS
         if one.bench.name in _LOADS:
-            return "wi.02"
+            return Subject.LOADED_WEIGHTS
     return None
 
 
 _TURNED: Final = {
-    Role.TRAIN_MODE: "api.02",
-    Role.EVAL_MODE: "api.02",
-    Role.ZERO_GRAD: "tr.01",
-    Role.STEP: "tr.04",
-    Role.UNSCALE: "mp.03",
+    Role.TRAIN_MODE: Subject.MODE,
+    Role.EVAL_MODE: Subject.MODE,
+    Role.ZERO_GRAD: Subject.CLEARED_GRADIENTS,
+    Role.STEP: Subject.SCHEDULE,
+    Role.UNSCALE: Subject.CLIPPING,
 }
 
 
-def turned(one: Difference, around: Surroundings) -> str | None:
+def turned(one: Difference, around: Surroundings) -> Subject | None:
     """What is done in another order, or once instead of again and again."""
     if one.kind is not Kind.ORDER or one.mine is None or one.mine.event is None or one.mine.event.role is None:
         return None
@@ -305,12 +301,12 @@ def turned(one: Difference, around: Surroundings) -> str | None:
     return _TURNED.get(role)
 
 
-def _condition(one: Difference) -> str | None:
+def _condition(one: Difference) -> Subject | None:
     test = one.mine.value if one.mine is not None else None
     if test is None or one.owner is None:
         return None
     if any(_is_rank(value) for value in ancestry(test, most=30)):
-        return "tr.08"
+        return Subject.RANKS
     return None
 
 
@@ -324,27 +320,27 @@ def _is_rank(value: Value) -> bool:
     return isinstance(value, Unknown) and "rank" in value.why.lower()
 
 
-def starts(one: Difference, _: Surroundings) -> str | None:
+def starts(one: Difference, _: Surroundings) -> Subject | None:
     """How weights begin, which of them are one, and what is loaded into them."""
     if one.argument == "unused":
-        return "tr.13"
+        return Subject.UNUSED_WEIGHTS
     thing = one.mine if one.kind is not Kind.MISSING else one.bench
     owner = _owner(one)
     if owner is not None and word_of(owner.name) in _LOADS:
-        return "wi.02"
+        return Subject.LOADED_WEIGHTS
     if thing is None or thing.event is None:
         return _tied(one)
     event = thing.event
     if event.name.startswith("torch.nn.init.") or event.name.startswith("mindspore.common.initializer"):
-        return "wi.01" if one.kind is not Kind.MISSING else None
+        return Subject.INITIAL_WEIGHTS if one.kind is not Kind.MISSING else None
     if thing.name == "setdata" and one.kind is Kind.EXTRA:
-        return "wi.01"
+        return Subject.INITIAL_WEIGHTS
     if event.method == "__setattr__" and one.kind is Kind.EXTRA:
         return _set(event)
     return _tied(one)
 
 
-def _tied(one: Difference) -> str | None:
+def _tied(one: Difference) -> Subject | None:
     """A weight that was the weight of another layer in the benchmark."""
     bench = one.bench.value if one.bench is not None else None
     if one.kind is not Kind.REPLACED or one.mine is None or one.mine.name != "parameter":
@@ -353,19 +349,19 @@ def _tied(one: Difference) -> str | None:
         return None
     own = [value for value in ancestry(one.mine.value, most=20) if isinstance(value, Attribute)]
     copied = any(value.name == bench.name for value in own) and not any(value.name == "shape" for value in own)
-    return "tr.15" if copied else "cg.01"
+    return Subject.TIED_WEIGHTS if copied else Subject.SHARED_WEIGHTS
 
 
-def _set(event: Event) -> str | None:
+def _set(event: Event) -> Subject | None:
     """An attribute of a layer or network that the benchmark does not set."""
     name = event.args[0].value if event.args and isinstance(event.args[0], Const) else ""
     value = event.args[1] if len(event.args) > 1 else None
     if name == "requires_grad":
-        return "cg.02" if isinstance(value, Const) and value.value is False else None
+        return Subject.TRAINED_PARAMETERS if isinstance(value, Const) and value.value is False else None
     if name in tensor_names("linear", "embedding", "layernorm"):
         if isinstance(value, Attribute):
-            return "cg.01"
-        return "tr.15" if isinstance(value, Made) and word_of(value.name) == "parameter" else None
+            return Subject.SHARED_WEIGHTS
+        return Subject.TIED_WEIGHTS if isinstance(value, Made) and word_of(value.name) == "parameter" else None
     return None
 
 
@@ -375,18 +371,6 @@ def _role(one: Difference) -> Role | None:
 
 def _owner(one: Difference) -> Event | None:
     return one.owner[0] if one.owner is not None else None
-
-
-def _numbers(one: Difference) -> tuple[float, float] | None:
-    """Both as numbers; None where one is none."""
-    if one.mine is None or one.bench is None:
-        return None
-    mine, bench = one.mine.constant, one.bench.constant
-    if isinstance(mine, bool) or isinstance(bench, bool):
-        return None
-    if isinstance(mine, int | float) and isinstance(bench, int | float):
-        return float(mine), float(bench)
-    return None
 
 
 def _is_true(value: Value | None) -> bool:

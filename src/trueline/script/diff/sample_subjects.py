@@ -1,4 +1,4 @@
-"""Differences in what makes, reads and prepares the samples, by the item that they break."""
+"""What differences in how samples are made, read and prepared are about."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from trueline.script.diff.contexts import Contexts, data_function
 from trueline.script.diff.difference import Difference, Kind, Thing
 from trueline.script.diff.naming import input_of, word_of
 from trueline.script.diff.shapes import operation_of, plain
+from trueline.script.diff.subject import Subject
 from trueline.script.diff.surroundings import Surroundings
 from trueline.script.roles import Role
 from trueline.script.trace import Event
@@ -34,7 +35,7 @@ _MISSING_MARKS: Final = (999.0, 9999.0, 99999.0, 99.0)
 _RANDOM: Final = re.compile(r"^random|jitter|mixup|cutout|autoaugment")
 
 
-def samples(one: Difference, around: Surroundings) -> str | None:
+def samples(one: Difference, around: Surroundings) -> Subject | None:
     """Everything that samples are made with."""
     if one.kind is Kind.CONDITION:
         return _under_condition(one, around)
@@ -47,18 +48,18 @@ def samples(one: Difference, around: Surroundings) -> str | None:
     if not _is_of_data(one, around):
         return None
     if one.kind in (Kind.SETTING, Kind.REPLACED) and around.is_of_training(one) and _goes_into_evaluation(one, around):
-        return "tr.07"
+        return Subject.HELD_OUT_SAMPLES
     word = _word(one)
     owner = word_of(one.owner[0].name) if one.owner is not None else ""
     if owner in _PADDED and one.kind is Kind.SETTING and one.argument in (
         "padding_value", "padding_side", "batch_first", "1", "fill_value", "value", "constant_values"):  # fmt: skip
-        return "dp.04" if one.argument != "batch_first" else None
+        return Subject.PADDING if one.argument != "batch_first" else None
     if one.kind is Kind.SETTING and _is_filling(one):
-        return "dp.04"
+        return Subject.PADDING
     if "sorted" in word and one.kind is Kind.MISSING:
-        return "dp.05"
+        return Subject.SHARDING
     if owner == "glob" or owner == "listdir":
-        return "ds.04"
+        return Subject.SAMPLES
     if owner == "__setitem__":
         return _written_otherwise(one)
     if (word == "index" and one.kind is not Kind.REPLACED) or "index" in one.path:
@@ -74,23 +75,23 @@ def samples(one: Difference, around: Surroundings) -> str | None:
     if _is_label(one, around):
         return _label(one)
     if word in ("roll",):
-        return "tr.10"
+        return Subject.LABEL_SHIFT
     if word in _REPEATED and one.kind in (Kind.EXTRA, Kind.REPLACED):
-        return "ds.03"
+        return Subject.CLASS_BALANCE
     if _RANDOM.search(word) and one.kind is Kind.EXTRA:
-        return "dp.02" if _only_evaluated(one, around) else None
+        return Subject.EVALUATION_AUGMENTATION if _only_evaluated(one, around) else None
     if word in _SCALES or owner in _SCALING_STEPS or set(one.path) & {"Sub", "Div"}:
         return _scaled(one, around)
     if one.kind is Kind.EXTRA and word in words_of(Trait.ROUNDS, Trait.CLAMPS):
-        return "ds.04"
+        return Subject.SAMPLES
     return None
 
 
-def _under_condition(one: Difference, around: Surroundings) -> str | None:
+def _under_condition(one: Difference, around: Surroundings) -> Subject | None:
     """Some samples only: those that get a mark instead of values."""
     if one.mine is None or not _is_of_data(one, around):
         return None
-    return "ds.01" if any(_is_mark(value) for value in ancestry(one.mine.value, most=6)) else None
+    return Subject.MISSING_VALUES if any(_is_mark(value) for value in ancestry(one.mine.value, most=6)) else None
 
 
 def _is_filled(value: Value | None) -> bool:
@@ -98,14 +99,11 @@ def _is_filled(value: Value | None) -> bool:
     return any(isinstance(one, Made) and word_of(one.name) in _FILLED for one in _chain(value))
 
 
-def _scaled(one: Difference, around: Surroundings) -> str | None:
+def _scaled(one: Difference, around: Surroundings) -> Subject | None:
     """Shifting and scaling of inputs: of all samples, or of those that are evaluated only."""
     if one.kind is Kind.SETTING and not _numbers(one):
         return None
-    if not _only_evaluated(one, around):
-        return "dp.01"
-    # What is done to all samples is one fault, not two.
-    return "dp.01" if "dp.01" in around.codes else "dp.02"
+    return Subject.EVALUATION_SCALE if _only_evaluated(one, around) else Subject.INPUT_SCALE
 
 
 def _goes_into_evaluation(one: Difference, around: Surroundings) -> bool:
@@ -137,20 +135,20 @@ def _only_evaluated(one: Difference, around: Surroundings) -> bool:
     return owner is not None and owner.role in (Role.FORWARD, Role.LOSS) and not side.is_in_training(owner)
 
 
-def _written(event: Event, side: Contexts) -> str | None:
+def _written(event: Event, side: Contexts) -> Subject | None:
     """``x[3::40] = …``: what is put into the samples."""
     value = plain(event.args[1]) if len(event.args) > 1 else None
     labels = _is_label_value(event.receiver, side)
     if _is_mark(value) and not (labels and isinstance(value, Const)):
-        return "ds.01"
+        return Subject.MISSING_VALUES
     if not (labels or _is_input_value(event.receiver, side)):
         return None
     if labels and isinstance(value, Either) and any(isinstance(one, Const) for one in value.options):
-        return "ds.03"
+        return Subject.CLASS_BALANCE
     if labels:
-        return "ds.02"
+        return Subject.LABELS
     # Samples that are copied over others, whose labels stay.
-    return "ds.02" if any(isinstance(one, Item) for one in ancestry(value, most=12)) else None
+    return Subject.LABELS if any(isinstance(one, Item) for one in ancestry(value, most=12)) else None
 
 
 def _is_mark(value: Value | None) -> bool:
@@ -170,16 +168,16 @@ def _is_mark(value: Value | None) -> bool:
     return isinstance(value, Symbol) and value.name.rpartition(".")[2].lower() in words_of(Trait.NOT_FINITE)
 
 
-def _written_otherwise(one: Difference) -> str | None:
+def _written_otherwise(one: Difference) -> Subject | None:
     """``x[:n] = tokens[:-1]``: another place is the padding's side, another part of the tokens a shift."""
     if one.argument == "1":
-        return "dp.04"
+        return Subject.PADDING
     if one.argument == "2" and "index" in (*one.path, _word(one)):
-        return "tr.10"
+        return Subject.LABEL_SHIFT
     return None
 
 
-def _picked(one: Difference, around: Surroundings) -> str | None:
+def _picked(one: Difference, around: Surroundings) -> Subject | None:
     """Samples that are picked by an index, or another part of them."""
     index = plain(one.mine.value.index) if one.mine is not None and isinstance(one.mine.value, Item) else None
     others = [
@@ -194,33 +192,33 @@ def _picked(one: Difference, around: Surroundings) -> str | None:
     if one.kind is Kind.SETTING:
         return _other_part(one, around)
     if one.kind is Kind.MISSING:
-        return "dp.05" if _is_shared_out(one.bench) else "ds.04"
+        return Subject.SHARDING if _is_shared_out(one.bench) else Subject.SAMPLES
     if index is None:
         return None
     if any(_is_random(value) for value in ancestry(index, most=30)):
-        return "ds.02" if _is_label(one, around) else None
+        return Subject.LABELS if _is_label(one, around) else None
     if _is_shared_out(one.mine):
-        return "dp.05"
+        return Subject.SHARDING
     if isinstance(index, Derived) and index.op == "Slice":
         differ = [other for other in others if not _same_slice(one, other)]
-        return "tr.10" if differ else "ds.04"
+        return Subject.LABEL_SHIFT if differ else Subject.SAMPLES
     if isinstance(index, Const):
         return None
-    return "ds.03"
+    return Subject.CLASS_BALANCE
 
 
-def _other_part(one: Difference, around: Surroundings) -> str | None:
+def _other_part(one: Difference, around: Surroundings) -> Subject | None:
     if one.owner is not None and word_of(one.owner[0].name) == "subset":
-        return "ds.04"
+        return Subject.SAMPLES
     if not _is_label(one, around):
-        return "ds.04"
+        return Subject.SAMPLES
     # Inputs and labels that are cut alike are other samples, and no shift.
     alike = [
         other
         for other in around.found
         if other is not one and other.kind is Kind.SETTING and "index" in other.path and _is_beside(one, other)
     ]
-    return "ds.04" if any(_same_slice(one, other) for other in alike) else "tr.10"
+    return Subject.SAMPLES if any(_same_slice(one, other) for other in alike) else Subject.LABEL_SHIFT
 
 
 def _is_beside(one: Difference, other: Difference) -> bool:
@@ -256,25 +254,22 @@ def _is_random(value: Value) -> bool:
     return isinstance(value, Made) and word_of(value.name) in _MIXED | words_of(Trait.SHUFFLES)
 
 
-def _label(one: Difference) -> str | None:
+def _label(one: Difference) -> Subject | None:
     word = _word(one)
     if word in ("roll", "Add", "Sub", "Mod"):
-        return "tr.10"
+        return Subject.LABEL_SHIFT
     if word in _MIXED:
-        return "ds.02"
+        return Subject.LABELS
     if word in _REPEATED:
-        return "ds.03"
+        return Subject.CLASS_BALANCE
     return None
 
 
-def _another(one: Difference, around: Surroundings) -> str | None:
+def _another(one: Difference, around: Surroundings) -> Subject | None:
     """Other samples are drawn: by another seed, or another number of them; those of training are no new ones."""
     if one.owner is None:
         return None
-    event = one.owner[0]
-    if _repeats_training(event, around.mine) or "tr.07" in around.codes:
-        return "tr.07"
-    return "ds.04"
+    return Subject.HELD_OUT_SAMPLES if _repeats_training(one.owner[0], around.mine) else Subject.DRAWN_SAMPLES
 
 
 def _repeats_training(event: Event, side: Contexts) -> bool:
