@@ -48,7 +48,7 @@ class Broken:
 
 
 def broken_items(differences: Iterable[Classified], claims: Claims) -> list[Broken]:
-    """What a script breaks against its benchmark's: one line is one fault."""
+    """What a script breaks against its benchmark's: one line is one fault, in whatever order differences come."""
     taken = [
         (one, code, claim)
         for one in differences
@@ -58,7 +58,7 @@ def broken_items(differences: Iterable[Classified], claims: Claims) -> list[Brok
     ]
     subjects = frozenset(one.subject for one, _, _ in taken)
     broken: dict[tuple[str, int], Broken] = {}
-    for one, code, claim in taken:
+    for one, code, claim in sorted(taken, key=lambda each: each[0].difference.position):
         if claim.holds_beside(subjects):
             broken.setdefault((one.place.file, one.place.line), Broken(code, one.difference, one.place))
     return list(broken.values())

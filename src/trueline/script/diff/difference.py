@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from trueline.model.location import Location
+from trueline.script.diff.shapes import arguments_of
 from trueline.script.trace import Event
 from trueline.script.values import Const, Value
 
@@ -46,6 +48,10 @@ class Thing:
         return self.value.value if isinstance(self.value, Const) else None
 
 
+# What is compared after all calls: results that are printed, results of functions, calls without a partner.
+_STAGES: Final = ("said", "return", "event", "unused")
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One difference: what the script has, what the benchmark has, and the call whose argument it is a part of."""
@@ -75,6 +81,26 @@ class Difference:
         return None
 
     @property
+    def position(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Where a reader of the script meets it: calls in their order, arguments in theirs, inner before outer.
+
+        No two differences of a comparison have the same, so that sorting by it does not depend on how they came.
+        """
+        events = [thing.event.index for thing in self.things if thing.event is not None]
+        call = self.owner[0].index if self.owner is not None else min(events, default=0)
+        arguments = [name for event in self.owner or () for name in arguments_of(event)]
+        argument = arguments.index(self.argument) if self.argument in arguments else -1
+        numbers = (_stage(self), call, argument, -len(self.path), list(Kind).index(self.kind), *events)
+        names = (*(f"{thing.place} {thing.name}" for thing in self.things), self.argument, *self.path)
+        return numbers, names
+
+    @property
     def things(self) -> list[Thing]:
         """What either has."""
         return [one for one in (self.mine, self.bench) if one is not None]
+
+
+def _stage(difference: Difference) -> int:
+    if difference.argument in _STAGES:
+        return 2 + _STAGES.index(difference.argument)
+    return 1 if difference.kind is Kind.ORDER and difference.argument != "loop" else 0
