@@ -11,7 +11,7 @@ from trueline.apitable.traits import Trait
 from trueline.checks.dp_01_not_normalised.run import from_run
 from trueline.checks.dp_01_not_normalised.scaling import scale_place
 from trueline.checks.engine.check import check, found, none, undecided
-from trueline.checks.engine.placing import placed
+from trueline.checks.engine.lines import at_lines
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.location import Location
@@ -90,7 +90,7 @@ def from_script_and_run(
     """What a run shows to be too large, at the line of the pipeline that makes it so or leaves it so."""
     measured = list(from_run(run, max_mean=max_mean, max_std=max_std, max_apart=max_apart))
     measured = [_confirmed(one, script) if one.message.id == "dp_01.loader" else one for one in measured]
-    yield from placed(from_script(script), measured, lambda _: _made_at(script), "dp_01.script.nothing_to_place")
+    yield from at_lines(from_script(script), measured, lambda _: _made_at(script), "dp_01.script.nothing_to_place")
 
 
 def _confirmed(suspected: Finding, script: Script) -> Finding:

@@ -11,7 +11,7 @@ from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.dp_02_inference_differs.run import from_run
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
-from trueline.checks.engine.placing import placed
+from trueline.checks.engine.lines import at_lines
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.location import Location
@@ -95,7 +95,7 @@ def from_script_and_run(script: Script, run: Run, *, max_changed: float = 0.1) -
         return next((at for _, way in ways if (at := dataset_place(way)) is not None), None)
 
     measured = from_run(run, max_changed=max_changed)
-    yield from placed(from_script(script), measured, place, "dp_02.script.nothing_to_place")
+    yield from at_lines(from_script(script), measured, place, "dp_02.script.nothing_to_place")
 
 
 def _entering(one: Pass) -> Value | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trueline.checks.dp_03_not_shuffled.loaders import Order, order_of
 from trueline.checks.dp_03_not_shuffled.run import from_run
 from trueline.checks.engine.check import check, found, none, suspect, undecided
-from trueline.checks.engine.placing import placed
+from trueline.checks.engine.lines import at_lines
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.location import Location
@@ -55,7 +55,7 @@ def from_script(script: Script) -> Iterator[Finding]:
 def from_script_and_run(script: Script, run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
     """An order that a run shows to be the same, at the line that gives it."""
     measured = from_run(run, min_repeat=min_repeat)
-    yield from placed(from_script(script), measured, lambda _: _given_at(script), "dp_03.script.nothing_to_place")
+    yield from at_lines(from_script(script), measured, lambda _: _given_at(script), "dp_03.script.nothing_to_place")
 
 
 def _given_at(script: Script) -> Location | None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.deciding import decided_by
 from trueline.checks.engine.listing import all_checks, codes
-from trueline.checks.engine.merging import once
-from trueline.checks.engine.programs import as_far_as_read, new_in, not_read, of_each_program
+from trueline.checks.engine.placing import placed
+from trueline.checks.engine.programs import new_in, not_read, of_each_program, run_in, script_in
 from trueline.checks.engine.roots import with_roots
-from trueline.checks.engine.running import Evidence as EvidenceByKind
-from trueline.checks.engine.running import Limits, Progress, ask_all
+from trueline.checks.engine.running import Circumstances, EvidenceByKind, Limits, Progress, ask_all
 from trueline.checks.engine.sources import Sources
 from trueline.model.finding import MEASURING, READING, Conclusion, Evidence, Finding, roots, way_text
 from trueline.model.message import Message, message
@@ -79,7 +78,7 @@ def fill_in(
     progress: Progress | None = None,
 ) -> Checklist:
     """Ask all checks, name roots, and draw the conclusion of every item."""
-    sources = Sources(evidence.get("script"), evidence.get("run"))
+    sources = Sources(script_in(evidence, "script"), run_in(evidence, "run"))
     programs: list[list[Finding]] = []
     told: list[Finding] = []
     more = list(notes)
@@ -92,8 +91,8 @@ def fill_in(
         # What does not ask the script is asked once.
         some = [one for one in checks if number == 0 or "script" in one.evidence]
         unread = list(not_read(part))
-        asked = [as_far_as_read(sources.placed(one), unread) for one in ask_all(some, part, limits, progress)]
-        programs.append([_with_command(one, deciding[one.code]) for one in once(with_roots(asked))])
+        answers = ask_all(some, part, limits, progress, Circumstances(unread, deciding))
+        programs.append(with_roots(placed(answers, sources)))
         told += new_in(programs[-1], told)
         more += [one for one in unread if one not in more]
     # What follows from a fault that is left out still follows from it: roots are named before.
@@ -115,13 +114,6 @@ def fill_in(
 
 
 _SPEAKING = (Conclusion.FOUND, Conclusion.SUSPECT)
-
-
-def _with_command(finding: Finding, deciding: Message) -> Finding:
-    """What is open says what would decide it."""
-    if finding.conclusion is not Conclusion.OPEN or finding.advice is not None:
-        return finding
-    return replace(finding, advice=deciding)
 
 
 def _row(code: str, title: str, trainings: Sequence[Sequence[Finding]], ignored: Sequence[Finding]) -> Row:

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 
-from trueline.checks.engine.running import Evidence
+from trueline.checks.engine.running import EvidenceByKind
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import READING_BOTH, Conclusion, Finding
+from trueline.model.finding import Finding
 from trueline.model.message import Message, message
 from trueline.script.script import Script
 
 
-def of_each_program(evidence: Evidence) -> Sequence[Evidence]:
+def script_in(evidence: EvidenceByKind, name: str) -> Script | None:
+    """The script that is evidence of this kind."""
+    script = evidence.get(name)
+    return script if isinstance(script, Script) else None
+
+
+def run_in(evidence: EvidenceByKind, name: str) -> Run | None:
+    """The run that is evidence of this kind."""
+    run = evidence.get(name)
+    return run if isinstance(run, Run) else None
+
+
+def of_each_program(evidence: EvidenceByKind) -> Sequence[EvidenceByKind]:
     """The evidence once for every program of the script; of a benchmark the one that belongs to it."""
-    script = evidence.get("script")
-    if not isinstance(script, Script):
+    script, bench = script_in(evidence, "script"), script_in(evidence, "bench_script")
+    if script is None:
         return [evidence]
-    bench = evidence.get("bench_script")
     spread = []
-    for one in _of_run(script, evidence.get("run")):
-        own = {**evidence, "script": one}
-        if isinstance(bench, Script):
-            own["bench_script"] = _counterpart(one, bench, evidence.get("bench_run"))
+    for program in _of_run(script, run_in(evidence, "run")):
+        own = {**evidence, "script": program}
+        if bench is not None:
+            own["bench_script"] = _counterpart(program, bench, run_in(evidence, "bench_run"))
         spread.append(own)
     return spread
 
@@ -52,27 +62,18 @@ def _counterpart(script: Script, bench: Script, run: Run | None) -> Script:
     return alike[0] if len(alike) == 1 else bench
 
 
-def not_read(evidence: Evidence) -> Iterator[Message]:
+def not_read(evidence: EvidenceByKind) -> Iterator[Message]:
     """What is to be told of scripts that could not be read as a whole."""
     for name in ("script", "bench_script"):
-        script = evidence.get(name)
-        if not isinstance(script, Script):
+        script = script_in(evidence, name)
+        if script is None:
             continue
-        for one in script.unread:
-            yield message("check.not_read", file=one.shown, reason=one.trouble)
+        for file in script.unread:
+            yield message("check.not_read", file=file.shown, reason=file.trouble)
         if script.left_out:
             yield message("check.left_out", count=script.left_out)
         if script.trace.cut_short:
             yield message("check.cut_short", file=script.entries[0].shown)
-
-
-def as_far_as_read(finding: Finding, unread: Sequence[Message]) -> Finding:
-    """What was not read is not cleared: no fault in the rest of a script, or nothing to ask about, decides nothing."""
-    by_script = any(READING_BOTH & way for way in finding.seen_by)
-    if not unread or finding.conclusion not in (Conclusion.NONE, Conclusion.NA) or not by_script:
-        return finding
-    said = message("check.not_decided_unread", reason=unread[0].text())
-    return replace(finding, conclusion=Conclusion.OPEN, message=said)
 
 
 def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:

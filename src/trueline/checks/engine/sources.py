@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -25,12 +25,10 @@ class Sources:
     script: Script | None = None
     run: Run | None = None
 
-    def placed(self, finding: Finding) -> Finding:
-        """The finding with its file called as the script calls it."""
-        found = self._file(finding)
-        if found is None or found.shown == finding.where.file:
-            return finding
-        return replace(finding, where=replace(finding.where, file=found.shown))
+    def name_of_file(self, finding: Finding) -> str:
+        """The finding's file as the script calls it."""
+        source = self._file(finding)
+        return finding.where.file if source is None else source.shown
 
     def leaves_out(self, finding: Finding) -> bool:
         """Whether a comment in the source asks not to be told."""
