@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+import trueline
+
+# A code, or the id of an item's message.
+CODE = re.compile(r"(api|cg|dp|ds|hp|mp|tr|wi)[._]\d\d(\.\w+)*$")
 
 PAGE = '''"""The learning rate has a round number.
 
@@ -150,3 +159,14 @@ def test_check_explain_and_docs_know_an_item_by_its_folder_alone(tmp_path: Path)
     docs += "print(items_index('en', '.md'), code_page('zz.01', [], 'en'))"
     written = subprocess.run([sys.executable, "-c", docs], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert written.stdout.count("The learning rate has a round number") == 2, written.stderr
+
+
+@pytest.mark.parametrize("room", ["checks/engine", "checks/bench_script", "checks/evidence", "script"])
+def test_what_items_share_names_none_of_them(room: str) -> None:
+    named = [
+        (path.name, node.value)
+        for path in sorted((Path(trueline.__file__).parent / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.match(node.value)
+    ]
+    assert named == []

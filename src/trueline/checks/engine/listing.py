@@ -52,7 +52,7 @@ def add_items(folder: Path) -> None:
     """Items stand in this folder too, a folder each."""
     checks.__path__.append(str(folder))
     add_place(folder)
-    for known in (all_checks, all_rules, item_packages):
+    for known in (all_checks, all_rules, item_packages, during_run):
         known.cache_clear()
 
 
@@ -84,8 +84,31 @@ def _modules(name: str) -> Iterator[tuple[str, ModuleType]]:
 
 def experiment_of(code: str) -> str | None:
     """The command whose answer decides an item that no evidence at rest does: its folder's ``DECIDED_BY``."""
-    found = getattr(_package(code), "DECIDED_BY", None)
-    return found if isinstance(found, str) else None
+    command = getattr(_package(code), "DECIDED_BY", None)
+    return command if isinstance(command, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class DuringRun:
+    """What an item's folder says of a run that goes on."""
+
+    # Before the end its answer is not known.
+    asked: bool = True
+    # Training steps before which it is not asked.
+    min_steps: int = 0
+    # Ids of messages that later steps may set right.
+    provisional: frozenset[str] = frozenset()
+
+
+@cache
+def during_run(code: str) -> DuringRun:
+    """An item's ``ASKED_DURING_RUN``, ``MIN_STEPS`` and ``PROVISIONAL``."""
+    package = _package(code)
+    return DuringRun(
+        getattr(package, "ASKED_DURING_RUN", True),
+        getattr(package, "MIN_STEPS", 0),
+        frozenset(getattr(package, "PROVISIONAL", ())),
+    )
 
 
 def codes() -> list[str]:
