@@ -24,11 +24,11 @@ class Claim:
     # The same setting with another number counts in scripts that are written otherwise, too.
     by_number: bool = False
 
-    def takes(self, one: Classified) -> bool:
+    def takes(self, classified: Classified) -> bool:
         """Whether a difference is one of these, whatever else differs."""
-        if one.subject is not self.subject or (self.when is not None and not self.when(one.difference)):
+        if classified.subject is not self.subject or (self.when is not None and not self.when(classified.difference)):
             return False
-        return one.certain or (self.by_number and _is_number(one.difference))
+        return classified.certain or (self.by_number and _is_number(classified.difference))
 
     def holds_beside(self, subjects: frozenset[Subject]) -> bool:
         """Whether what else differs leaves it to this item."""
@@ -50,20 +50,22 @@ class Broken:
 def broken_items(differences: Iterable[Classified], claims: Claims) -> list[Broken]:
     """What a script breaks against its benchmark's: one line is one fault, in whatever order differences come."""
     taken = [
-        (one, code, claim)
-        for one in differences
+        (classified, code, claim)
+        for classified in differences
         for code, own in sorted(claims.items())
         for claim in own
-        if claim.takes(one)
+        if claim.takes(classified)
     ]
-    subjects = frozenset(one.subject for one, _, _ in taken)
+    subjects = frozenset(classified.subject for classified, _, _ in taken)
     broken: dict[tuple[str, int], Broken] = {}
-    for one, code, claim in sorted(taken, key=lambda each: each[0].difference.position):
+    for classified, code, claim in sorted(taken, key=lambda entry: entry[0].difference.position):
         if claim.holds_beside(subjects):
-            broken.setdefault((one.place.file, one.place.line), Broken(code, one.difference, one.place))
+            broken.setdefault(
+                (classified.place.file, classified.place.line), Broken(code, classified.difference, classified.place)
+            )
     return list(broken.values())
 
 
 def _is_number(difference: Difference) -> bool:
-    constants = [thing.constant for thing in difference.things]
+    constants = [node.constant for node in difference.nodes]
     return difference.kind is Kind.SETTING and len(constants) == 2 and None not in constants

@@ -49,14 +49,14 @@ class Gathered:
                 self.notes += [message(IN_PART, run=text, what=said) for said in run.unseen()]
         if scripts:
             self.evidence[f"{side}script"] = self._read(scripts)
-            self.looked_at[f"{side}script"] = " ".join(str(one) for one in scripts)
+            self.looked_at[f"{side}script"] = " ".join(str(path) for path in scripts)
 
     def _read(self, paths: Sequence[Path]) -> Script:
         """A script of which at least one file can be read."""
         script = read_script(paths)
         if not script.files:
-            raise BadUsage("check.no_scripts", path=" ".join(str(one) for one in paths))
-        broken = [one for one in script.files if one.trouble is not None]
+            raise BadUsage("check.no_scripts", path=" ".join(str(path) for path in paths))
+        broken = [file for file in script.files if file.trouble is not None]
         if len(broken) == len(script.files):
             raise BadFile(broken[0].shown, message("check.no_python", reason=broken[0].trouble or "").text())
         return script
@@ -78,10 +78,10 @@ def _kind(text: str) -> str:
 
 
 def _weights(path: Path) -> Weights:
-    found = look(path)
-    if found.kind is not Kind.WEIGHTS:
+    looked = look(path)
+    if looked.kind is not Kind.WEIGHTS:
         raise BadUsage("check.what_is_it", path=str(path))
-    return open_weights(found)
+    return open_weights(looked)
 
 
 def _cut_off(run: Run, shown: str) -> list[Message]:
@@ -90,15 +90,15 @@ def _cut_off(run: Run, shown: str) -> list[Message]:
     if not isinstance(off, dict):
         return []
     why = Message(str(off.get("message_id")), off.get("params") or {})
-    return [message(CUT_OFF, run=shown, steps=max(run.rank(one).finished for one in run.ranks), reason=why)]
+    return [message(CUT_OFF, run=shown, steps=max(run.rank(rank).finished for rank in run.ranks), reason=why)]
 
 
 def _trained(path: Path) -> Run:
     run = open_run(path)
-    if not any(run.rank(one).finished for one in run.ranks):
+    if not any(run.rank(number).finished for number in run.ranks):
         raise BadFile(path, message("check.never_trained").text())
-    for one in run.ranks:
+    for number in run.ranks:
         # What is damaged is told now, and not by every check that asks for it.
-        rank = run.rank(one)
+        rank = run.rank(number)
         _ = rank.params, rank.modules, rank.calls
     return run

@@ -113,7 +113,7 @@ def during_run(code: str) -> DuringRun:
 
 def codes() -> list[str]:
     """The codes of all items."""
-    return list(dict.fromkeys(one.code for one in all_checks()))
+    return list(dict.fromkeys(way.code for way in all_checks()))
 
 
 def page(code: str, lang: str | None = None) -> Page:
@@ -121,10 +121,14 @@ def page(code: str, lang: str | None = None) -> Page:
     title, sections = _parts(inspect.getdoc(_package(code)) or "")
     if (lang or language()) == "en":
         return Page(code, title, sections)
-    told = page_of(code, lang or language())
-    if told is None:
+    translated = page_of(code, lang or language())
+    if translated is None:
         return Page(code, title, sections)
-    return Page(code, told["title"], (told[SECTIONS[0]], told[SECTIONS[1]], told[SECTIONS[2]], told[SECTIONS[3]]))
+    return Page(
+        code,
+        translated["title"],
+        (translated[SECTIONS[0]], translated[SECTIONS[1]], translated[SECTIONS[2]], translated[SECTIONS[3]]),
+    )
 
 
 def _package(code: str) -> ModuleType:
@@ -136,9 +140,9 @@ def _package(code: str) -> ModuleType:
 def _parts(text: str) -> tuple[str, tuple[str, str, str, str]]:
     """The first line, and what stands under each heading; nothing where one is missing."""
     cuts = [re.search(rf"^{re.escape(heading)}\n-+\n", text, re.MULTILINE) for heading in HEADINGS]
-    found = [one for one in cuts if one is not None]
-    if len(found) < len(HEADINGS):
+    headings = [heading for heading in cuts if heading is not None]
+    if len(headings) < len(HEADINGS):
         return text.strip(), ("", "", "", "")
-    ends = [*(one.start() for one in found[1:]), len(text)]
-    parts = [text[one.end() : end].strip() for one, end in zip(found, ends, strict=True)]
-    return text[: found[0].start()].strip(), (parts[0], parts[1], parts[2], parts[3])
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    parts = [text[heading.end() : end].strip() for heading, end in zip(headings, ends, strict=True)]
+    return text[: headings[0].start()].strip(), (parts[0], parts[1], parts[2], parts[3])

@@ -38,11 +38,11 @@ def placed(findings: Sequence[Finding], sources: Sources) -> list[Placed]:
         else:
             finding, before = faults[same]
             faults[same] = Placed(_together(finding, sighting), (*before, sighting))
-    found = [fault.finding for fault in faults]
+    merged = [fault.finding for fault in faults]
     first = {finding.code: at for at, finding in reversed(list(enumerate(sightings)))}
     came = {id(finding): at for at, finding in enumerate(sightings)}
     return sorted(
-        (fault for fault in faults if not _is_settled(fault.finding, found)),
+        (fault for fault in faults if not _is_settled(fault.finding, merged)),
         key=lambda fault: (
             first[fault.finding.code],
             _is_not_of_script(fault.sightings[0]),
@@ -70,8 +70,8 @@ def _is_settled(finding: Finding, findings: Sequence[Finding]) -> bool:
         return False
     place = (finding.code, finding.where.file, finding.where.line)
     return any(
-        other.conclusion is Conclusion.FOUND and (other.code, other.where.file, other.where.line) == place
-        for other in findings
+        finding.conclusion is Conclusion.FOUND and (finding.code, finding.where.file, finding.where.line) == place
+        for finding in findings
     )
 
 
@@ -102,24 +102,26 @@ def _is_same(first: Finding, second: Finding, findings: Sequence[Finding]) -> bo
         return False
     if (first.where.file, first.where.line) == (second.where.file, second.where.line):
         return True
-    found = [finding for finding in findings if finding.code == first.code and finding.conclusion is Conclusion.FOUND]
-    read = {(finding.where.file, finding.where.line) for finding in found if not _is_not_of_script(finding)}
+    problems = [
+        finding for finding in findings if finding.code == first.code and finding.conclusion is Conclusion.FOUND
+    ]
+    read = {(finding.where.file, finding.where.line) for finding in problems if not _is_not_of_script(finding)}
     # A script names the line at fault, a run the one where it shows.
-    ran = {(finding.where.file, finding.where.line) for finding in found if _is_not_of_script(finding)}
+    ran = {(finding.where.file, finding.where.line) for finding in problems if _is_not_of_script(finding)}
     return len(read) == 1 and Evidence.SCRIPT in first.seen_by[0] and (not second.where.line or len(ran) == 1)
 
 
 def _together(first: Finding, second: Finding) -> Finding:
-    own, other = first.where, second.where
+    own, place = first.where, second.where
     if first.seen_by == (READING,) and second.seen_by == (READING_BOTH,) and not _is_missing(second):
         # Beside a benchmark the line is known that differs; alone, one of those that the fault shows in.
-        own = replace(own, file=other.file, line=other.line)
+        own = replace(own, file=place.file, line=place.line)
     where = replace(
         own,
-        step=own.step if own.step is not None else other.step,
-        module=own.module if own.module is not None else other.module,
-        rank=own.rank if own.rank is not None else other.rank,
-        sample=own.sample if own.sample is not None else other.sample,
+        step=own.step if own.step is not None else place.step,
+        module=own.module if own.module is not None else place.module,
+        rank=own.rank if own.rank is not None else place.rank,
+        sample=own.sample if own.sample is not None else place.sample,
     )
     measured = first.measured is None
     return replace(

@@ -44,7 +44,7 @@ def _of_run(script: Script, run: Run | None) -> Sequence[Script]:
     if run is None or len(programs) < 2:
         return programs
     ran = [PurePath(name).as_posix() for name in run.info.sources]
-    recorded = [one for one in programs if any(_is_called(one, name) for name in ran)]
+    recorded = [program for program in programs if any(_is_called(program, name) for name in ran)]
     return recorded if len(recorded) == 1 else programs
 
 
@@ -57,8 +57,8 @@ def _counterpart(script: Script, bench: Script, run: Run | None) -> Script:
     programs = _of_run(bench, run)
     if len(programs) == 1:
         return programs[0]
-    names = {one.path.name for one in script.entries}
-    alike = [one for one in programs if {other.path.name for other in one.entries} == names]
+    names = {file.path.name for file in script.entries}
+    alike = [program for program in programs if {file.path.name for file in program.entries} == names]
     return alike[0] if len(alike) == 1 else bench
 
 
@@ -76,11 +76,11 @@ def not_read(evidence: EvidenceByKind) -> Iterator[Message]:
             yield message("check.cut_short", file=script.entries[0].shown)
 
 
-def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:
+def new_in(findings: Sequence[Finding], earlier: Sequence[Finding]) -> list[Finding]:
     """What was not told of an earlier program: another item, conclusion, place, or in other words."""
-    known = {_said(one) for one in told}
-    return [one for one in findings if _said(one) not in known]
+    known = {_said(finding) for finding in earlier}
+    return [finding for finding in findings if _said(finding) not in known]
 
 
-def _said(one: Finding) -> tuple[object, ...]:
-    return one.code, one.conclusion, one.message.text(), one.where, one.because, one.error
+def _said(finding: Finding) -> tuple[object, ...]:
+    return finding.code, finding.conclusion, finding.message.text(), finding.where, finding.because, finding.error

@@ -33,22 +33,26 @@ def with_roots(faults: Sequence[Placed], rules: Rules | None = None) -> list[Fin
 def _root_of(finding: Finding, found: Sequence[Finding], rules: Rules) -> str | None:
     if finding.because is not None:
         # A root that nobody has found is none.
-        return finding.because if any(other.code == finding.because for other in found) else None
-    itself = [other.code for other in found if _tells_it_itself(other, finding)]
+        return finding.because if any(other_finding.code == finding.because for other_finding in found) else None
+    itself = [other_finding.code for other_finding in found if _tells_it_itself(other_finding, finding)]
     if itself:
         return min(itself)
     return next(
-        (rule.root for rule in rules.get(finding.code, ()) if any(_fits(rule, other, finding) for other in found)),
+        (
+            rule.root
+            for rule in rules.get(finding.code, ())
+            if any(_fits(rule, other_finding, finding) for other_finding in found)
+        ),
         None,
     )
 
 
-def _tells_it_itself(root: Finding, other: Finding) -> bool:
+def _tells_it_itself(root: Finding, finding: Finding) -> bool:
     """What a script shows by itself to be wrong on a line is why it differs there from the benchmark's."""
-    if root.seen_by not in ((READING,), (PLACING,)) or other.seen_by != (READING_BOTH,) or root.because is not None:
+    if root.seen_by not in ((READING,), (PLACING,)) or finding.seen_by != (READING_BOTH,) or root.because is not None:
         return False
-    same = (root.where.file, root.where.line) == (other.where.file, other.where.line)
-    return same and root.where.line > 0 and root.code != other.code
+    same = (root.where.file, root.where.line) == (finding.where.file, finding.where.line)
+    return same and root.where.line > 0 and root.code != finding.code
 
 
 def _circling(causes: Iterable[tuple[str, str | None]]) -> set[str]:
@@ -62,13 +66,13 @@ def _circling(causes: Iterable[tuple[str, str | None]]) -> set[str]:
     return set(because) - led
 
 
-def _fits(rule: Rule, root: Finding, other: Finding) -> bool:
+def _fits(rule: Rule, root: Finding, finding: Finding) -> bool:
     # What says itself that it follows from the other is not its root.
-    if root.code != rule.root or root.because == other.code:
+    if root.code != rule.root or root.because == finding.code:
         return False
     # What the source itself shows does not follow from its being unlike the benchmark's.
-    if is_beside_a_script(root) and is_read(other):
+    if is_beside_a_script(root) and is_read(finding):
         return False
-    if (rule.said and root.message.id not in rule.said) or (rule.given is not None and not rule.given(root, other)):
+    if (rule.said and root.message.id not in rule.said) or (rule.given is not None and not rule.given(root, finding)):
         return False
-    return rule.when is None or rule.when(root.where, other.where)
+    return rule.when is None or rule.when(root.where, finding.where)

@@ -43,13 +43,13 @@ def find_settings(folder: Path) -> Written | None:
             continue
         try:
             with os.fdopen(open_regular(path), encoding="utf-8") as file:
-                found: Any = parse_toml(file.read())
+                table: Any = parse_toml(file.read())
         except (OSError, ValueError) as error:
             raise BadFile(path, message("check.bad_settings", reason=str(error)).text()) from None
         for name in ("tool", "trueline", "check"):
-            found = found.get(name) if isinstance(found, dict) else None
-        if isinstance(found, dict):
-            return Written(path, found)
+            table = table.get(name) if isinstance(table, dict) else None
+        if isinstance(table, dict):
+            return Written(path, table)
     return None
 
 
@@ -71,9 +71,9 @@ def read_settings(written: Written | None) -> Settings:
 
 def _check_limits(path: Path, code: str, given: Any) -> None:
     known: dict[str, Any] = {}
-    ways = [one for one in all_checks() if one.code == code]
-    for one in ways:
-        known |= one.limits
+    ways = [way for way in all_checks() if way.code == code]
+    for way in ways:
+        known |= way.limits
     if not ways or not isinstance(given, dict):
         raise BadFile(path, message("check.limits_of_unknown", code=code).text())
     for name, value in given.items():
@@ -95,6 +95,6 @@ def _fits(value: Any, default: Any) -> bool:
 
 def _names(path: Path, own: Mapping[str, Any], name: str) -> list[str]:
     given = own.get(name, [])
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise BadFile(path, message("check.bad_names", name=name, example='["ds", "mp.03"]').text())
     return given

@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Node:
     """What one of them has: the value, the event that made it, what it is called and where it stands."""
 
     name: str
@@ -57,14 +57,14 @@ class Difference:
     """One difference: what the script has, what the benchmark has, and the call whose argument it is a part of."""
 
     kind: Kind
-    mine: Thing | None
-    bench: Thing | None
+    mine: Node | None
+    bench: Node | None
     owner: tuple[Event, Event] | None = None
     argument: str = ""
     # The operations between the argument and the difference, outermost first.
     path: Sequence[str] = ()
     # Of several operations in a row that only one has, all; the outermost is the one that differs.
-    chain: Sequence[Thing] = ()
+    chain: Sequence[Node] = ()
     # Where the script's operations around it stand, innermost first.
     within: Sequence[Location] = ()
 
@@ -86,18 +86,18 @@ class Difference:
 
         No two differences of a comparison have the same, so that sorting by it does not depend on how they came.
         """
-        events = [thing.event.index for thing in self.things if thing.event is not None]
+        events = [node.event.index for node in self.nodes if node.event is not None]
         call = self.owner[0].index if self.owner is not None else min(events, default=0)
         arguments = [name for event in self.owner or () for name in arguments_of(event)]
         argument = arguments.index(self.argument) if self.argument in arguments else -1
         numbers = (_stage(self), call, argument, -len(self.path), list(Kind).index(self.kind), *events)
-        names = (*(f"{thing.place} {thing.name}" for thing in self.things), self.argument, *self.path)
+        names = (*(f"{node.place} {node.name}" for node in self.nodes), self.argument, *self.path)
         return numbers, names
 
     @property
-    def things(self) -> list[Thing]:
+    def nodes(self) -> list[Node]:
         """What either has."""
-        return [one for one in (self.mine, self.bench) if one is not None]
+        return [node for node in (self.mine, self.bench) if node is not None]
 
 
 def _stage(difference: Difference) -> int:

@@ -34,85 +34,91 @@ _LOADS: Final = words_of(Trait.LOADS_WEIGHTS)
 _GROUPS: Final = ("weight_decay",)
 
 
-def rate(one: Difference, _: Surroundings) -> Subject | None:
+def rate(difference: Difference, _: Surroundings) -> Subject | None:
     """The learning rate, and what it follows."""
-    owner = _owner(one)
-    if owner is None or not _is_rate(one, owner):
+    owner = _owner(difference)
+    if owner is None or not _is_rate(difference, owner):
         return None
-    if one.kind is Kind.SETTING and one.numbers is not None:
+    if difference.kind is Kind.SETTING and difference.numbers is not None:
         return Subject.LEARNING_RATE
-    if owner.role is Role.BUILD_OPTIMIZER and one.bench is not None and not isinstance(one.bench.value, Const):
+    if (
+        owner.role is Role.BUILD_OPTIMIZER
+        and difference.bench is not None
+        and not isinstance(difference.bench.value, Const)
+    ):
         return Subject.SCHEDULE
     return None
 
 
-def _is_rate(one: Difference, owner: Event) -> bool:
-    name = _named(one, owner)
+def _is_rate(difference: Difference, owner: Event) -> bool:
+    name = _named(difference, owner)
     return name in _RATES and (
         owner.role in (Role.BUILD_OPTIMIZER, Role.BUILD_SCHEDULER) or owner.method == "__setattr__"
     )
 
 
-def _named(one: Difference, owner: Event) -> str:
+def _named(difference: Difference, owner: Event) -> str:
     """The argument's name, or the attribute's that is set."""
     if owner.method == "__setattr__" and owner.args and isinstance(owner.args[0], Const):
         return str(owner.args[0].value).lstrip("_")
-    return one.argument
+    return difference.argument
 
 
-def schedule(one: Difference, _: Surroundings) -> Subject | None:
+def schedule(difference: Difference, _: Surroundings) -> Subject | None:
     """How long a schedule is, and whether it is stepped."""
-    owner = _owner(one)
-    if one.kind is Kind.MISSING and one.argument == "event" and _role(one) is Role.SCHEDULER_STEP:
+    owner = _owner(difference)
+    if difference.kind is Kind.MISSING and difference.argument == "event" and _role(difference) is Role.SCHEDULER_STEP:
         return Subject.SCHEDULE
-    if owner is None or one.kind is not Kind.SETTING or one.numbers is None:
+    if owner is None or difference.kind is not Kind.SETTING or difference.numbers is None:
         return None
     bases = owner.name.startswith("mindspore.nn.learning_rate_schedule")
-    if (owner.role is Role.BUILD_SCHEDULER or bases) and _SPANS.search(_named(one, owner).lower()):
+    if (owner.role is Role.BUILD_SCHEDULER or bases) and _SPANS.search(_named(difference, owner).lower()):
         return Subject.SCHEDULE_LENGTH
     return None
 
 
-def groups(one: Difference, around: Surroundings) -> Subject | None:
+def groups(difference: Difference, around: Surroundings) -> Subject | None:
     """Which weights an optimizer is given, and what it does to each group."""
-    owner = _owner(one)
+    owner = _owner(difference)
     if owner is None:
         return None
     if owner.role is not Role.BUILD_OPTIMIZER:
-        return _of_parameters(one, around, owner)
-    if one.argument == "loss_scale":
+        return _of_parameters(difference, around, owner)
+    if difference.argument == "loss_scale":
         return Subject.LOSS_SCALE
-    if one.argument in _GROUPS:
-        return Subject.PARAMETER_GROUPS if _has_groups(owner, one.owner[1] if one.owner else owner) else None
-    if one.argument != "params":
-        return _left_out(one, owner)
-    if "test" in one.path:
+    if difference.argument in _GROUPS:
+        return (
+            Subject.PARAMETER_GROUPS if _has_groups(owner, difference.owner[1] if difference.owner else owner) else None
+        )
+    if difference.argument != "params":
+        return _left_out(difference, owner)
+    if "test" in difference.path:
         return Subject.PARAMETER_GROUPS if _has_groups(owner) else None
-    bench = one.bench.value if one.bench is not None else None
-    mine = one.mine.value if one.mine is not None else None
-    if one.kind is Kind.MISSING and isinstance(bench, Table):
+    bench = difference.bench.value if difference.bench is not None else None
+    mine = difference.mine.value if difference.mine is not None else None
+    if difference.kind is Kind.MISSING and isinstance(bench, Table):
         return Subject.TRAINED_PARAMETERS
     if isinstance(bench, Seq) and any(isinstance(part, Table) for part in bench.items):
         return Subject.PARAMETER_GROUPS
-    if one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "index":
+    if difference.kind is Kind.EXTRA and difference.mine is not None and difference.mine.name == "index":
         return Subject.TRAINED_PARAMETERS
-    if one.kind in (Kind.EXTRA, Kind.REPLACED) and _given_networks(mine) > _given_networks(bench):
+    if difference.kind in (Kind.EXTRA, Kind.REPLACED) and _given_networks(mine) > _given_networks(bench):
         return Subject.UNUSED_WEIGHTS
     return None
 
 
-def _left_out(one: Difference, owner: Event) -> Subject | None:
+def _left_out(difference: Difference, owner: Event) -> Subject | None:
     """A setting that the benchmark gives and the script leaves to its default, which is another."""
-    given = one.argument in owner.kwargs or owner.open or len(owner.args) > 1
+    given = difference.argument in owner.kwargs or owner.open or len(owner.args) > 1
     silent = ("maximize", "foreach", "fused", "capturable", "differentiable", "use_locking", *_RATES)
-    if given or one.argument in silent or one.kind is not Kind.SETTING or one.bench is None:
+    if given or difference.argument in silent or difference.kind is not Kind.SETTING or difference.bench is None:
         return None
     return Subject.ARGUMENT
 
 
-def _of_parameters(one: Difference, around: Surroundings, owner: Event) -> Subject | None:
+def _of_parameters(difference: Difference, around: Surroundings, owner: Event) -> Subject | None:
     """``layer.parameters()`` instead of ``network.parameters()``."""
-    if word_of(owner.name) not in ("parameters", "trainableparams") or one.kind is not Kind.REPLACED:
+    if word_of(owner.name) not in ("parameters", "trainableparams") or difference.kind is not Kind.REPLACED:
         return None
     return Subject.TRAINED_PARAMETERS if around.is_given_to_optimizer(owner) else None
 
@@ -120,11 +126,11 @@ def _of_parameters(one: Difference, around: Surroundings, owner: Event) -> Subje
 def _given_networks(value: Value | None) -> int:
     return len(
         {
-            id(one.event.receiver)
-            for one in ancestry(value, most=100)
-            if isinstance(one, Made)
-            and word_of(one.name) in ("parameters", "trainableparams")
-            and is_network(one.event.receiver)
+            id(part.event.receiver)
+            for part in ancestry(value, most=100)
+            if isinstance(part, Made)
+            and word_of(part.name) in ("parameters", "trainableparams")
+            and is_network(part.event.receiver)
         }
     )
 
@@ -132,150 +138,163 @@ def _given_networks(value: Value | None) -> int:
 def _has_groups(*events: Event) -> bool:
     for event in events:
         given = event.arg(0, "params")
-        if isinstance(given, Seq) and any(isinstance(one, Table) for one in given.items):
+        if isinstance(given, Seq) and any(isinstance(value, Table) for value in given.items):
             return True
     return False
 
 
-def loading(one: Difference, around: Surroundings) -> Subject | None:
+def loading(difference: Difference, around: Surroundings) -> Subject | None:
     """Batches and their order, shards, and what workers do."""
-    owner = _owner(one)
-    step = _pipeline_step(one)
+    owner = _owner(difference)
+    step = _pipeline_step(difference)
     if step is not None or owner is None:
         return step
     if not (owner.role is Role.BUILD_LOADER or word_of(owner.name) in ("batch", "distributedsampler")):
         return None
     trains = id(owner) in around.mine.train_loaders
-    if one.argument in ("num_shards", "shard_id", "num_replicas", "rank"):
+    if difference.argument in ("num_shards", "shard_id", "num_replicas", "rank"):
         return Subject.SHARDING
-    if one.argument in ("batch_size",) or (word_of(owner.name) == "batch" and one.argument in ("1", "batch_size")):
-        return _batch(one) if trains else None
-    if one.argument == "shuffle":
-        off = one.mine is None or one.mine.constant in (None, False)
-        sampler = any(other.argument == "sampler" for other in around.found)
+    if difference.argument in ("batch_size",) or (
+        word_of(owner.name) == "batch" and difference.argument in ("1", "batch_size")
+    ):
+        return _batch(difference) if trains else None
+    if difference.argument == "shuffle":
+        off = difference.mine is None or difference.mine.constant in (None, False)
+        sampler = any(known.argument == "sampler" for known in around.found)
         return (
             Subject.ORDER
-            if trains and off and not sampler and _is_true(one.bench.value if one.bench else None)
+            if trains and off and not sampler and _is_true(difference.bench.value if difference.bench else None)
             else None
         )
-    if one.argument == "sampler":
-        return _sampler(one, shuffles=constant(owner.arg(2, "shuffle")) is True) if trains else None
-    if one.argument == "worker_init_fn":
-        return Subject.WORKERS if one.kind is not Kind.MISSING else None
+    if difference.argument == "sampler":
+        return _sampler(difference, shuffles=constant(owner.arg(2, "shuffle")) is True) if trains else None
+    if difference.argument == "worker_init_fn":
+        return Subject.WORKERS if difference.kind is not Kind.MISSING else None
     return None
 
 
-def _sampler(one: Difference, *, shuffles: bool) -> Subject | None:
-    names = [thing.name for thing in one.things]
+def _sampler(difference: Difference, *, shuffles: bool) -> Subject | None:
+    names = [node.name for node in difference.nodes]
     if "weightedrandomsampler" in names[-1:]:
         return Subject.CLASS_BALANCE
     if "distributedsampler" in names[-1:]:
         return Subject.SHARDING
     if (
-        one.mine is not None
-        and one.mine.constant is None
-        and isinstance(one.bench.value if one.bench else None, Instance)
+        difference.mine is not None
+        and difference.mine.constant is None
+        and isinstance(difference.bench.value if difference.bench else None, Instance)
     ):
         # Who shuffles in place of a sampler of the project's own has lost what it balanced.
         return Subject.CLASS_BALANCE if shuffles else None
-    return Subject.ORDER if one.mine is not None and one.mine.name == "sequentialsampler" else None
+    return Subject.ORDER if difference.mine is not None and difference.mine.name == "sequentialsampler" else None
 
 
-def _batch(one: Difference) -> Subject | None:
-    if one.numbers is not None:
+def _batch(difference: Difference) -> Subject | None:
+    if difference.numbers is not None:
         return Subject.BATCH_SIZE
-    whole = one.mine is not None and one.mine.name in ("len", "getdatasetsize")
+    whole = difference.mine is not None and difference.mine.name in ("len", "getdatasetsize")
     return Subject.FULL_BATCH if whole else None
 
 
-def _pipeline_step(one: Difference) -> Subject | None:
+def _pipeline_step(difference: Difference) -> Subject | None:
     """A step of a pipeline that only one of them has."""
-    thing = one.bench if one.kind is Kind.MISSING else one.mine
-    if thing is None or thing.event is None:
+    node = difference.bench if difference.kind is Kind.MISSING else difference.mine
+    if node is None or node.event is None:
         return None
-    if one.kind is Kind.MISSING and thing.name == "shuffle":
+    if difference.kind is Kind.MISSING and node.name == "shuffle":
         return Subject.ORDER
-    if one.kind is Kind.MISSING and thing.name == "sorted":
-        return Subject.SHARDING if _lists_files(thing.value) else None
-    if one.kind is Kind.MISSING and thing.name == "deepcopy":
-        return Subject.SHARED_WEIGHTS if is_network(thing.event.arg(0, "x")) else None
-    if one.kind is Kind.EXTRA and thing.name == "repeated":
+    if difference.kind is Kind.MISSING and node.name == "sorted":
+        return Subject.SHARDING if _lists_files(node.value) else None
+    if difference.kind is Kind.MISSING and node.name == "deepcopy":
+        return Subject.SHARED_WEIGHTS if is_network(node.event.arg(0, "x")) else None
+    if difference.kind is Kind.EXTRA and node.name == "repeated":
         return Subject.SHARED_WEIGHTS
-    if one.kind is Kind.MISSING and thing.name == "setepoch":
+    if difference.kind is Kind.MISSING and node.name == "setepoch":
         return Subject.SHARDING
-    if one.kind is Kind.MISSING and thing.name == "distributedsampler":
+    if difference.kind is Kind.MISSING and node.name == "distributedsampler":
         return Subject.SHARDING
-    if one.kind is Kind.MISSING and thing.name == "distributeddataparallel":
+    if difference.kind is Kind.MISSING and node.name == "distributeddataparallel":
         return Subject.RANKS
     return None
 
 
 def _lists_files(value: Value | None) -> bool:
     return any(
-        isinstance(one, Made) and word_of(one.name) in words_of(Trait.LISTS_FILES) for one in ancestry(value, most=8)
+        isinstance(part, Made) and word_of(part.name) in words_of(Trait.LISTS_FILES) for part in ancestry(value, most=8)
     )
 
 
-def epochs(one: Difference, around: Surroundings) -> Subject | None:
+def epochs(difference: Difference, around: Surroundings) -> Subject | None:
     """How often the data is gone through."""
-    owner = _owner(one)
-    if owner is None or one.kind is not Kind.SETTING or one.numbers is None:
+    owner = _owner(difference)
+    if owner is None or difference.kind is not Kind.SETTING or difference.numbers is None:
         return None
-    counts = around.mine.is_epoch_range(owner) or one.argument in ("num_epochs", "max_epochs", "num_train_epochs")
-    trained = owner.name.startswith(("mindspore.train.Model.train", "mindspore.train.Model.fit")) and one.argument in (
+    counts = around.mine.is_epoch_range(owner) or difference.argument in (
+        "num_epochs",
+        "max_epochs",
+        "num_train_epochs",
+    )
+    trained = owner.name.startswith(
+        ("mindspore.train.Model.train", "mindspore.train.Model.fit")
+    ) and difference.argument in (
         "1",
         "epoch",
     )
     return Subject.EPOCHS if counts or trained else None
 
 
-def scaling(one: Difference, around: Surroundings) -> Subject | None:
+def scaling(difference: Difference, around: Surroundings) -> Subject | None:
     """The loss scale and half precision."""
-    owner = _owner(one)
+    owner = _owner(difference)
     if owner is not None and word_of(owner.name) in words_of(Trait.LOSS_SCALER):
-        return Subject.LOSS_SCALE if one.argument not in ("device",) else None
-    if one.argument in ("loss_scale_manager", "loss_scale"):
+        return Subject.LOSS_SCALE if difference.argument not in ("device",) else None
+    if difference.argument in ("loss_scale_manager", "loss_scale"):
         return Subject.LOSS_SCALE
-    if owner is not None and word_of(owner.name) == "autocast" and one.argument == "dtype" and one.mine is not None:
+    if (
+        owner is not None
+        and word_of(owner.name) == "autocast"
+        and difference.argument == "dtype"
+        and difference.mine is not None
+    ):
         return (
             Subject.LOSS_SCALE
-            if isinstance(one.mine.value, Symbol)
-            and one.mine.value.name.endswith("float16")
-            and "bfloat" not in one.mine.value.name
+            if isinstance(difference.mine.value, Symbol)
+            and difference.mine.value.name.endswith("float16")
+            and "bfloat" not in difference.mine.value.name
             else None
         )
-    if one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "tofloat":
+    if difference.kind is Kind.EXTRA and difference.mine is not None and difference.mine.name == "tofloat":
         return Subject.LOSS_SCALE
-    if one.kind is Kind.EXTRA and one.mine is not None and one.mine.event is not None:
-        clipped = one.mine.event.role is Role.CLIP and owner is not None and owner.role is Role.UNSCALE
+    if difference.kind is Kind.EXTRA and difference.mine is not None and difference.mine.event is not None:
+        clipped = difference.mine.event.role is Role.CLIP and owner is not None and owner.role is Role.UNSCALE
         return Subject.CLIPPING if clipped else None
-    if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
-        if one.bench.event.role is Role.UNSCALE:
-            clips = one.argument == "event" or (owner is not None and owner.role is Role.CLIP)
+    if difference.kind is Kind.MISSING and difference.bench is not None and difference.bench.event is not None:
+        if difference.bench.event.role is Role.UNSCALE:
+            clips = difference.argument == "event" or (owner is not None and owner.role is Role.CLIP)
             return Subject.LOSS_SCALE if around.lacks("scale") else Subject.CLIPPING if clips else None
-        if one.bench.event.role is Role.SCALER_UPDATE:
+        if difference.bench.event.role is Role.SCALER_UPDATE:
             return Subject.LOSS_SCALE
     return None
 
 
-def steps(one: Difference, around: Surroundings) -> Subject | None:
+def steps(difference: Difference, around: Surroundings) -> Subject | None:
     """What a step of training does that nothing takes a result from."""
-    if one.kind is Kind.CONDITION:
-        return _condition(one)
-    owner = _owner(one)
+    if difference.kind is Kind.CONDITION:
+        return _condition(difference)
+    owner = _owner(difference)
     if owner is not None and word_of(owner.name) in ("settrain", "train") and is_network(owner.receiver):
-        return Subject.MODE if one.kind is Kind.SETTING and one.argument in ("1", "mode") else None
-    if one.argument != "event":
+        return Subject.MODE if difference.kind is Kind.SETTING and difference.argument in ("1", "mode") else None
+    if difference.argument != "event":
         return None
-    if one.kind is Kind.MISSING and one.bench is not None and one.bench.event is not None:
-        role = one.bench.event.role
+    if difference.kind is Kind.MISSING and difference.bench is not None and difference.bench.event is not None:
+        role = difference.bench.event.role
         if role is Role.ZERO_GRAD:
             return None if around.clears_gradients() else Subject.CLEARED_GRADIENTS
         if role in (Role.EVAL_MODE, Role.TRAIN_MODE):
             return Subject.MODE
-        if one.bench.name == "assign" and around.bench.is_in_training(one.bench.event):
+        if difference.bench.name == "assign" and around.bench.is_in_training(difference.bench.event):
             return Subject.CLEARED_GRADIENTS
-        if one.bench.name in _LOADS:
+        if difference.bench.name in _LOADS:
             return Subject.LOADED_WEIGHTS
     return None
 
@@ -289,21 +308,26 @@ _TURNED: Final = {
 }
 
 
-def turned(one: Difference, around: Surroundings) -> Subject | None:
+def turned(difference: Difference, around: Surroundings) -> Subject | None:
     """What is done in another order, or once instead of again and again."""
-    if one.kind is not Kind.ORDER or one.mine is None or one.mine.event is None or one.mine.event.role is None:
+    if (
+        difference.kind is not Kind.ORDER
+        or difference.mine is None
+        or difference.mine.event is None
+        or difference.mine.event.role is None
+    ):
         return None
-    role = one.mine.event.role
-    if one.argument == "loop":
+    role = difference.mine.event.role
+    if difference.argument == "loop":
         return _TURNED[role] if role in (Role.TRAIN_MODE, Role.ZERO_GRAD) else None
-    if role is Role.ZERO_GRAD and not around.is_cleared_before_step(one.mine.event):
+    if role is Role.ZERO_GRAD and not around.is_cleared_before_step(difference.mine.event):
         return None
     return _TURNED.get(role)
 
 
-def _condition(one: Difference) -> Subject | None:
-    test = one.mine.value if one.mine is not None else None
-    if test is None or one.owner is None:
+def _condition(difference: Difference) -> Subject | None:
+    test = difference.mine.value if difference.mine is not None else None
+    if test is None or difference.owner is None:
         return None
     if any(_is_rank(value) for value in ancestry(test, most=30)):
         return Subject.RANKS
@@ -320,34 +344,34 @@ def _is_rank(value: Value) -> bool:
     return isinstance(value, Unknown) and "rank" in value.why.lower()
 
 
-def starts(one: Difference, _: Surroundings) -> Subject | None:
+def starts(difference: Difference, _: Surroundings) -> Subject | None:
     """How weights begin, which of them are one, and what is loaded into them."""
-    if one.argument == "unused":
+    if difference.argument == "unused":
         return Subject.UNUSED_WEIGHTS
-    thing = one.mine if one.kind is not Kind.MISSING else one.bench
-    owner = _owner(one)
+    node = difference.mine if difference.kind is not Kind.MISSING else difference.bench
+    owner = _owner(difference)
     if owner is not None and word_of(owner.name) in _LOADS:
         return Subject.LOADED_WEIGHTS
-    if thing is None or thing.event is None:
-        return _tied(one)
-    event = thing.event
+    if node is None or node.event is None:
+        return _tied(difference)
+    event = node.event
     if event.name.startswith("torch.nn.init.") or event.name.startswith("mindspore.common.initializer"):
-        return Subject.INITIAL_WEIGHTS if one.kind is not Kind.MISSING else None
-    if thing.name == "setdata" and one.kind is Kind.EXTRA:
+        return Subject.INITIAL_WEIGHTS if difference.kind is not Kind.MISSING else None
+    if node.name == "setdata" and difference.kind is Kind.EXTRA:
         return Subject.INITIAL_WEIGHTS
-    if event.method == "__setattr__" and one.kind is Kind.EXTRA:
+    if event.method == "__setattr__" and difference.kind is Kind.EXTRA:
         return _set(event)
-    return _tied(one)
+    return _tied(difference)
 
 
-def _tied(one: Difference) -> Subject | None:
+def _tied(difference: Difference) -> Subject | None:
     """A weight that was the weight of another layer in the benchmark."""
-    bench = one.bench.value if one.bench is not None else None
-    if one.kind is not Kind.REPLACED or one.mine is None or one.mine.name != "parameter":
+    bench = difference.bench.value if difference.bench is not None else None
+    if difference.kind is not Kind.REPLACED or difference.mine is None or difference.mine.name != "parameter":
         return None
     if not isinstance(bench, Attribute):
         return None
-    own = [value for value in ancestry(one.mine.value, most=20) if isinstance(value, Attribute)]
+    own = [value for value in ancestry(difference.mine.value, most=20) if isinstance(value, Attribute)]
     copied = any(value.name == bench.name for value in own) and not any(value.name == "shape" for value in own)
     return Subject.TIED_WEIGHTS if copied else Subject.SHARED_WEIGHTS
 
@@ -365,12 +389,12 @@ def _set(event: Event) -> Subject | None:
     return None
 
 
-def _role(one: Difference) -> Role | None:
-    return one.bench.event.role if one.bench is not None and one.bench.event is not None else None
+def _role(difference: Difference) -> Role | None:
+    return difference.bench.event.role if difference.bench is not None and difference.bench.event is not None else None
 
 
-def _owner(one: Difference) -> Event | None:
-    return one.owner[0] if one.owner is not None else None
+def _owner(difference: Difference) -> Event | None:
+    return difference.owner[0] if difference.owner is not None else None
 
 
 def _is_true(value: Value | None) -> bool:
