@@ -26,12 +26,12 @@ _FLAGS: Final = {"store_true": False, "store_false": True, "count": 0}
 def _argument(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``add_argument``, on a parser or one of its groups."""
     del node
-    options = [one.value for one in event.args if isinstance(one, Const) and isinstance(one.value, str)]
+    options = [name.value for name in event.args if isinstance(name, Const) and isinstance(name.value, str)]
     parser = _parser(event.receiver)
     if not options or parser is None:
         return None
     named = event.arg(None, "dest")
-    long = max(options, key=lambda one: one.startswith("--"))
+    long = max(options, key=lambda name: name.startswith("--"))
     name = str(named.value) if isinstance(named, Const) else long.lstrip("-").replace("-", "_")
     action = event.arg(None, "action")
     default = event.arg(None, "default")

@@ -44,12 +44,14 @@ _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 _COMPARISONS: Final = frozenset(("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "In", "NotIn", "Is", "IsNot"))
 _PLAIN: Final = (int, float, str, bool, bytes, complex)
-_MOST_TEXT: Final = 100_000
+# Characters of a text that is kept.
+MAX_TEXT: Final = 100_000
 # An integer that fits into no float is no setting: every item may compute with those that are known.
-_MOST_BITS: Final = 1_000
-_MOST_ITEMS: Final = 100_000
+MAX_BITS: Final = 1_000
+# Elements of a list that is kept.
+MAX_ITEMS: Final = 100_000
 # Lists in lists, written out; more than the elements of any list that is kept.
-_MOST_WEIGHT: Final = 4 * _MOST_ITEMS
+MAX_NESTED_ITEMS: Final = 4 * MAX_ITEMS
 # Of what is too long to be held, so much is known as it begins.
 _BEGINNING: Final = 64
 _WIDEST: Final = 1_000
@@ -66,7 +68,7 @@ class NotDecidedError(Exception):
 
 def written(value: Any, origin: Location) -> Value:
     """A literal of a script, or a value of a file of settings."""
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return Unknown("an integer beyond every float")
     return Const(value, origin)
 
@@ -105,21 +107,21 @@ def words(machine: Machine, text: str) -> list[str]:
 
 def joined_text(machine: Machine, parts: Sequence[Any]) -> str:
     """Constants one after the other, as an f-string puts them."""
-    _check(machine, sum(_shown_size(one) for one in parts))
-    return str(_tried(lambda: "".join(str(one) for one in parts)))
+    _check(machine, sum(_shown_size(part) for part in parts))
+    return str(_tried(lambda: "".join(str(part) for part in parts)))
 
 
 def sequence(machine: Machine, kind: str, *parts: Sequence[Value], is_open: bool = False) -> Seq:
     """A list, tuple or set of what is in others; only its beginning where that is too much."""
-    found = Seq(kind, [], is_open)
-    extend(machine, found, *parts)
-    return found
+    value = Seq(kind, [], is_open)
+    extend(machine, value, *parts)
+    return value
 
 
 def extend(machine: Machine, room: Seq, *parts: Sequence[Value]) -> None:
     """Put more into a list; where that is too much the list is open instead."""
     more = sum(len(one) for one in parts)
-    if len(room.items) + more <= _MOST_ITEMS and _takes(room, chain(*parts)) and machine.affords(more * _POINTER):
+    if len(room.items) + more <= MAX_ITEMS and _takes(room, chain(*parts)) and machine.affords(more * _POINTER):
         machine.spend(more >> 4)
         # A list may be put into itself.
         room.items.extend([*chain(*parts)])
@@ -138,7 +140,7 @@ def weight_of(value: Value) -> int:
 def _takes(room: Seq | Table, more: Iterable[Value]) -> bool:
     """Whether more may be put in: what walks through it sees lists that are shared as often as they stand there."""
     weight = room.weight + sum(map(weight_of, more))
-    if weight > _MOST_WEIGHT:
+    if weight > MAX_NESTED_ITEMS:
         return False
     room.weight = weight
     return True
@@ -146,15 +148,15 @@ def _takes(room: Seq | Table, more: Iterable[Value]) -> bool:
 
 def table(machine: Machine, *parts: Mapping[Any, Value], is_open: bool = False) -> Table:
     """A dict with the entries of others, later ones first; of too many none is known."""
-    found = Table({}, is_open)
+    value = Table({}, is_open)
     for one in parts:
-        update(machine, found, one)
-    return found
+        update(machine, value, one)
+    return value
 
 
 def update(machine: Machine, room: Table, more: Mapping[Any, Value]) -> None:
     """Put more into a dict; where that is too much nothing is known of it any longer."""
-    few = len(room.items) + len(more) <= _MOST_ITEMS
+    few = len(room.items) + len(more) <= MAX_ITEMS
     if few and _takes(room, more.values()) and machine.affords(len(more) * _ENTRY):
         machine.spend(len(more) >> 2)
         room.items.update(more)
@@ -172,15 +174,15 @@ def new_sequence(machine: Machine, kind: str, values: Iterable[Value], count: in
     """A list of ``count`` values that are made one by one; where they are too many, they are made and not held."""
     if affords_new(machine, count):
         made = list(values)
-        found = Seq(kind, made)
-        return found if _takes(found, made) else Seq(kind, [], True)
+        value = Seq(kind, made)
+        return value if _takes(value, made) else Seq(kind, [], True)
     for _ in values:
         pass
     return Seq(kind, [], True)
 
 
 def _check(machine: Machine, size: int) -> None:
-    if size > _MOST_TEXT or not machine.affords(size):
+    if size > MAX_TEXT or not machine.affords(size):
         raise NotDecidedError
     machine.spend(size >> 10)
 
@@ -190,7 +192,7 @@ def _tried(function: Callable[..., Any], *given: Any) -> Any:
         value = function(*given)
     except (TypeError, ValueError, ArithmeticError, LookupError):
         raise NotDecidedError from None
-    if not isinstance(value, _PLAIN) or (isinstance(value, int) and value.bit_length() > _MOST_BITS):
+    if not isinstance(value, _PLAIN) or (isinstance(value, int) and value.bit_length() > MAX_BITS):
         raise NotDecidedError
     return value
 
@@ -214,20 +216,20 @@ def _integer_size(op: str, left: int, right: int) -> int:
         bits = left.bit_length() * right
     elif op == "LShift":
         bits = left.bit_length() + max(right, 0)
-    return bits // 8 if bits <= _MOST_BITS else _MOST_TEXT + 1
+    return bits // 8 if bits <= MAX_BITS else MAX_TEXT + 1
 
 
 def _formatted_size(text: str | bytes, value: Any) -> int:
     """The bytes of ``text % value``: all widths that are written in it, and the value for every percent sign."""
     written = text if isinstance(text, str) else text.decode("latin-1")
-    widths = [int(one) for one in _WIDTHS.findall(written)] if len(written) <= _MOST_TEXT else []
-    if "*" in written or len(written) > _MOST_TEXT or max(widths, default=0) > _WIDEST:
-        return _MOST_TEXT + 1
+    widths = [int(one) for one in _WIDTHS.findall(written)] if len(written) <= MAX_TEXT else []
+    if "*" in written or len(written) > MAX_TEXT or max(widths, default=0) > _WIDEST:
+        return MAX_TEXT + 1
     return sys.getsizeof(text) + 4 * (sum(widths) + written.count("%") * _shown_size(value))
 
 
 def _shown_size(value: Any) -> int:
     """The bytes of a constant's text."""
     if isinstance(value, int):
-        return value.bit_length() // 3 + 64 if value.bit_length() <= _MOST_BITS else _MOST_TEXT + 1
+        return value.bit_length() // 3 + 64 if value.bit_length() <= MAX_BITS else MAX_TEXT + 1
     return 4 * sys.getsizeof(value) if isinstance(value, bytes) else sys.getsizeof(value) + 512

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 # With aliases written out; a file of the largest size that is read, and without aliases, has fewer.
-_MOST_VALUES: Final = 1 << 20
+MAX_VALUES: Final = 1 << 20
 # libyaml's composer calls itself for every level, until the process dies of it.
-_DEEPEST: Final = 100
+MAX_DEPTH: Final = 100
 # Longer numbers are no settings, and PyYAML's work for them grows with the square of their length.
-_MOST_DIGITS: Final = 1000
+MAX_DIGITS: Final = 1000
 _NUMBERS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 # PyYAML's own parser takes half a minute for a megabyte, libyaml's less than a second.
 _LARGEST_WITHOUT_C: Final = 1 << 15
@@ -53,14 +53,14 @@ def _check_depth(text: str, parse: Callable[..., Iterator[Any]], loader: Any) ->
     """A ValueError for a text that is nested deeper than any settings are."""
     flows = text.count("[") + text.count("{")
     # Every level of a block stands further to the right, but for a list in a mapping.
-    if flows + 2 * max(map(len, text.splitlines()), default=0) <= _DEEPEST:
+    if flows + 2 * max(map(len, text.splitlines()), default=0) <= MAX_DEPTH:
         return
     depth = 0
     for event in parse(text, loader):
         name = type(event).__name__
         depth += name.endswith(("SequenceStartEvent", "MappingStartEvent"))
         depth -= name.endswith(("SequenceEndEvent", "MappingEndEvent"))
-        if depth > _DEEPEST:
+        if depth > MAX_DEPTH:
             raise ValueError("nested too deeply")
 
 
@@ -75,20 +75,20 @@ def _check_expanded(root: Any) -> None:
             continue
         inside = _inside(node)
         if done:
-            sizes[id(node)] = 1 + sum(sizes[id(one)] for one in inside)
-            if sizes[id(node)] > _MOST_VALUES:
+            sizes[id(node)] = 1 + sum(sizes[id(child)] for child in inside)
+            if sizes[id(node)] > MAX_VALUES:
                 raise ValueError("too many values")
             continue
         if id(node) in entered:
             raise ValueError("a value inside of itself")
         entered.add(id(node))
-        if isinstance(node.value, str) and node.tag in _NUMBERS and len(node.value) > _MOST_DIGITS:
+        if isinstance(node.value, str) and node.tag in _NUMBERS and len(node.value) > MAX_DIGITS:
             raise ValueError("too many digits")
         waiting.append((node, True))
-        waiting += [(one, False) for one in inside if id(one) not in sizes]
+        waiting += [(child, False) for child in inside if id(child) not in sizes]
 
 
 def _inside(node: Any) -> list[Any]:
     if isinstance(node.value, str):
         return []
-    return [part for one in node.value for part in (one if isinstance(one, tuple) else (one,))]
+    return [part for child in node.value for part in (child if isinstance(child, tuple) else (child,))]
