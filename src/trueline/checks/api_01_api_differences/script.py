@@ -44,7 +44,7 @@ class Call:
 def from_script(script: Script) -> Iterator[Finding]:
     """Which calls would have to be looked at; whether they are wrong, only the benchmark tells."""
     calls = table_calls(script)
-    left = [one for one in calls if any(not one.passes(each) for each in one.pair.differ)]
+    left = [call for call in calls if any(not call.passes(difference) for difference in call.pair.differ)]
     if left:
         yield undecided("api_01.no_benchmark", where=left[0].event.place, count=len(left))
     else:
@@ -56,7 +56,7 @@ def table_calls(script: Script) -> list[Call]:
     seen: set[str] = set()
     found_: list[Call] = []
     for event in script.trace.events:
-        if any(one.kind == UNCALLED for one in event.scopes) or event.open:
+        if any(scope.kind == UNCALLED for scope in event.scopes) or event.open:
             continue
         for framework in (TORCH, MINDSPORE):
             pair = BY_NAME[framework].get(event.name)
@@ -80,10 +80,10 @@ def plain(value: Value | None, nested: int = 3) -> Any:
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Seq) and not value.open and nested:
-        held = [plain(one, nested - 1) for one in value.items]
+        held = [plain(held_value, nested - 1) for held_value in value.items]
         if NOT_KNOWN in held:
             return NOT_KNOWN
-        return held[0] if held and all(one == held[0] for one in held) else tuple(held)
+        return held[0] if held and all(held_value == held[0] for held_value in held) else tuple(held)
     return NOT_KNOWN
 
 

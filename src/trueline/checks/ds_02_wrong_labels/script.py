@@ -26,14 +26,14 @@ _MIXING: Final = functions_of(Trait.PERMUTES)
 def from_script(script: Script) -> Iterator[Finding]:
     """Labels that the network has no output for, and labels that are mixed without their samples."""
     trace = script.trace
-    told: set[str] = set()
+    reported: set[str] = set()
     for loop in training_loops(trace):
         for event in loop.of(Role.LOSS):
             for said, place, params in (*_outside(event, trace), *_mixed(event, trace), *_overwritten(event, trace)):
-                if str(place) not in told:
-                    told.add(str(place))
+                if str(place) not in reported:
+                    reported.add(str(place))
                     yield found(f"ds_02.script.{said}", place, **params)
-    if not told:
+    if not reported:
         yield undecided("ds_02.script.only_the_data")
 
 
@@ -59,11 +59,11 @@ def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[s
 
 
 def _drawn(value: Value) -> Location | None:
-    for one in ancestry(value, most=60):
-        if isinstance(one, Derived) and one.op == "Mod":
-            return one.place
-        if isinstance(one, Made) and one.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
-            return one.event.place
+    for part in ancestry(value, most=60):
+        if isinstance(part, Derived) and part.op == "Mod":
+            return part.place
+        if isinstance(part, Made) and part.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
+            return part.event.place
     return None
 
 
@@ -72,8 +72,8 @@ def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[str
     at = batch_index(_target(event))
     if at is None or at[1] in (0, "data"):
         return
-    inputs = [one for column in columns_of(at[0], 0, trace) for one in with_indexes(column)]
-    known = {id(one) for one in inputs}
+    inputs = [value for column in columns_of(at[0], 0, trace) for value in with_indexes(column)]
+    known = {id(value) for value in inputs}
     for column in columns_of(at[0], at[1], trace):
         value = plain(column)
         chosen = _order(value)
@@ -86,10 +86,10 @@ def _overwritten(event: Event, trace: Trace) -> Iterator[tuple[str, Location, di
     at = batch_index(_target(event))
     if at is None or at[1] in (0, "data"):
         return
-    for one in labels_overwritten(at[0], at[1], trace):
-        yield "mixed_in_part" if one.mixed else "of_others", one.place, {}
-    for one in samples_overwritten(at[0], at[1], trace):
-        yield "copied_over", one.place, {}
+    for change in labels_overwritten(at[0], at[1], trace):
+        yield "mixed_in_part" if change.mixed else "of_others", change.place, {}
+    for change in samples_overwritten(at[0], at[1], trace):
+        yield "copied_over", change.place, {}
 
 
 def _order(value: Value | None) -> Made | None:
