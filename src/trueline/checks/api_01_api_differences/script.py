@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.checks.api_01_api_differences.differing import BY_NAME, MINDSPORE, TORCH, Argument, Difference, Pair
 from trueline.checks.engine.check import check, undecided
@@ -25,7 +25,7 @@ class Call:
     framework: str
     pair: Pair
 
-    def value(self, difference: Difference) -> Any:
+    def value(self, difference: Difference) -> object:
         """What the argument is here, in the form that both share; NOT_KNOWN where it is not written down."""
         return _FORMS[difference.form](self, difference.of(self.framework))
 
@@ -75,7 +75,7 @@ def _given(event: Event, argument: Argument) -> Value | None:
 
 
 @walk(NOT_KNOWN)
-def plain(value: Value | None, nested: int = 3) -> Any:
+def plain(value: Value | None, nested: int = 3) -> object:
     """A constant, or a list of them; an argument has no lists in lists in lists."""
     if isinstance(value, Const):
         return value.value
@@ -87,19 +87,19 @@ def plain(value: Value | None, nested: int = 3) -> Any:
     return NOT_KNOWN
 
 
-def _same(call: Call, argument: Argument) -> Any:
+def _same(call: Call, argument: Argument) -> object:
     given = _given(call.event, argument)
     return argument.default if given is None else plain(given)
 
 
-def _window(call: Call, argument: Argument) -> Any:
+def _window(call: Call, argument: Argument) -> object:
     """torch's pools step by their own size where no stride is given."""
     stride = _same(call, argument)
     at = 0 if argument.place == 1 else 1
     return plain(call.event.arg(at, "kernel_size")) if stride is None else stride
 
 
-def _rest_of_one(call: Call, argument: Argument) -> Any:
+def _rest_of_one(call: Call, argument: Argument) -> object:
     """MindSpore keeps the share that torch replaces."""
     share = _same(call, argument)
     if call.framework == TORCH or not isinstance(share, int | float):
@@ -107,12 +107,12 @@ def _rest_of_one(call: Call, argument: Argument) -> Any:
     return round(1 - share, 12)
 
 
-def _tanh(call: Call, argument: Argument) -> Any:
+def _tanh(call: Call, argument: Argument) -> object:
     value = _same(call, argument)
     return value if value is NOT_KNOWN else value in (True, "tanh")
 
 
-def _dropped(call: Call, argument: Argument) -> Any:
+def _dropped(call: Call, argument: Argument) -> object:
     """The share that is dropped; MindSpore's first argument is the share that is kept."""
     if call.framework == TORCH:
         return _same(call, argument)
@@ -124,7 +124,7 @@ def _dropped(call: Call, argument: Argument) -> Any:
     return round(1 - value, 12) if isinstance(value, int | float) else value
 
 
-def _padding(call: Call, argument: Argument) -> Any:
+def _padding(call: Call, argument: Argument) -> object:
     """How much is put around a picture: the number on each side, or how it is found."""
     event = call.event
     kernel, stride = plain(event.arg(2, "kernel_size")), event.arg(3, "stride")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from trueline.model.finding import Certainty, Conclusion, Evidence, Finding
 from trueline.model.location import Location
@@ -24,7 +24,7 @@ class Check:
     title: str
     ask: Asking
     evidence: tuple[Evidence, ...]
-    limits: Mapping[str, Any]
+    limits: Mapping[str, object]
     module: str
     # Whether it can end in No problem; a way that does not decide only finds problems.
     decides: bool = True
@@ -55,9 +55,9 @@ def check(code: str, title: str = "", *, decides: bool = True) -> Callable[[_Ask
     return register
 
 
-def _signature(ask: Asking) -> tuple[tuple[Evidence, ...], dict[str, Any]]:
+def _signature(ask: Asking) -> tuple[tuple[Evidence, ...], dict[str, object]]:
     evidence: list[Evidence] = []
-    limits: dict[str, Any] = {}
+    limits: dict[str, object] = {}
     for parameter in inspect.signature(ask).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty:
             limits[parameter.name] = parameter.default
@@ -79,11 +79,11 @@ def found(
     *,
     certainty: Certainty = Certainty.CERTAIN,
     advice: str | None = None,
-    measured: Any = None,
-    limit: Any = None,
+    measured: object = None,
+    limit: object = None,
     because: str | None = None,
-    evidence: Sequence[Any] = (),
-    **params: Any,
+    evidence: Sequence[object] = (),
+    **params: object,
 ) -> Finding:
     """A problem. ``said`` is a message of the item's own file, ``dp_03.not_shuffled``, and names the item by it."""
     code, sentence, advised = _sentences(said, advice, params)
@@ -106,10 +106,10 @@ def suspect(
     where: Location,
     *,
     advice: str | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    evidence: Sequence[Any] = (),
-    **params: Any,
+    measured: object = None,
+    limit: object = None,
+    evidence: Sequence[object] = (),
+    **params: object,
 ) -> Finding:
     """What may be a problem and cannot be told for sure, with the reason and the line."""
     code, sentence, advised = _sentences(said, advice, params)
@@ -129,11 +129,11 @@ def suspect(
 def none(
     said: str,
     *,
-    evidence: Sequence[Any],
+    evidence: Sequence[object],
     where: Location | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    **params: Any,
+    measured: object = None,
+    limit: object = None,
+    **params: object,
 ) -> Finding:
     """No problem: ``evidence`` is what was looked at, and it decides the item, not one aspect of it."""
     if not evidence:
@@ -148,10 +148,10 @@ def undecided(
     said: str,
     *,
     where: Location | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    evidence: Sequence[Any] = (),
-    **params: Any,
+    measured: object = None,
+    limit: object = None,
+    evidence: Sequence[object] = (),
+    **params: object,
 ) -> Finding:
     """Not decided, for this reason: too little was seen, or only an aspect. The engine adds what would decide it."""
     code, sentence, _ = _sentences(said, None, params)
@@ -160,13 +160,13 @@ def undecided(
     )
 
 
-def na(said: str, *, where: Location | None = None, **params: Any) -> Finding:
+def na(said: str, *, where: Location | None = None, **params: object) -> Finding:
     """The evidence shows that the item does not apply to this training."""
     code, sentence, _ = _sentences(said, None, params)
     return Finding(code, Conclusion.NA, sentence, where=where or Location())
 
 
-def _sentences(said: str, advice: str | None, params: Mapping[str, Any]) -> tuple[str, Message, Message]:
+def _sentences(said: str, advice: str | None, params: Mapping[str, object]) -> tuple[str, Message, Message]:
     """The item's code, the sentence, and the advice that goes with it."""
     item = said.partition(".")[0]
     beside = said.rpartition(".")[0]

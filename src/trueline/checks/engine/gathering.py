@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.kinds import Kind, look
 from trueline.formats.opening import open_weights
@@ -25,7 +25,7 @@ _WEIGHTS: Final = (".pth", ".pt", ".bin", ".ckpt", ".safetensors")
 class Gathered:
     """Evidence by kind, the paths it came from, and what is to be told of them."""
 
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, object] = field(default_factory=dict)
     looked_at: dict[str, str] = field(default_factory=dict)
     notes: list[Message] = field(default_factory=list)
 
@@ -41,12 +41,14 @@ class Gathered:
             name = f"{side}{kind}"
             if name in self.evidence:
                 raise BadUsage("check.twice", kind=message(f"check.kind_{kind}"), path=text)
-            self.evidence[name] = _trained(path) if kind == "run" else _weights(path)
             self.looked_at[name] = text
             if kind == "run":
-                run = self.evidence[name]
+                run = _trained(path)
+                self.evidence[name] = run
                 self.notes += _cut_off(run, text)
                 self.notes += [message(IN_PART, run=text, what=said) for said in run.unseen()]
+            else:
+                self.evidence[name] = _weights(path)
         if scripts:
             self.evidence[f"{side}script"] = self._read(scripts)
             self.looked_at[f"{side}script"] = " ".join(str(path) for path in scripts)

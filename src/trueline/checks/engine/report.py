@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
 from trueline.checks.engine.checklist import Checklist, Row
 from trueline.checks.engine.evidence_words import kinds_in_words
@@ -13,7 +12,7 @@ from trueline.checks.engine.gathering import CUT_OFF, IN_PART
 from trueline.checks.engine.listing import page
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
-from trueline.model.report import Report, Table, Text
+from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
 
 
@@ -62,7 +61,7 @@ def report(checklist: Checklist) -> Report:
     marked = frozenset(at for at, row in enumerate(checklist.rows) if row.conclusion is Conclusion.FOUND)
     columns = [message(f"check.column_{column}") for column in ("code", "item", "conclusion", "evidence")]
     rows = [[row.code, _title(row), row.conclusion.word, _stands_on(row)] for row in checklist.rows]
-    blocks: list[Any] = [Table(message("check.table"), columns, rows, marked)]
+    blocks: list[Block] = [Table(message("check.table"), columns, rows, marked)]
     blocks += [Text(_not_agreed(row)) for row in checklist.rows if not row.agree]
     blocks += [Text(sentence) for sentence in checklist.notes]
     if checklist.ignored:
@@ -115,7 +114,7 @@ def _stands_on(row: Row) -> Message:
     return message("check.row", place=place, said=speaks.message)
 
 
-def _row_json(row: Row) -> dict[str, Any]:
+def _row_json(row: Row) -> dict[str, object]:
     return {
         "code": row.code,
         "title": _title(row),
@@ -128,7 +127,7 @@ def _row_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _ignored_json(finding: Finding) -> dict[str, Any]:
+def _ignored_json(finding: Finding) -> dict[str, object]:
     return {
         "code": finding.code,
         "file": finding.where.file,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import places
 from trueline.model.location import Location
@@ -133,12 +133,12 @@ class Shapes:
             self._of_events[id(event)] = shape
         return shape
 
-    def _event(self, event: Event, depth: int) -> tuple[Any, ...]:
+    def _event(self, event: Event, depth: int) -> tuple[object, ...]:
         given = tuple(sorted((name, self.of(value, depth)) for name, value in arguments_of(event).items()))
         owner = self.of(event.receiver, depth) if event.name.endswith(".__call__") else 0
         return key_of(event), given, owner
 
-    def _made(self, value: Value, depth: int) -> Any:
+    def _made(self, value: Value, depth: int) -> object:
         operation = operation_of(value)
         if operation is not None:
             op, operands, _ = operation

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from trueline.script.trace import Event
 from trueline.script.values import Const, Seq, Value
@@ -20,7 +19,7 @@ class Signature:
 
     by_place: tuple[str, ...]
     names: frozenset[str]
-    defaults: Mapping[str, Any]
+    defaults: Mapping[str, object]
 
 
 @cache
@@ -37,7 +36,7 @@ def signature_of(name: str) -> Signature | None:
         return None
     by_place: list[str] = []
     names: list[str] = []
-    defaults: dict[str, Any] = {}
+    defaults: dict[str, object] = {}
     placed = True
     for part in _parts(line):
         if part == "*":
@@ -75,7 +74,7 @@ def named_arguments(event: Event) -> dict[str, Value] | None:
     return arguments if set(event.kwargs) <= signature.names else None
 
 
-def _value(default: Any) -> Value:
+def _value(default: object) -> Value:
     if isinstance(default, tuple):
         return Seq("tuple", [Const(item) for item in default])
     return Const(default)

@@ -262,7 +262,7 @@ class Expressions(LookingUp):
             return self._member(left.value, right, isinstance(op, ast.In))
         return None
 
-    def _member(self, value: Any, room: Value, wanted: bool) -> bool | None:
+    def _member(self, value: object, room: Value, wanted: bool) -> bool | None:
         self.machine.spend(len(room.items) >> 3 if isinstance(room, Seq) else 0)
         if isinstance(room, Table) and not room.open:
             return (value in room.items) is wanted

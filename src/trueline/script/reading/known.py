@@ -66,14 +66,14 @@ class NotDecidedError(Exception):
     """The result would be too large, or Python would raise."""
 
 
-def written(value: Any, origin: Location) -> Value:
+def written(value: object, origin: Location) -> Value:
     """A literal of a script, or a value of a file of settings."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return Unknown("an integer beyond every float")
     return Const(value, origin)
 
 
-def computed(machine: Machine, op: str, left: Any, right: Any) -> Any:
+def computed(machine: Machine, op: str, left: object, right: object) -> object:
     """What an operator gives for two constants."""
     function = _OPERATIONS.get(op)
     if function is None:
@@ -85,16 +85,16 @@ def computed(machine: Machine, op: str, left: Any, right: Any) -> Any:
     return _tried(function, left, right)
 
 
-def converted(machine: Machine, kind: Callable[[Any], Any], value: Any) -> Any:
+def converted(machine: Machine, kind: Callable[[object], object], value: object) -> object:
     """A constant as a number, text or bool."""
     _check(machine, _shown_size(value) if isinstance(value, int) else sys.getsizeof(value))
     return _tried(kind, value)
 
 
-def text_method(machine: Machine, text: str, method: str, given: Sequence[Any] = ()) -> Any:
+def text_method(machine: Machine, text: str, method: str, given: Sequence[object] = ()) -> object:
     """What a method of a text gives that makes it at most three times as long."""
     _check(machine, 3 * sys.getsizeof(text))
-    machine.spend(sum(sys.getsizeof(one) for one in (text, *given)) >> 8)
+    machine.spend(sum(sys.getsizeof(value) for value in (text, *given)) >> 8)
     return _tried(getattr(text, method), *given)
 
 
@@ -105,7 +105,7 @@ def words(machine: Machine, text: str) -> list[str]:
     return text.split()
 
 
-def joined_text(machine: Machine, parts: Sequence[Any]) -> str:
+def joined_text(machine: Machine, parts: Sequence[object]) -> str:
     """Constants one after the other, as an f-string puts them."""
     _check(machine, sum(_shown_size(part) for part in parts))
     return str(_tried(lambda: "".join(str(part) for part in parts)))
@@ -120,7 +120,7 @@ def sequence(machine: Machine, kind: str, *parts: Sequence[Value], is_open: bool
 
 def extend(machine: Machine, room: Seq, *parts: Sequence[Value]) -> None:
     """Put more into a list; where that is too much the list is open instead."""
-    more = sum(len(one) for one in parts)
+    more = sum(len(part) for part in parts)
     if len(room.items) + more <= MAX_ITEMS and _takes(room, chain(*parts)) and machine.affords(more * _POINTER):
         machine.spend(more >> 4)
         # A list may be put into itself.
@@ -187,7 +187,7 @@ def _check(machine: Machine, size: int) -> None:
     machine.spend(size >> 10)
 
 
-def _tried(function: Callable[..., Any], *given: Any) -> Any:
+def _tried(function: Callable[..., object], *given: object) -> object:
     try:
         value = function(*given)
     except (TypeError, ValueError, ArithmeticError, LookupError):
@@ -197,14 +197,14 @@ def _tried(function: Callable[..., Any], *given: Any) -> Any:
     return value
 
 
-def _size(op: str, left: Any, right: Any) -> int:
+def _size(op: str, left: object, right: object) -> int:
     """The bytes that a result takes at most."""
     if isinstance(left, int) and isinstance(right, int):
         return _integer_size(op, left, right)
     if op == "Mult":
-        for one, times in ((left, right), (right, left)):
-            if isinstance(one, str | bytes) and isinstance(times, int):
-                return sys.getsizeof(one) * max(times, 1)
+        for text, times in ((left, right), (right, left)):
+            if isinstance(text, str | bytes) and isinstance(times, int):
+                return sys.getsizeof(text) * max(times, 1)
     if op == "Mod" and isinstance(left, str | bytes):
         return _formatted_size(left, right)
     return sys.getsizeof(left) + sys.getsizeof(right)
@@ -219,16 +219,16 @@ def _integer_size(op: str, left: int, right: int) -> int:
     return bits // 8 if bits <= MAX_BITS else MAX_TEXT + 1
 
 
-def _formatted_size(text: str | bytes, value: Any) -> int:
+def _formatted_size(text: str | bytes, value: object) -> int:
     """The bytes of ``text % value``: all widths that are written in it, and the value for every percent sign."""
     written = text if isinstance(text, str) else text.decode("latin-1")
-    widths = [int(one) for one in _WIDTHS.findall(written)] if len(written) <= MAX_TEXT else []
+    widths = [int(width) for width in _WIDTHS.findall(written)] if len(written) <= MAX_TEXT else []
     if "*" in written or len(written) > MAX_TEXT or max(widths, default=0) > _WIDEST:
         return MAX_TEXT + 1
     return sys.getsizeof(text) + 4 * (sum(widths) + written.count("%") * _shown_size(value))
 
 
-def _shown_size(value: Any) -> int:
+def _shown_size(value: object) -> int:
     """The bytes of a constant's text."""
     if isinstance(value, int):
         return value.bit_length() // 3 + 64 if value.bit_length() <= MAX_BITS else MAX_TEXT + 1
