@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
@@ -191,12 +191,8 @@ def _compared(train: Transforms, own: Transforms, evaluation: Pass, script: Scri
                 break
     sizes = final_size(train.steps), final_size(own.steps)
     if sizes[0] is not None and sizes[1] is not None and sizes[0][1] != sizes[1][1]:
-        said: dict[str, Any] = {"train": sizes[0][1], "evaluation": sizes[1][1]}
-        where = sizes[1][0].event.place
-        if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name:
-            yield suspect("dp_02.script.other_size", where, **said)
-        else:
-            yield found("dp_02.script.other_size", where, **said)
+        said = suspect if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name else found
+        yield said("dp_02.script.other_size", sizes[1][0].event.place, train=sizes[0][1], evaluation=sizes[1][1])
 
 
 def _apart(event: Event, events: Sequence[Event]) -> Location:

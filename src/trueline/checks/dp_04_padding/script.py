@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import ignored
 from trueline.checks.dp_04_padding.filling import on_different_sides, read_from_the_front
@@ -38,10 +38,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     reported: set[str] = set()
     covered: list[str] = []
-    for said, place, params in _problems(trace, covered):
-        if str(place) not in reported:
-            reported.add(str(place))
-            yield found(f"dp_04.script.{said}", place, **params)
+    for finding in _problems(trace, covered):
+        if str(finding.where) not in reported:
+            reported.add(str(finding.where))
+            yield finding
     if reported:
         return
     if covered:
@@ -50,17 +50,17 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("dp_04.script.no_padding")
 
 
-def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, dict[str, Any]]]:
+def _problems(trace: Trace, covered: list[str]) -> Iterator[Finding]:
     for said, place, value in (*_losses(trace, covered), *_attention(trace, covered)):
-        yield said, place, {"value": value}
+        yield found(f"dp_04.script.{said}", place, value=value)
     for said, place, name in (*unused_masks(trace), *only_shapes(trace), *unmasked_scores(trace)):
-        yield said, place, {"name": name}
+        yield found(f"dp_04.script.{said}", place, name=name)
     for said, place, value in (*masks_wrong(trace), *masks_of_one_value(trace), *never_compared_right(trace)):
-        yield said, place, {"value": value}
+        yield found(f"dp_04.script.{said}", place, value=value)
     for place in on_different_sides(trace):
-        yield "sides", place, {}
+        yield found("dp_04.script.sides", place)
     for place in read_from_the_front(trace):
-        yield "left_by_lengths", place, {}
+        yield found("dp_04.script.left_by_lengths", place)
 
 
 def _losses(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, object]]:

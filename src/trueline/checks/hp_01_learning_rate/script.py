@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import names_of, peaks
 from trueline.apitable.traits import Trait
@@ -59,7 +59,6 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
     reported: set[str] = set()
     for rate in rates:
         limit = _limit(rate, clipped=clipped)
-        params: dict[str, Any] = {"rate": rate.value, "optimizer": rate.kind}
         key = str(rate.place)
         if key in reported:
             continue
@@ -71,7 +70,8 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
                 measured=rate.value,
                 limit=limit,
                 certainty=Certainty.LIKELY,
-                **params,
+                rate=rate.value,
+                optimizer=rate.kind,
             )
         elif 0 <= rate.value <= lowest:
             reported.add(key)
@@ -81,11 +81,19 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
                 measured=rate.value,
                 limit=lowest,
                 certainty=Certainty.LIKELY,
-                **params,
+                rate=rate.value,
+                optimizer=rate.kind,
             )
         elif limit is not None and rate.value >= limit / 3:
             reported.add(key)
-            yield suspect("hp_01.script.high", rate.place, measured=rate.value, limit=limit, **params)
+            yield suspect(
+                "hp_01.script.high",
+                rate.place,
+                measured=rate.value,
+                limit=limit,
+                rate=rate.value,
+                optimizer=rate.kind,
+            )
     if not reported:
         # A usual number is no experiment.
         yield undecided("hp_01.script.usual", evidence=[{"rate": rate.value, "at": str(rate.place)} for rate in rates])

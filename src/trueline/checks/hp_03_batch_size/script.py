@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.hp_03_batch_size.run import from_run
@@ -48,8 +47,15 @@ def from_script(
             small.append({"batch": size, "samples": samples, "at": str(place)})
         elif samples is not None and samples < size * min_updates:
             reported = True
-            params: dict[str, Any] = {"size": size, "samples": samples, "updates": max(1, samples // size)}
-            yield found("hp_03.script.few_updates", place, measured=size, limit=max_batch, **params)
+            yield found(
+                "hp_03.script.few_updates",
+                place,
+                measured=size,
+                limit=max_batch,
+                size=size,
+                samples=samples,
+                updates=max(1, samples // size),
+            )
         elif samples is None:
             reported = True
             yield suspect("hp_03.script.large", place, measured=size, limit=max_batch, size=size)
