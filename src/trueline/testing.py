@@ -58,7 +58,7 @@ class CheckTraining:
 
         ``select`` and ``ignore`` name items or families; without them the project's pyproject.toml counts.
         """
-        from trueline.checks.engine.during import MAY_CHANGE
+        from trueline.checks.engine.during import is_provisional
         from trueline.checks.engine.settings import find_settings, read_settings
         from trueline.model.trouble import Trouble
 
@@ -80,7 +80,7 @@ class CheckTraining:
         filled = _filled(checks, settings, folder, script)
         if recording.steps >= steps:
             # It was ended here: what it may still have set right is not known.
-            filled = replace(filled, findings=[one for one in filled.findings if one.message.id not in MAY_CHANGE])
+            filled = replace(filled, findings=[finding for finding in filled.findings if not is_provisional(finding)])
         if filled.problems:
             pytest.fail(_text(filled, folder), pytrace=False)
         return filled
@@ -89,10 +89,10 @@ class CheckTraining:
 def _chosen(select: Sequence[str], ignore: Sequence[str], settings: Settings) -> list[Check]:
     """Those that a few steps can answer, unless they are asked for by name."""
     from trueline.checks.engine.checklist import chosen
-    from trueline.checks.engine.during import AT_THE_END
+    from trueline.checks.engine.listing import during_run
 
     checks = chosen(select or settings.select, ignore if select else [*ignore, *settings.ignore])
-    return [one for one in checks if one.code in select or one.code not in AT_THE_END or "run" not in one.evidence]
+    return [way for way in checks if way.code in select or during_run(way.code).asked or "run" not in way.evidence]
 
 
 @contextmanager

@@ -19,8 +19,8 @@ NAMES = {
 }.union(*((*row.full, *row.stem) for row in functions())) - set(dir(ast))
 # Arguments of layers and datasets, and modules, some of which are called as functions are; by the first of them.
 OTHERS = {
-    ("checks/bench_script/of_networks.py", "device"),
-    ("checks/bench_script/of_networks.py", "p"),
+    ("script/diff/network_subjects.py", "device"),
+    ("script/diff/network_subjects.py", "p"),
     ("script/analysis/passes.py", "root"),
     ("script/analysis/followed.py", "builtins"),
 }

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+import trueline
+
+# A code, or the id of an item's message.
+CODE = re.compile(r"(api|cg|dp|ds|hp|mp|tr|wi)[._]\d\d(\.\w+)*$")
 
 PAGE = '''"""The learning rate has a round number.
 
@@ -49,10 +58,18 @@ advice = "Take another one."
 round = "The rate is round."
 none = "No round rate."
 
+[en.bench_script]
+differs = "{told}: the rate is rounder than the benchmark's."
+advice = "Take the benchmark's."
+
 [zh.script]
 advice = "换一个。"
 round = "学习率是整数。"
 none = "没有。"
+
+[zh.bench_script]
+differs = "{told}：学习率比标杆的更整。"
+advice = "使用标杆的学习率。"
 
 [page.zh]
 title = "学习率是整数。"
@@ -65,6 +82,19 @@ FOLLOWS = """
 from trueline.checks.engine.following import Rule
 
 FOLLOWS = (Rule("tr.06"),)
+"""
+CLAIMED = """
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.difference import Difference
+from trueline.script.diff.subject import Subject
+
+
+def is_near(difference: Difference) -> bool:
+    mine, bench = difference.numbers or (0.0, 0.0)
+    return bench < mine < 3 * bench
+
+
+CLAIMS = (Claim(Subject.LEARNING_RATE, when=is_near),)
 """
 CALL = """
 from pathlib import Path
@@ -89,16 +119,31 @@ def call(folder: Path, *line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", CALL, *line], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_check_explain_and_docs_know_an_item_by_its_folder_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "items" / "zz_01_round_rate"
+def add_item(place: Path) -> None:
+    folder = place / "items" / "zz_01_round_rate"
     folder.mkdir(parents=True)
     for name, text in (
         ("__init__.py", PAGE),
         ("script.py", WAY),
+        ("bench_script.py", CLAIMED),
         ("messages.toml", MESSAGES),
         ("follows.py", FOLLOWS),
     ):
         (folder / name).write_text(text, "utf-8")
+
+
+def test_an_item_claims_differences_between_two_scripts_by_its_folder_alone(tmp_path: Path) -> None:
+    add_item(tmp_path)
+    (tmp_path / "train.py").write_text(TRAINING, "utf-8")
+    (tmp_path / "bench.py").write_text(TRAINING.replace("lr=0.1", "lr=0.07"), "utf-8")
+    checked = call(tmp_path, "check", "--select", "zz", "--json", "train.py", "--bench", "bench.py")
+    (finding,) = json.loads(checked.stdout)["findings"]
+    assert (finding["code"], finding["where"]["line"], finding["by"]) == ("zz.01", 5, "script, script + bench_script")
+    assert "rounder than the benchmark" in finding["also"][0]["message"]
+
+
+def test_check_explain_and_docs_know_an_item_by_its_folder_alone(tmp_path: Path) -> None:
+    add_item(tmp_path)
     (tmp_path / "train.py").write_text(TRAINING, "utf-8")
     checked = call(tmp_path, "check", "--select", "zz", "--json", "train.py")
     assert (checked.returncode, checked.stderr) == (1, "")
@@ -114,3 +159,14 @@ def test_check_explain_and_docs_know_an_item_by_its_folder_alone(tmp_path: Path)
     docs += "print(items_index('en', '.md'), code_page('zz.01', [], 'en'))"
     written = subprocess.run([sys.executable, "-c", docs], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert written.stdout.count("The learning rate has a round number") == 2, written.stderr
+
+
+@pytest.mark.parametrize("room", ["checks/engine", "checks/bench_script", "checks/evidence", "script"])
+def test_what_items_share_names_none_of_them(room: str) -> None:
+    named = [
+        (path.name, node.value)
+        for path in sorted((Path(trueline.__file__).parent / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.match(node.value)
+    ]
+    assert named == []

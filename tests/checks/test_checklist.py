@@ -39,8 +39,8 @@ def crashing() -> Check:
 
 
 def bad(line: int | None, *, step: int | None = None, because: str | None = None) -> Finding:
-    file = "train.py" if line is not None else None
-    return found("tr_02.script.cut", Location(file=file, line=line, step=step), because=because, measured=step)
+    where = Location("train.py", line, step=step) if line is not None else Location(step=step)
+    return found("tr_02.script.cut", where, because=because, measured=step)
 
 
 FINE = none("tr_02.script.whole", evidence=["the loss"])

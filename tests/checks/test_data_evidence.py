@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from trueline.checks.engine.listing import all_checks
+from trueline.checks.engine.placing import placed
 from trueline.checks.engine.roots import with_roots
 from trueline.checks.engine.running import ask_all
+from trueline.checks.engine.sources import Sources
 from trueline.data.described import Described
 from trueline.data.describing import Wanted, describe
 from trueline.data.sources.opening import open_source
@@ -27,7 +29,7 @@ def described(path: Path) -> Described:
 
 def asked(data: Described, bench: Described | None = None) -> list[Finding]:
     checks = [one for one in all_checks() if one.code in ITEMS]
-    found = with_roots(ask_all(checks, {"data": data, "bench_data": bench}))
+    found = with_roots(placed(ask_all(checks, {"data": data, "bench_data": bench}), Sources()))
     assert not [one.error for one in found if one.error]
     return found
 

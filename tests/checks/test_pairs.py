@@ -149,3 +149,12 @@ def test_a_port_is_held_against_the_numbers_of_its_benchmark(tmp_path: Path) -> 
     assert [one.split()[0] for one in told(read_script([path]), read_script([FLAT]))] == ["hp.03"]
     path.write_text(text.replace("learning_rate=0.02", "learning_rate=2"), "utf-8")
     assert [one.split()[0] for one in told(read_script([path]), read_script([FLAT]))] == ["hp.01"]
+
+
+def test_a_number_counts_from_the_same_factor_on_in_one_framework_and_across_two(tmp_path: Path) -> None:
+    own = changed(FLAT, tmp_path, "lr=0.02, momentum", "lr=0.06, momentum")
+    assert [one.split()[0] for one in told(*own)] == ["hp.01"]
+    text = CELLS.read_text("utf-8").replace("learning_rate=0.1", "learning_rate=0.06")
+    path = tmp_path / "port.py"
+    path.write_text(text, "utf-8")
+    assert [one.split()[0] for one in told(read_script([path]), read_script([FLAT]))] == ["hp.01"]

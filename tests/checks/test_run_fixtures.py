@@ -20,8 +20,10 @@ from launching import IN_ORDER, trueline
 
 from trueline.checks.engine.checklist import fill_in
 from trueline.checks.engine.listing import all_checks
+from trueline.checks.engine.placing import placed
 from trueline.checks.engine.roots import with_roots
 from trueline.checks.engine.running import ask_all
+from trueline.checks.engine.sources import Sources
 from trueline.formats.run_folder.reader import open_run
 from trueline.model.finding import Finding, roots
 from trueline.script.script import read_script
@@ -87,7 +89,7 @@ def test_a_recorded_run_shows_what_it_is_marked_with(tmp_path: Path, fixture: Fi
     evidence: dict[str, Any] = {"run": open_run(record(fixture.path, fixture.framework, mark, tmp_path / "own"))}
     if mark.bench is not None:
         evidence["bench_run"] = open_run(record(mark.bench, fixture.framework, mark, tmp_path / "bench"))
-    findings = with_roots(ask_all(all_checks(), evidence))
+    findings = with_roots(placed(ask_all(all_checks(), evidence), Sources()))
     crashed = [f"{one.code}: {one.error}" for one in findings if one.error is not None]
     assert not crashed
     problems = roots(findings)

@@ -9,8 +9,10 @@ from checks.fixtures import Fixture, all_fixtures
 from checks.test_run_fixtures import told
 
 from trueline.checks.engine.listing import all_checks
+from trueline.checks.engine.placing import placed
 from trueline.checks.engine.roots import with_roots
 from trueline.checks.engine.running import ask_all
+from trueline.checks.engine.sources import Sources
 from trueline.model.finding import roots
 from trueline.script.script import read_script
 
@@ -23,7 +25,7 @@ def test_reading_a_script_shows_what_is_marked_in_it(fixture: Fixture) -> None:
     if fixture.port_of is not None:
         evidence["bench_script"] = read_script([fixture.port_of])
     ways = [one for one in all_checks() if set(one.evidence) <= set(evidence)]
-    findings = with_roots(ask_all(ways, evidence))
+    findings = with_roots(placed(ask_all(ways, evidence), Sources()))
     crashed = [f"{one.code}: {one.error}" for one in findings if one.error is not None]
     assert not crashed
     problems = roots(findings)

@@ -22,17 +22,19 @@ def is_entry(source: SourceFile) -> bool:
 
 def imports(tree: ast.Module) -> set[str]:
     """All names that a file imports, of modules and from them."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found.update(part for one in node.names for part in one.name.split("."))
+            names.update(part for alias in node.names for part in alias.name.split("."))
         elif isinstance(node, ast.ImportFrom):
-            found.update((node.module or "").split("."))
-            found.update(one.name for one in node.names)
-    return found
+            names.update((node.module or "").split("."))
+            names.update(alias.name for alias in node.names)
+    return names
 
 
 def entries_first(entries: Sequence[SourceFile]) -> Sequence[SourceFile]:
     """Files that do something when they are run, first; one that another imports is not run by itself."""
     imported = {name for source in entries for name in imports(source.tree)}
-    return sorted(entries, key=lambda one: (one.path.stem in imported or not is_entry(one), one.path.stem != "train"))
+    return sorted(
+        entries, key=lambda file: (file.path.stem in imported or not is_entry(file), file.path.stem != "train")
+    )

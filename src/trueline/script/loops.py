@@ -23,21 +23,21 @@ class TrainingLoop:
 
     def of(self, *roles: Role) -> list[Event]:
         """Its events of these roles, in order."""
-        return [one for one in self.events if one.role in roles]
+        return [event for event in self.events if event.role in roles]
 
     @property
     def loader(self) -> Value | None:
         """The data that it goes through, where it is cut into pieces what the loop around goes through."""
         for scope in (self.scope, *reversed(self.around)):
             value = _in_pieces(iterated(scope.value))
-            if any(is_loader(one) for one in options(value)):
+            if any(is_loader(part) for part in options(value)):
                 return value
         return iterated(self.scope.value)
 
     @property
     def is_certain(self) -> bool:
         """Whether the script itself leads here, so that what is passed in is known."""
-        return not any(one.kind == UNCALLED for one in self.events[0].scopes)
+        return not any(scope.kind == UNCALLED for scope in self.events[0].scopes)
 
 
 @dataclass(eq=False, slots=True)
@@ -54,7 +54,7 @@ class EvaluationLoop:
 
     def of(self, *roles: Role) -> list[Event]:
         """Its events of these roles, in order."""
-        return [one for one in self.events if one.role in roles]
+        return [event for event in self.events if event.role in roles]
 
 
 def _in_pieces(value: Value | None) -> Value | None:
@@ -73,34 +73,36 @@ def is_loader(value: Value) -> bool:
 
 def training_loops(trace: Trace) -> list[TrainingLoop]:
     """The loops that train, in the order of their first backward."""
-    found: dict[int, TrainingLoop] = {}
+    by_id: dict[int, TrainingLoop] = {}
     stepped = {id(scope) for step in trace.of_role(*_STEPS) for scope in step.scopes}
     for backward in trace.of_role(Role.BACKWARD):
         # The innermost loop that a backward shares with a step.
-        scope = next((one for one in reversed(backward.scopes) if one.kind == LOOP and id(one) in stepped), None)
+        scope = next(
+            (scope for scope in reversed(backward.scopes) if scope.kind == LOOP and id(scope) in stepped), None
+        )
         if scope is None:
             loops = backward.loops()
             scope = loops[-1] if loops else None
-        if scope is not None and id(scope) not in found:
+        if scope is not None and id(scope) not in by_id:
             at = backward.scopes.index(scope)
-            around = [one for one in backward.scopes[:at] if one.kind == LOOP]
-            found[id(scope)] = TrainingLoop(scope, list(trace.within(scope)), around)
+            around = [scope for scope in backward.scopes[:at] if scope.kind == LOOP]
+            by_id[id(scope)] = TrainingLoop(scope, list(trace.within(scope)), around)
     # A loop that only holds another one that trains is not a second place of training.
-    outer = {id(scope) for one in found.values() for scope in one.around}
-    return [one for one in found.values() if id(one.scope) not in outer]
+    outer = {id(scope) for loop in by_id.values() for scope in loop.around}
+    return [loop for loop in by_id.values() if id(loop.scope) not in outer]
 
 
 def evaluation_loops(trace: Trace) -> list[EvaluationLoop]:
     """Loops with a network's call and no backward in them, the outermost ones that go through data."""
-    training = {id(one) for event in trace.of_role(Role.BACKWARD) for one in event.scopes if one.kind == LOOP}
-    found: dict[int, EvaluationLoop] = {}
+    training = {id(scope) for event in trace.of_role(Role.BACKWARD) for scope in event.scopes if scope.kind == LOOP}
+    by_id: dict[int, EvaluationLoop] = {}
     for event in trace.of_role(Role.FORWARD):
         for scope in event.loops():
             if id(scope) not in training and _is_of_data(scope):
-                if id(scope) not in found:
-                    found[id(scope)] = EvaluationLoop(scope, list(trace.within(scope)))
+                if id(scope) not in by_id:
+                    by_id[id(scope)] = EvaluationLoop(scope, list(trace.within(scope)))
                 break
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _is_of_data(scope: Scope) -> bool:
@@ -115,4 +117,4 @@ def _is_of_data(scope: Scope) -> bool:
 
 def without_uncalled(events: Sequence[Event]) -> Iterator[Event]:
     """Events that the script itself leads to."""
-    return (one for one in events if not any(scope.kind == UNCALLED for scope in one.scopes))
+    return (event for event in events if not any(scope.kind == UNCALLED for scope in event.scopes))

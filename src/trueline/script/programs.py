@@ -13,16 +13,16 @@ from trueline.script.trace import UNCALLED, Trace
 
 def programs_of(project: Project) -> list[tuple[Project, Trace]]:
     """The trainings of a project, each read by itself, then what none of them uses; empty where there are not two."""
-    alone = [one for one in project.entries if is_entry(one) and one.trouble is None]
+    alone = [program for program in project.entries if is_entry(program) and program.trouble is None]
     if len(alone) < 2:
         return []
-    parts = [project.part([one]) for one in alone]
-    read = [(one, read_trace(one)) for one in parts]
-    training = [(one, trace) for one, trace in read if _trains(trace) and not _is_imported(one, parts)]
+    parts = [project.part([program]) for program in alone]
+    read = [(program, read_trace(program)) for program in parts]
+    training = [(program, trace) for program, trace in read if _trains(trace) and not _is_imported(program, parts)]
     if len(training) < 2:
         return []
-    used = {one.path for part, _ in training for one in part.files}
-    rest = [one for one in project.entries if one.path not in used]
+    used = {program.path for part, _ in training for program in part.files}
+    rest = [program for program in project.entries if program.path not in used]
     if rest:
         part = project.part(rest)
         training.append((part, read_trace(part)))
@@ -32,9 +32,9 @@ def programs_of(project: Project) -> list[tuple[Project, Trace]]:
 def _is_imported(part: Project, parts: Sequence[Project]) -> bool:
     """Whether another file runs this one, so that it is a part of that."""
     (own,) = part.entries
-    return any(own in other.files for other in parts if other is not part)
+    return any(own in program.files for program in parts if program is not part)
 
 
 def _trains(trace: Trace) -> bool:
     """Whether running the file trains: functions that nobody calls do not."""
-    return any(all(scope.kind != UNCALLED for scope in one.events[0].scopes) for one in training_loops(trace))
+    return any(all(scope.kind != UNCALLED for scope in loop.events[0].scopes) for loop in training_loops(trace))

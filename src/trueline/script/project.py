@@ -16,9 +16,10 @@ from trueline.script.source import SourceFile, read_source
 _LEFT_OUT: Final = frozenset(
     ("__pycache__", "node_modules", "site-packages", "dist-packages", "build", "dist", "venv", "env")
 )
-_MOST_FILES: Final = 2000
-# What the trees of a project take together, however large its files are.
-_MOST_MEMORY: Final = 2 << 30
+# Scripts of a folder that are read.
+MAX_FILES: Final = 2000
+# Bytes that the trees of a project take together, however large its files are.
+MAX_MEMORY: Final = 2 << 30
 
 
 class Project:
@@ -27,7 +28,7 @@ class Project:
     def __init__(self, roots: Sequence[Path], entries: Sequence[Path], left_out: int = 0) -> None:
         self._roots = [resolved(root) for root in roots]
         self._budget = Budget("", 0)
-        self._budget.memory = _MOST_MEMORY
+        self._budget.memory = MAX_MEMORY
         # Scripts that were not even opened, for there are too many.
         self.left_out = left_out
         self._base = Path.cwd()
@@ -51,10 +52,10 @@ class Project:
 
     def part(self, entries: Sequence[SourceFile]) -> Project:
         """The same project, begun from some of its files only."""
-        other = copy.copy(self)
-        other._opened = {resolved(one.path): one for one in entries}
-        other.entries = list(entries)
-        return other
+        project = copy.copy(self)
+        project._opened = {resolved(file.path): file for file in entries}
+        project.entries = list(entries)
+        return project
 
     def _shown(self, path: Path) -> str:
         try:
@@ -140,19 +141,19 @@ def open_project(paths: Sequence[Path]) -> Project:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise BadFile(path, message("script.unreadable", reason=reason).text()) from None
-    kept = entries[:_MOST_FILES]
+    kept = entries[:MAX_FILES]
     return Project(roots, kept, len(entries) - len(kept))
 
 
 def _scripts(folder: Path) -> list[Path]:
     """All scripts in a folder, and what could not be looked into: that is told when it is read."""
-    found: list[Path] = []
+    paths: list[Path] = []
 
     def unreadable(error: OSError) -> None:
-        found.append(Path(error.filename))
+        paths.append(Path(error.filename))
 
     for place, folders, names in os.walk(folder, onerror=unreadable):
-        folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
+        folders[:] = sorted(folder for folder in folders if folder not in _LEFT_OUT and not folder.startswith("."))
         here = sorted(name for name in names if name.endswith(".py") and not name.startswith("."))
-        found.extend(Path(place) / name for name in here)
-    return found
+        paths.extend(Path(place) / name for name in here)
+    return paths

@@ -61,11 +61,11 @@ _SCALERS: Final = ("torch.amp.GradScaler", "mindspore.amp.DynamicLossScaler", "m
 
 def is_network(value: Value | None) -> bool:
     """Whether it is a module or cell, of the project or of a library."""
-    for one in options(value):
-        if isinstance(one, Instance):
-            if any(base in NETWORKS or _looks_like_layer(base) for base in one.cls.library_bases()):
+    for part in options(value):
+        if isinstance(part, Instance):
+            if any(base in NETWORKS or _looks_like_layer(base) for base in part.cls.library_bases()):
                 return True
-        elif isinstance(one, Made) and (is_factory(one.name) or (one.is_object and _looks_like_layer(one.name))):
+        elif isinstance(part, Made) and (is_factory(part.name) or (part.is_object and _looks_like_layer(part.name))):
             return True
     return False
 
@@ -85,12 +85,12 @@ def is_optimizer_name(name: str) -> bool:
 
 def is_optimizer(value: Value | None) -> bool:
     """Whether it is an optimizer, or one of the project's made from a library's."""
-    for one in options(value):
-        if isinstance(one, Made) and is_optimizer_name(one.name):
+    for part in options(value):
+        if isinstance(part, Made) and is_optimizer_name(part.name):
             return True
-        if isinstance(one, Instance) and any(
+        if isinstance(part, Instance) and any(
             is_optimizer_name(base) or base.endswith("optim.Optimizer") or base == "mindspore.nn.Optimizer"
-            for base in one.cls.library_bases()
+            for base in part.cls.library_bases()
         ):
             return True
     return False
@@ -98,17 +98,17 @@ def is_optimizer(value: Value | None) -> bool:
 
 def is_scheduler(value: Value | None) -> bool:
     """Whether it is a schedule of learning rates with steps of its own."""
-    for one in options(value):
-        if isinstance(one, Made) and one.name.startswith(_SCHEDULER_ROOMS):
+    for part in options(value):
+        if isinstance(part, Made) and part.name.startswith(_SCHEDULER_ROOMS):
             return True
-        if isinstance(one, Instance) and any(base.startswith(_SCHEDULER_ROOMS) for base in one.cls.library_bases()):
+        if isinstance(part, Instance) and any(base.startswith(_SCHEDULER_ROOMS) for base in part.cls.library_bases()):
             return True
     return False
 
 
 def is_scaler(value: Value | None) -> bool:
     """Whether it scales losses."""
-    return any(isinstance(one, Made) and one.name in _SCALERS for one in options(value))
+    return any(isinstance(part, Made) and part.name in _SCALERS for part in options(value))
 
 
 def is_loss_name(name: str) -> bool:

@@ -45,7 +45,7 @@ class Script:
     def unread(self) -> Sequence[SourceFile]:
         """Files that could not be read, those that are imported too."""
         _ = self.trace
-        return [one for one in self._project.files if one.trouble is not None]
+        return [file for file in self._project.files if file.trouble is not None]
 
     @property
     def left_out(self) -> int:
@@ -56,10 +56,10 @@ class Script:
     def frameworks(self) -> frozenset[str]:
         """Those that it calls."""
         heads = {event.name.partition(".")[0] for event in self.trace.events}
-        found = {"torch"} if heads & {"torch", "lightning", "transformers", "torchvision"} else set()
-        return frozenset(found | ({"mindspore"} & heads))
+        frameworks = {"torch"} if heads & {"torch", "lightning", "transformers", "torchvision"} else set()
+        return frozenset(frameworks | ({"mindspore"} & heads))
 
 
 def read_script(paths: Sequence[str | Path]) -> Script:
     """A Script from files and folders; a BadFile where one of them is not there."""
-    return Script(open_project([Path(one) for one in paths]))
+    return Script(open_project([Path(path) for path in paths]))

@@ -43,10 +43,10 @@ class SourceFile:
         if not self.ignored:
             return False
         for number in range(line - 1, self._last(line) + 1):
-            found = self.ignored.get(number)
-            if found is None or (number == line - 1 and not self._is_comment(number)):
+            comment = self.ignored.get(number)
+            if comment is None or (number == line - 1 and not self._is_comment(number)):
                 continue
-            codes = found[0]
+            codes = comment[0]
             if not codes or code in codes or code.partition(".")[0] in codes:
                 return True
         return False
@@ -124,13 +124,13 @@ def comments_of(text: str) -> dict[int, tuple[tuple[str, ...], str]]:
     """What comments ask to be left out: line → codes (none: all of them) and the reason given."""
     if "trueline:" not in text:
         return {}
-    found: dict[int, tuple[tuple[str, ...], str]] = {}
+    comments: dict[int, tuple[tuple[str, ...], str]] = {}
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             match = _IGNORE.search(token.string) if token.type == tokenize.COMMENT else None
             if match is not None:
-                codes = tuple(one.strip() for one in (match[1] or "").split(",") if one.strip())
-                found[token.start[0]] = (codes, match[2].strip())
+                codes = tuple(code.strip() for code in (match[1] or "").split(",") if code.strip())
+                comments[token.start[0]] = (codes, match[2].strip())
     except (tokenize.TokenError, SyntaxError):
         pass
-    return found
+    return comments

@@ -71,7 +71,7 @@ class Event:
 
     def loops(self) -> list[Scope]:
         """The loops around it, outermost first."""
-        return [one for one in self.scopes if one.kind == LOOP]
+        return [scope for scope in self.scopes if scope.kind == LOOP]
 
     def inside(self, scope: Scope) -> bool:
         """Whether it happens within a scope."""
@@ -79,22 +79,22 @@ class Event:
 
     def contexts(self) -> list[Value]:
         """The contexts of the with statements around it, also those of decorators."""
-        return [one.value for one in self.scopes if one.kind == WITH and one.value is not None]
+        return [scope.value for scope in self.scopes if scope.kind == WITH and scope.value is not None]
 
     def callers(self) -> list[Location]:
         """The places of the project's calls that lead here, outermost first."""
-        return [one.place for one in self.scopes if one.kind == CALL]
+        return [scope.place for scope in self.scopes if scope.kind == CALL]
 
     def conditional_within(self, scope: Scope | None) -> bool:
         """Whether a condition stands between a scope (None: the whole script) and it."""
         inner = self.scopes[self.scopes.index(scope) + 1 :] if scope is not None else self.scopes
-        return any(one.kind in (BRANCH, HANDLER) for one in inner)
+        return any(other_scope.kind in (BRANCH, HANDLER) for other_scope in inner)
 
-    def seen_beside(self, other: Event) -> Location:
+    def seen_beside(self, event: Event) -> Location:
         """Its place in the function in which the other one happens too: where that one calls what leads here."""
-        for one in self.scopes:
-            if one.kind == CALL and one not in other.scopes:
-                return one.place
+        for scope in self.scopes:
+            if scope.kind == CALL and scope not in event.scopes:
+                return scope.place
         return self.place
 
     @property
@@ -128,8 +128,8 @@ class Trace:
         whole = {name for name in names if not name.startswith("*.")}
         last = {name[2:] for name in names if name.startswith("*.")}
         methods = last | {name.rpartition(".")[2] for name in whole}
-        found = [event for method in methods for event in self._by_method.get(method, ())]
-        for event in sorted(found, key=lambda event: event.index):
+        events = [event for method in methods for event in self._by_method.get(method, ())]
+        for event in sorted(events, key=lambda event: event.index):
             if event.name in whole or event.method in last:
                 yield event
 

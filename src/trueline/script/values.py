@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from trueline.script.trace import Event
 
 # What may be one of so many is as good as unknown.
-_MOST_OPTIONS: Final = 6
+MAX_OPTIONS: Final = 6
 # What a class inherits from farther away is not looked for.
-_MOST_BASES: Final = 100
+MAX_BASES: Final = 100
 
 
 @dataclass(eq=False, slots=True)
@@ -191,17 +191,17 @@ class Class(Value):
         """The class and the project's classes that it comes from, nearest first."""
         seen: set[int] = set()
         waiting: list[Value] = [self]
-        while waiting and len(seen) < _MOST_BASES:
-            one = waiting.pop(0)
-            if isinstance(one, Class) and id(one) not in seen:
-                seen.add(id(one))
-                yield one
-                waiting.extend(one.bases)
+        while waiting and len(seen) < MAX_BASES:
+            value = waiting.pop(0)
+            if isinstance(value, Class) and id(value) not in seen:
+                seen.add(id(value))
+                yield value
+                waiting.extend(value.bases)
 
     def library_bases(self) -> Iterator[str]:
         """The full names of the libraries' classes that it comes from."""
-        for one in self.lineage():
-            for base in one.bases:
+        for cls in self.lineage():
+            for base in cls.bases:
                 if isinstance(base, Symbol):
                     yield base.name
 
@@ -281,23 +281,23 @@ def is_class_name(name: str) -> bool:
 def either(*options: Value) -> Value:
     """One of these; the same thing twice is one."""
     flat: list[Value] = []
-    for one in options:
-        for option in one.options if isinstance(one, Either) else (one,):
-            if len(flat) <= _MOST_OPTIONS and not any(_same(option, other) for other in flat):
+    for value in options:
+        for option in value.options if isinstance(value, Either) else (value,):
+            if len(flat) <= MAX_OPTIONS and not any(_same(option, value) for value in flat):
                 flat.append(option)
     if len(flat) == 1:
         return flat[0]
-    if len(flat) > _MOST_OPTIONS:
-        return Unknown("one of many", tuple(flat[:_MOST_OPTIONS]))
+    if len(flat) > MAX_OPTIONS:
+        return Unknown("one of many", tuple(flat[:MAX_OPTIONS]))
     return Either(tuple(flat))
 
 
-def _same(one: Value, other: Value) -> bool:
-    if one is other:
+def _same(value: Value, other_value: Value) -> bool:
+    if value is other_value:
         return True
-    if isinstance(one, Const) and isinstance(other, Const):
-        return type(one.value) is type(other.value) and bool(one.value == other.value)
-    return isinstance(one, Symbol) and isinstance(other, Symbol) and one.name == other.name
+    if isinstance(value, Const) and isinstance(other_value, Const):
+        return type(value.value) is type(other_value.value) and bool(value.value == other_value.value)
+    return isinstance(value, Symbol) and isinstance(other_value, Symbol) and value.name == other_value.name
 
 
 def options(value: Value | None) -> Sequence[Value]:
@@ -310,17 +310,17 @@ def options(value: Value | None) -> Sequence[Value]:
 def ancestry(*values: Value | None, most: int = 4000) -> Iterator[Value]:
     """Values with everything that they were made from, nearest first, each once."""
     seen: set[int] = set()
-    waiting = [one for one in values if one is not None]
+    waiting = [value for value in values if value is not None]
     at = 0
     while at < len(waiting) and at < most:
-        one = waiting[at]
+        value = waiting[at]
         at += 1
-        if id(one) in seen:
+        if id(value) in seen:
             continue
-        seen.add(id(one))
-        yield one
+        seen.add(id(value))
+        yield value
         # What would never be looked at is not put there: a list may be in many others.
-        waiting.extend(one.parts()[: max(0, most - len(waiting))])
+        waiting.extend(value.parts()[: max(0, most - len(waiting))])
 
 
 # Python counts what a range gives up to twice this.

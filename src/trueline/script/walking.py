@@ -14,8 +14,8 @@ R = TypeVar("R")
 T = TypeVar("T", bound=Hashable)
 
 MAX_VISITED_VALUES: Final = 20_000  # bounds what one question may look at
-_DEEPEST: Final = 100  # a level takes up to six frames of Python's thousand
-_MOST_REPEATED: Final = 1_000  # a longer answer is given without its repetitions
+MAX_DEPTH: Final = 100  # a level takes up to six frames of Python's thousand
+MAX_REPEATED: Final = 1_000  # a longer answer is given without its repetitions
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
@@ -37,11 +37,11 @@ def walk(cut: object) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(ask)
         def asked(*args: P.args, **kwargs: P.kwargs) -> R:
             given = (*args, *kwargs.values())
-            key = tuple(one if type(one) in _PLAIN else id(one) for one in given)
+            key = tuple(argument if type(argument) in _PLAIN else id(argument) for argument in given)
             known = state.answers.get(key)
             if known is not None:
                 return cast("R", known[1])
-            if state.depth >= _DEEPEST or len(state.answers) >= MAX_VISITED_VALUES:
+            if state.depth >= MAX_DEPTH or len(state.answers) >= MAX_VISITED_VALUES:
                 return cast("R", cut)
             state.answers[key] = given, cut
             state.depth += 1
@@ -66,8 +66,8 @@ def walk_each(*cut: Hashable) -> Callable[[Callable[P, Iterator[T]]], Callable[P
         @walk(cut)
         @wraps(ask)
         def collected(*args: P.args, **kwargs: P.kwargs) -> Sequence[T]:
-            found = tuple(ask(*args, **kwargs))
-            return found if len(found) <= _MOST_REPEATED else (*dict.fromkeys((*found, *cast("Sequence[T]", cut))),)
+            kept = tuple(ask(*args, **kwargs))
+            return kept if len(kept) <= MAX_REPEATED else (*dict.fromkeys((*kept, *cast("Sequence[T]", cut))),)
 
         return collected
 

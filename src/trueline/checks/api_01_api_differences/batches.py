@@ -26,14 +26,14 @@ def first_is_batch(value: Value | None) -> bool:
 @walk(False)
 def _any(value: Value) -> bool:
     """Whether all that a value may be is of a loader."""
-    return all(_is_of_loader(one) for one in options(value))
+    return all(_is_of_loader(part) for part in options(value))
 
 
 def _is_of_loader(value: Value) -> bool:
     if isinstance(value, Item):
         return _is_batch(value) or (_keeps_first(value.index) and _any(value.of))
     if isinstance(value, Derived):
-        return value.op in ("Add", "Sub", "Mult", "Div") and any(_any(one) for one in value.of)
+        return value.op in ("Add", "Sub", "Mult", "Div") and any(_any(part) for part in value.of)
     if isinstance(value, Made):
         event = value.event
         if event.role is Role.FORWARD:
@@ -54,7 +54,7 @@ def _keeps_first(index: Value | None) -> bool:
     if not isinstance(index, Seq) or index.open or len(index.items) < 2:
         return False
     first = index.items[0]
-    return isinstance(first, Derived) and first.op == "Slice" and all(_is_none(one) for one in first.of)
+    return isinstance(first, Derived) and first.op == "Slice" and all(_is_none(value) for value in first.of)
 
 
 def _is_none(value: Value) -> bool:
@@ -70,10 +70,10 @@ def _is_batch(value: Item) -> bool:
 
 
 def _is_shuffled_loader(value: Value) -> bool:
-    for one in options(iterated(value)):
-        if not isinstance(one, Made) or one.name != "torch.utils.data.DataLoader":
+    for part in options(iterated(value)):
+        if not isinstance(part, Made) or part.name != "torch.utils.data.DataLoader":
             return False
-        event = one.event
+        event = part.event
         if event.open or event.arg(6, "collate_fn") is not None or event.arg(4, "batch_sampler") is not None:
             return False
         size = event.arg(1, "batch_size")

@@ -30,7 +30,7 @@ _THROUGH: Final = functions_of(Trait.SAME, Trait.VIEW, Trait.SCALES_LOSS, Trait.
 def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float = 0.9) -> Iterator[Finding]:
     """Numbers that are at home in the other framework, and defaults that are taken without a word."""
     trace = script.trace
-    told: set[Location] = set()
+    reported: set[Location] = set()
     for place, finding in (
         *_momenta(trace, min_replaced),
         *_dropped(trace, min_dropped),
@@ -38,10 +38,10 @@ def by_itself(script: Script, *, min_replaced: float = 0.9, min_dropped: float =
         *_batch_as_time(trace),
         *_not_reduced(trace),
     ):
-        if place not in told:
-            told.add(place)
+        if place not in reported:
+            reported.add(place)
             yield finding
-    if not told:
+    if not reported:
         yield undecided("api_01.script.no_sign")
 
 
@@ -60,7 +60,7 @@ def _momenta(trace: Trace, min_replaced: float) -> _Told:
         replaced = given if room == "torch.nn" else round(1 - given, 12)
         # A share of one is how statistics are taken anew, from one batch.
         if min_replaced <= replaced < 1:
-            place, other = event.place, round(1 - given, 12)
+            place, theirs = event.place, round(1 - given, 12)
             where = place
             share = f"{replaced:.0%}"
             yield (
@@ -73,7 +73,7 @@ def _momenta(trace: Trace, min_replaced: float) -> _Told:
                     limit=min_replaced,
                     name=kind,
                     given=f"{given:g}",
-                    other=f"{other:g}",
+                    other=f"{theirs:g}",
                     share=share,
                 ),
             )
@@ -119,8 +119,8 @@ def _divergences(trace: Trace) -> _Told:
         loss = event.receiver.event if isinstance(event.receiver, Made) else event
         if loss.name not in _DIVERGENCES or loss.open or event.open or is_uncalled(event):
             continue
-        told = loss.arg(4 if loss is event else 2, "reduction") is not None or "size_average" in loss.kwargs
-        if told or id(event.result) not in trained or _is_made_up_for(event, trace):
+        reported = loss.arg(4 if loss is event else 2, "reduction") is not None or "size_average" in loss.kwargs
+        if reported or id(event.result) not in trained or _is_made_up_for(event, trace):
             continue
         where = loss.place
         name = loss.name.rpartition(".")[2]
@@ -130,9 +130,9 @@ def _divergences(trace: Trace) -> _Told:
 def _is_made_up_for(event: Event, trace: Trace) -> bool:
     """Whether the mean over classes is multiplied by how many there are."""
     for backward in trace.of_role(Role.BACKWARD):
-        for one in ancestry(backward.receiver, most=400):
-            if isinstance(one, Derived) and one.op == "Mult" and any(side is event.result for side in one.of):
-                for side in one.of:
+        for value in ancestry(backward.receiver, most=400):
+            if isinstance(value, Derived) and value.op == "Mult" and any(side is event.result for side in value.of):
+                for side in value.of:
                     if any(_is_size(part) for part in ancestry(side, most=30) if side is not event.result):
                         return True
     return False
@@ -175,14 +175,14 @@ def _losses_as_they_are(value: Value | None) -> Iterator[Event]:
     waiting = list(options(value))
     seen: set[int] = set()
     while waiting and len(seen) < 400:
-        one = waiting.pop()
-        if id(one) in seen:
+        other_value = waiting.pop()
+        if id(other_value) in seen:
             continue
-        seen.add(id(one))
-        if isinstance(one, Derived):
-            waiting.extend(option for side in one.of for option in options(side))
-        elif isinstance(one, Made):
-            if one.event.role is Role.LOSS:
-                yield one.event
-            elif one.event.method in _THROUGH:
-                waiting.extend(option for part in one.parts() for option in options(part))
+        seen.add(id(other_value))
+        if isinstance(other_value, Derived):
+            waiting.extend(option for side in other_value.of for option in options(side))
+        elif isinstance(other_value, Made):
+            if other_value.event.role is Role.LOSS:
+                yield other_value.event
+            elif other_value.event.method in _THROUGH:
+                waiting.extend(option for part in other_value.parts() for option in options(part))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.checks.api_01_api_differences.differing import BY_NAME, MINDSPORE, TORCH, Argument, Difference, Pair
 from trueline.checks.engine.check import check, undecided
@@ -25,7 +25,7 @@ class Call:
     framework: str
     pair: Pair
 
-    def value(self, difference: Difference) -> Any:
+    def value(self, difference: Difference) -> object:
         """What the argument is here, in the form that both share; NOT_KNOWN where it is not written down."""
         return _FORMS[difference.form](self, difference.of(self.framework))
 
@@ -44,7 +44,7 @@ class Call:
 def from_script(script: Script) -> Iterator[Finding]:
     """Which calls would have to be looked at; whether they are wrong, only the benchmark tells."""
     calls = table_calls(script)
-    left = [one for one in calls if any(not one.passes(each) for each in one.pair.differ)]
+    left = [call for call in calls if any(not call.passes(difference) for difference in call.pair.differ)]
     if left:
         yield undecided("api_01.no_benchmark", where=left[0].event.place, count=len(left))
     else:
@@ -56,7 +56,7 @@ def table_calls(script: Script) -> list[Call]:
     seen: set[str] = set()
     found_: list[Call] = []
     for event in script.trace.events:
-        if any(one.kind == UNCALLED for one in event.scopes) or event.open:
+        if any(scope.kind == UNCALLED for scope in event.scopes) or event.open:
             continue
         for framework in (TORCH, MINDSPORE):
             pair = BY_NAME[framework].get(event.name)
@@ -75,31 +75,31 @@ def _given(event: Event, argument: Argument) -> Value | None:
 
 
 @walk(NOT_KNOWN)
-def plain(value: Value | None, nested: int = 3) -> Any:
+def plain(value: Value | None, nested: int = 3) -> object:
     """A constant, or a list of them; an argument has no lists in lists in lists."""
     if isinstance(value, Const):
         return value.value
     if isinstance(value, Seq) and not value.open and nested:
-        held = [plain(one, nested - 1) for one in value.items]
+        held = [plain(held_value, nested - 1) for held_value in value.items]
         if NOT_KNOWN in held:
             return NOT_KNOWN
-        return held[0] if held and all(one == held[0] for one in held) else tuple(held)
+        return held[0] if held and all(held_value == held[0] for held_value in held) else tuple(held)
     return NOT_KNOWN
 
 
-def _same(call: Call, argument: Argument) -> Any:
+def _same(call: Call, argument: Argument) -> object:
     given = _given(call.event, argument)
     return argument.default if given is None else plain(given)
 
 
-def _window(call: Call, argument: Argument) -> Any:
+def _window(call: Call, argument: Argument) -> object:
     """torch's pools step by their own size where no stride is given."""
     stride = _same(call, argument)
     at = 0 if argument.place == 1 else 1
     return plain(call.event.arg(at, "kernel_size")) if stride is None else stride
 
 
-def _rest_of_one(call: Call, argument: Argument) -> Any:
+def _rest_of_one(call: Call, argument: Argument) -> object:
     """MindSpore keeps the share that torch replaces."""
     share = _same(call, argument)
     if call.framework == TORCH or not isinstance(share, int | float):
@@ -107,12 +107,12 @@ def _rest_of_one(call: Call, argument: Argument) -> Any:
     return round(1 - share, 12)
 
 
-def _tanh(call: Call, argument: Argument) -> Any:
+def _tanh(call: Call, argument: Argument) -> object:
     value = _same(call, argument)
     return value if value is NOT_KNOWN else value in (True, "tanh")
 
 
-def _dropped(call: Call, argument: Argument) -> Any:
+def _dropped(call: Call, argument: Argument) -> object:
     """The share that is dropped; MindSpore's first argument is the share that is kept."""
     if call.framework == TORCH:
         return _same(call, argument)
@@ -124,7 +124,7 @@ def _dropped(call: Call, argument: Argument) -> Any:
     return round(1 - value, 12) if isinstance(value, int | float) else value
 
 
-def _padding(call: Call, argument: Argument) -> Any:
+def _padding(call: Call, argument: Argument) -> object:
     """How much is put around a picture: the number on each side, or how it is found."""
     event = call.event
     kernel, stride = plain(event.arg(2, "kernel_size")), event.arg(3, "stride")

@@ -41,18 +41,18 @@ _READING: Final = functions_of(Trait.PLACES, Trait.EQUALS, Trait.SIGMOID, Trait.
 def from_script(script: Script) -> Iterator[Finding]:
     """The mode that networks with dropout or BatchNorm are in where they are trained and where they are evaluated."""
     trace = script.trace
-    told: dict[Location, Finding] = {}
+    by_place: dict[Location, Finding] = {}
     fitting: list[str] = []
     given = settings(trace)
     for place, finding in (*_trainings(trace, given), *_evaluations(trace, given)):
         if finding is None:
             fitting.append(str(place))
-        elif place not in told:
-            told[place] = finding
+        elif place not in by_place:
+            by_place[place] = finding
             yield finding
     if fitting:
         yield none("api_02.script.fits", evidence=sorted(set(fitting)))
-    elif not told:
+    elif not by_place:
         yield (na if acts_by_mode(trace) is False else undecided)("api_02.script.nothing_acts")
 
 
@@ -63,12 +63,12 @@ def _trainings(trace: Trace, given: Sequence[Setting]) -> _Told:
     for loop in training_loops(trace):
         if not loop.is_certain:
             continue
-        trained = [one for built in optimizers_of(loop) for one in networks_given(built)]
-        held = {id(part) for one in trained for part in parts_of(one)}
+        trained = [value for built in optimizers_of(loop) for value in networks_given(built)]
+        held = {id(part) for value in trained for part in parts_of(value)}
         for event in loop.of(Role.FORWARD):
             if forward_around(event) is not None or is_without_gradient(event):
                 continue
-            layers = [one for one in acting_layers(event.receiver, trace) if id(one) in held]
+            layers = [value for value in acting_layers(event.receiver, trace) if id(value) in held]
             if layers:
                 yield loop.scope.place, _of_training(loop, event, layers, trained, given)
                 break
@@ -78,7 +78,7 @@ def _of_training(
     loop: TrainingLoop, event: Event, layers: Sequence[Value], trained: Sequence[Value], given: Sequence[Setting]
 ) -> Finding | None:
     where = loop.scope.place
-    wrong = [_wrong(one, event, given, Mode.EVALUATION) for one in layers]
+    wrong = [_wrong(value, event, given, Mode.EVALUATION) for value in layers]
     if not all(wrong):
         return None
     first = wrong[0]
@@ -86,7 +86,7 @@ def _of_training(
     if setting is None or first is None:
         is_read = isinstance(event.receiver, Made) and is_pretrained(event.receiver.name)
         return found(f"api_02.script.{'read_and_never_set' if is_read else 'never_set'}", where)
-    if setting.parts is not None and not all(id(one) in setting.parts for one in trained):
+    if setting.parts is not None and not all(id(value) in setting.parts for value in trained):
         # A part of the network that is kept in evaluation mode on purpose.
         return None
     line = setting.event.place.line
@@ -97,18 +97,18 @@ def _of_training(
 
 def _wrong(layer: Value, event: Event, given: Sequence[Setting], mode: Mode) -> Found | None:
     """The time at which a layer is in a mode."""
-    for one in modes_at(layer, event, given, starts_in(event)):
-        if one.mode is mode:
-            return one
+    for set_mode in modes_at(layer, event, given, starts_in(event)):
+        if set_mode.mode is mode:
+            return set_mode
     return None
 
 
 def _comes_again(event: Event, loop: TrainingLoop) -> bool:
     """Whether what is done under a condition is done every so many rounds, and not at the end."""
-    tests = [one.value for one in event.scopes if one.kind == BRANCH and one.holds]
-    within = any(one in event.scopes for one in (loop.scope, *loop.around))
+    tests = [scope.value for scope in event.scopes if scope.kind == BRANCH and scope.holds]
+    within = any(scope in event.scopes for scope in (loop.scope, *loop.around))
     return within and any(
-        isinstance(one, Derived) and one.op == "Mod" for test in tests for one in ancestry(test, most=40)
+        isinstance(value, Derived) and value.op == "Mod" for test in tests for value in ancestry(test, most=40)
     )
 
 
@@ -122,7 +122,7 @@ def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
             continue
         loops = loops_without_backward(event, trace)
         place = loops[0].place if loops else event.place
-        wrong = _as_a_whole([_wrong(one, event, given, Mode.TRAINING) for one in layers], layers, given)
+        wrong = _as_a_whole([_wrong(value, event, given, Mode.TRAINING) for value in layers], layers, given)
         if not wrong:
             yield place, None
             continue
@@ -140,27 +140,28 @@ def _evaluations(trace: Trace, given: Sequence[Setting]) -> _Told:
 
 def _as_a_whole(found_: Sequence[Found | None], layers: Sequence[Value], given: Sequence[Setting]) -> list[Found]:
     """The layers in training mode, where all are, or all but those of a part that is kept in evaluation mode."""
-    wrong = [one for one in found_ if one is not None]
-    rest = [layer for layer, one in zip(layers, found_, strict=True) if one is None]
+    wrong = [mode for mode in found_ if mode is not None]
+    rest = [layer for layer, mode in zip(layers, found_, strict=True) if mode is None]
     if not rest or not wrong:
         return wrong
-    acting = [layer for layer, one in zip(layers, found_, strict=True) if one is not None]
+    acting = [layer for layer, mode in zip(layers, found_, strict=True) if mode is not None]
     parts = [
-        one
-        for one in given
-        if one.parts is not None and one.mode is Mode.EVALUATION and not is_single(one.event.receiver)
+        mode
+        for mode in given
+        if mode.parts is not None and mode.mode is Mode.EVALUATION and not is_single(mode.event.receiver)
     ]
     kept = all(
-        any(one.reaches(layer) and not any(one.reaches(other) for other in acting) for one in parts) for layer in rest
+        any(mode.reaches(layer) and not any(mode.reaches(value) for value in acting) for mode in parts)
+        for layer in rest
     )
-    whole = all(one.setting is None or all(one.setting.reaches(layer) for layer in layers) for one in wrong)
+    whole = all(mode.setting is None or all(mode.setting.reaches(layer) for layer in layers) for mode in wrong)
     return wrong if kept and whole else []
 
 
 def _of_evaluation(
     place: Location, event: Event, setting: Setting | None, given: Sequence[Setting], trace: Trace
 ) -> Finding:
-    late = next((one for one in given if _comes_too_late(one, event, trace)), None)
+    late = next((other_setting for other_setting in given if _comes_too_late(other_setting, event, trace)), None)
     if late is not None:
         return found("api_02.script.set_too_late", late.event.place, line=place.line)
     if setting is None:
@@ -176,17 +177,19 @@ def _comes_too_late(setting: Setting, event: Event, trace: Trace) -> bool:
     late = setting.event
     if setting.mode is not Mode.EVALUATION or late.index < event.index or late.implied:
         return False
-    calls = [one for one in event.scopes if one.kind == CALL]
-    if [one for one in late.scopes if one.kind == CALL] != calls or event.loops()[: len(late.loops())] != late.loops():
+    calls = [scope for scope in event.scopes if scope.kind == CALL]
+    if [scope for scope in late.scopes if scope.kind == CALL] != calls or event.loops()[
+        : len(late.loops())
+    ] != late.loops():
         return False
-    return not any(event.index < one.index < late.index for one in trace.of_role(Role.BACKWARD))
+    return not any(event.index < other_event.index < late.index for other_event in trace.of_role(Role.BACKWARD))
 
 
 def _is_for(setting: Event, event: Event, trace: Trace) -> bool:
     """Whether a mode is set for this evaluation: after training, and nothing is trained in between."""
-    backward = [one.index for one in trace.of_role(Role.BACKWARD)]
-    between = any(setting.index < one < event.index for one in backward)
-    return not setting.implied and not between and any(one < setting.index for one in backward)
+    backward = [index.index for index in trace.of_role(Role.BACKWARD)]
+    between = any(setting.index < index < event.index for index in backward)
+    return not setting.implied and not between and any(index < setting.index for index in backward)
 
 
 def _has_followers(event: Event, uses: Uses) -> bool:
@@ -197,16 +200,20 @@ def _is_evaluation(event: Event, trace: Trace) -> bool:
     """Whether it is more than a look at what goes in for training: other data, or after it."""
     if loops_without_backward(event, trace):
         return True
-    fed = {id(one) for one in ancestry(*event.args, most=300)}
+    fed = {id(value) for value in ancestry(*event.args, most=300)}
     for loop in training_loops(trace):
         if event.inside(loop.scope):
             loader = loop.loader
-            calls = [one for one in calls_of_networks(trace) if one.inside(loop.scope) and one is not event]
-            inputs = {id(one) for call in calls for one in call.args}
-            if (loader is not None and id(loader) in fed) or inputs & {id(one) for one in event.args}:
+            calls = [
+                other_event
+                for other_event in calls_of_networks(trace)
+                if other_event.inside(loop.scope) and other_event is not event
+            ]
+            inputs = {id(value) for call in calls for value in call.args}
+            if (loader is not None and id(loader) in fed) or inputs & {id(value) for value in event.args}:
                 return False
     return is_without_gradient(event) or any(
-        event.index > loop.events[-1].index or any(event.inside(one) for one in loop.around)
+        event.index > loop.events[-1].index or any(event.inside(scope) for scope in loop.around)
         for loop in training_loops(trace)
     )
 

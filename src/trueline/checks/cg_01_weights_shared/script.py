@@ -25,7 +25,7 @@ from trueline.script.values import Attribute, Instance, Made, Value, ancestry, c
 def from_script(script: Script) -> Iterator[Finding]:
     """One layer that stands in several places of a network, and weights that one layer takes from another."""
     trace = script.trace
-    told: set[Location] = set()
+    reported: set[Location] = set()
     for place, finding in (
         *_repeated(trace),
         *_twice_in_a_chain(trace),
@@ -34,14 +34,16 @@ def from_script(script: Script) -> Iterator[Finding]:
         *_in_place_of(script),
         *_searched_on(script),
     ):
-        if place not in told:
-            told.add(place)
+        if place not in reported:
+            reported.add(place)
             yield finding
-    networks = sorted({str(one.place) for one in trace.events if one.method == "__new__" and is_network(one.receiver)})
-    chains = sorted({str(one.place) for one in trace.events if layers_in(one.result) is not None})
-    if (networks or chains) and not told:
+    networks = sorted(
+        {str(event.place) for event in trace.events if event.method == "__new__" and is_network(event.receiver)}
+    )
+    chains = sorted({str(event.place) for event in trace.events if layers_in(event.result) is not None})
+    if (networks or chains) and not reported:
         yield undecided("cg_01.script.own_weights", evidence=[*networks, *chains][:20])
-    elif not told:
+    elif not reported:
         yield undecided("cg_01.script.no_networks")
 
 
@@ -52,18 +54,18 @@ _Told = Iterator[tuple[Location, Finding]]
 
 def _repeated(trace: Trace) -> _Told:
     for event in trace.named(REPEATED):
-        if any(has_weights(one) for one in event.args):
+        if any(has_weights(value) for value in event.args):
             yield event.place, found("cg_01.script.repeated", event.place)
 
 
 def _twice_in_a_chain(trace: Trace) -> _Told:
     """``nn.Sequential(layer, act, layer)``."""
-    repeated = {id(one) for event in trace.named(REPEATED) for one in event.args}
+    repeated = {id(value) for event in trace.named(REPEATED) for value in event.args}
     for event in trace.events:
         held = layers_in(event.result) if isinstance(event.result, Made) and event.result.event is event else None
         if held is None:
             continue
-        ids = [id(one) for one in held[0] if has_weights(one)]
+        ids = [id(value) for value in held[0] if has_weights(value)]
         if len(set(ids)) < len(ids) and not set(ids) & repeated:
             yield event.place, found("cg_01.script.twice", event.place)
 
@@ -91,25 +93,25 @@ def _is_embedding(value: Value) -> bool:
 
 def _in_place_of(script: Script) -> _Told:
     """Two layers are built alike, and one of them is called in both places."""
-    for one in unread_in(script):
-        event = twice_called_twin(one, script.trace) if one.has_weights else None
+    for unread in unread_in(script):
+        event = twice_called_twin(unread, script.trace) if unread.has_weights else None
         if event is not None:
-            yield event.place, found("cg_01.script.in_place_of", event.place, name=one.name)
+            yield event.place, found("cg_01.script.in_place_of", event.place, name=unread.name)
 
 
 def _tied(trace: Trace) -> _Told:
     """``fc2.weight = fc1.weight``; an embedding that gives its table to the last layer is how it is meant."""
-    given = [(event, other) for event in trace.events if (other := _taken_from(event)) is not None]
-    whole = {(id(_layer(event.receiver)), id(other)) for event, other in given if constant(event.arg(0)) == "weight"}
-    for event, other in given:
+    given = [(event, value) for event in trace.events if (value := _taken_from(event)) is not None]
+    whole = {(id(_layer(event.receiver)), id(value)) for event, value in given if constant(event.arg(0)) == "weight"}
+    for event, value in given:
         layer = _layer(event.receiver)
-        if layer is None or other is layer:
+        if layer is None or value is layer:
             continue
-        kinds = {_kind(layer), _kind(other)}
+        kinds = {_kind(layer), _kind(value)}
         if len(kinds) > 1 or "Embedding" in next(iter(kinds)):
             continue
-        kind, alone = next(iter(kinds)), (id(layer), id(other)) not in whole
-        if constant(event.arg(0)) == "bias" and alone and not _is_kept(other, layer, trace):
+        kind, alone = next(iter(kinds)), (id(layer), id(value)) not in whole
+        if constant(event.arg(0)) == "bias" and alone and not _is_kept(value, layer, trace):
             # Two maps with one offset are nobody's design.
             yield event.place, found("cg_01.script.one_bias", event.place, kind=kind)
         else:
@@ -117,10 +119,10 @@ def _tied(trace: Trace) -> _Told:
             yield event.place, suspect("cg_01.script.tied", event.place, kind=kind)
 
 
-def _is_kept(one: Made, other: Made, trace: Trace) -> bool:
+def _is_kept(value: Made, other_value: Made, trace: Trace) -> bool:
     """Whether one of the two layers is never called: its weights are only held by it."""
     called = {id(option) for event in trace.of_role(Role.FORWARD) for option in options(event.receiver)}
-    return not {id(one), id(other)} <= called
+    return not {id(value), id(other_value)} <= called
 
 
 def _layer(value: Value | None) -> Made | None:
@@ -145,16 +147,16 @@ def _kind(layer: Made) -> str:
 def _searched_on(script: Script) -> _Told:
     """A rate is looked for by training a network, which is then trained on from where the search has left it."""
     trace = script.trace
-    loops = [one for one in training_loops(trace) if one.is_certain]
+    loops = [loop for loop in training_loops(trace) if loop.is_certain]
     for built in trace.of_role(Role.BUILD_OPTIMIZER):
-        rate = {id(one) for one in ancestry(built.arg(1, "lr", "learning_rate"), most=300)}
-        own = {id(one) for one in networks_given(built)}
+        rate = {id(value) for value in ancestry(built.arg(1, "lr", "learning_rate"), most=300)}
+        own = {id(value) for value in networks_given(built)}
         for loop in loops:
-            scopes = [one for one in (loop.scope, *loop.around) if not built.inside(one)]
+            scopes = [scope for scope in (loop.scope, *loop.around) if not built.inside(scope)]
             last = loop.events[-1].index
-            if last > built.index or not any(id(one) in rate for scope in scopes for one in _counted(scope.value)):
+            if last > built.index or not any(id(value) in rate for scope in scopes for value in _counted(scope.value)):
                 continue
-            before = [one for one in optimizers_of(loop) if own & {id(given) for given in networks_given(one)}]
+            before = [event for event in optimizers_of(loop) if own & {id(given) for given in networks_given(event)}]
             if before and not _is_put_back(own, last, built.index, trace):
                 place = _alias(before[0], script) or before[0].place
                 yield place, found("cg_01.script.searched_on", place, line=built.place.line)
@@ -165,7 +167,7 @@ def _counted(value: Value | None) -> Iterator[Value]:
     if value is not None:
         yield value
     if isinstance(value, Made) and value.event.method in ("zip", "enumerate"):
-        yield from (one for one in value.event.args if isinstance(one, Made) and one.event.method == "range")
+        yield from (part for part in value.event.args if isinstance(part, Made) and part.event.method == "range")
 
 
 def _is_put_back(networks: set[int], first: int, last: int, trace: Trace) -> bool:
@@ -174,7 +176,7 @@ def _is_put_back(networks: set[int], first: int, last: int, trace: Trace) -> boo
         if event.method in functions_of(Trait.LOADS_WEIGHTS, Trait.RESETS) | {"copy_"}:
             if event.receiver is None or event.method == "copy_":
                 return True
-            if any(id(one) in networks for one in options(event.receiver)):
+            if any(id(value) in networks for value in options(event.receiver)):
                 return True
     return False
 
@@ -189,7 +191,7 @@ def _alias(built: Event, script: Script) -> Location | None:
                 function.end_lineno or 0
             ):
                 continue
-            given = {one.arg for one in function.args.args}
+            given = {node.arg for node in function.args.args}
             for node in ast.walk(function):
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in given:
                     target = node.targets[0]

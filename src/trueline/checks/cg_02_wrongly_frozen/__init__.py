@@ -20,3 +20,6 @@ When it is wrong
 Where a part is frozen on purpose. Such a part is left out of the optimizer, or has loaded weights: then nothing is
 said, or it is called uncertain.
 """
+
+# Said at the end of a run only: layers may be unfrozen after some epochs.
+PROVISIONAL = ("cg_02.frozen",)

@@ -20,7 +20,7 @@ def forgotten(built: Event, script: Script) -> tuple[str, Location] | None:
     groups = built.arg(0, "params")
     if not isinstance(groups, Seq) or groups.open or not groups.items:
         return None
-    places = [one.place for one in groups.items if isinstance(one, Table) and one.place is not None]
+    places = [value.place for value in groups.items if isinstance(value, Table) and value.place is not None]
     if len(places) < len(groups.items):
         return None
     for source in script.files:
@@ -35,19 +35,19 @@ def forgotten(built: Event, script: Script) -> tuple[str, Location] | None:
 
 
 def _holds(function: ast.FunctionDef, line: int) -> bool:
-    inner = [one for one in ast.walk(function) if isinstance(one, ast.FunctionDef) and one is not function]
-    return function.lineno <= line <= (function.end_lineno or 0) and not any(_holds(one, line) for one in inner)
+    inner = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function]
+    return function.lineno <= line <= (function.end_lineno or 0) and not any(_holds(node, line) for node in inner)
 
 
 def _lists_nobody_reads(function: ast.FunctionDef) -> Iterator[str]:
     """Local lists of weights: made at once from parameters(), or filled in a loop over them."""
     known = dict(_assigned(function))
-    adding = [one for one in ast.walk(function) if _adds(one)]
-    filled = {id(name) for one in adding for name in ast.walk(_receiver(one)) if isinstance(name, ast.Name)}
+    adding = [node for node in ast.walk(function) if _adds(node)]
+    filled = {id(name) for node in adding for name in ast.walk(_receiver(node)) if isinstance(name, ast.Name)}
     read = {
-        one.id
-        for one in ast.walk(function)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and id(one) not in filled
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in filled
     }
     for name, value in known.items():
         if name in read:
@@ -67,9 +67,9 @@ def _assigned(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
         if isinstance(target, ast.Name):
             yield target.id, value
         elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            for one, held in zip(target.elts, value.elts, strict=True):
-                if isinstance(one, ast.Name):
-                    yield one.id, held
+            for child, held in zip(target.elts, value.elts, strict=True):
+                if isinstance(child, ast.Name):
+                    yield child.id, held
 
 
 def _adds(node: ast.AST) -> bool:
@@ -85,18 +85,20 @@ def _is_filled(function: ast.FunctionDef, name: str, known: dict[str, ast.expr])
     for loop in ast.walk(function):
         if not isinstance(loop, ast.For) or not _is_of_weights(loop.iter, known) or "requires_grad" in ast.dump(loop):
             continue
-        for one in ast.walk(loop):
-            if _adds(one) and any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(_receiver(one))):
+        for node in ast.walk(loop):
+            if _adds(node) and any(
+                isinstance(part, ast.Name) and part.id == name for part in ast.walk(_receiver(node))
+            ):
                 return True
     return False
 
 
 def _is_of_weights(node: ast.AST, known: dict[str, ast.expr], depth: int = 0) -> bool:
-    for one in ast.walk(node):
-        if isinstance(one, ast.Attribute) and one.attr in functions_of(Trait.LISTS_PARAMETERS):
+    for child in ast.walk(node):
+        if isinstance(child, ast.Attribute) and child.attr in functions_of(Trait.LISTS_PARAMETERS):
             return True
-        if isinstance(one, ast.Name) and one.id in known and depth < 3:
-            held = known[one.id]
+        if isinstance(child, ast.Name) and child.id in known and depth < 3:
+            held = known[child.id]
             if held is not node and _is_of_weights(held, known, depth + 1):
                 return True
     return False

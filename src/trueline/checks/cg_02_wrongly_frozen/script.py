@@ -25,12 +25,12 @@ from trueline.script.values import Derived, Item, Made, Value, constant, options
 def from_script(script: Script) -> Iterator[Finding]:
     """Which layers of an optimizer gradients come to, which they are kept from, and which no optimizer has."""
     trace = script.trace
-    loops = [one for one in training_loops(trace) if one.is_certain]
-    told: set[Location] = set()
+    loops = [loop for loop in training_loops(trace) if loop.is_certain]
+    reported: set[Location] = set()
     learning: list[str] = []
     for loop in loops:
-        reaches = [reach_of(one) for one in loop.of(Role.BACKWARD)]
-        if any(one.reached for one in reaches):
+        reaches = [reach_of(event) for event in loop.of(Role.BACKWARD)]
+        if any(reach.reached for reach in reaches):
             learning.append(str(loop.scope.place))
     for place, finding in (
         *_cut_off(trace),
@@ -39,12 +39,12 @@ def from_script(script: Script) -> Iterator[Finding]:
         *_sliced(trace),
         *_forgotten(script),
     ):
-        if place not in told:
-            told.add(place)
+        if place not in reported:
+            reported.add(place)
             yield finding
-    if learning and not told:
+    if learning and not reported:
         yield none("cg_02.script.all_reached", evidence=learning)
-    elif not told:
+    elif not reported:
         yield undecided("cg_02.script.not_known")
 
 
@@ -53,13 +53,13 @@ _Told = Iterator[tuple[Location, Finding]]
 
 def _cut_off(trace: Trace) -> _Told:
     """Layers that an optimizer holds and that every backward is kept from."""
-    reaches = [one for one in map(reach_of, trace.of_role(Role.BACKWARD)) if one.reached]
+    reaches = [reach for reach in map(reach_of, trace.of_role(Role.BACKWARD)) if reach.reached]
     held = _held(trace)
-    reached = {key for one in reaches for key in one.reached}
+    reached = {key for reach in reaches for key in reach.reached}
     frozen = parts_of_all(network for _, network in frozen_parts(trace))
     loaded = loaded_parts(trace)
-    for one in reaches:
-        for key, (layer, place) in one.cut_off.items():
+    for reach in reaches:
+        for key, (layer, place) in reach.cut_off.items():
             if key in reached or key not in held or key in frozen or not (has_weights(layer) or is_parameter(layer)):
                 continue
             if key in loaded:
@@ -72,15 +72,15 @@ def _held(trace: Trace) -> set[int]:
     return {
         id(part)
         for event in trace.of_role(Role.BUILD_OPTIMIZER)
-        for one in networks_given(event)
-        for part in _with_parameters(one)
+        for value in networks_given(event)
+        for part in _with_parameters(value)
     }
 
 
 def _with_parameters(network: Value) -> Iterator[Value]:
-    for one in registered_in(network):
-        yield one
-        attributes = getattr(one, "attributes", {})
+    for part in registered_in(network):
+        yield part
+        attributes = getattr(part, "attributes", {})
         yield from (value for value in attributes.values() if is_parameter(value))
 
 
@@ -93,15 +93,15 @@ def _frozen_and_held(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
     freed = parts_of_all(network for _, network in frozen_parts(trace, wanted=True))
     loaded = loaded_parts(trace)
     for loop in loops:
-        whole = [one for built in optimizers_of(loop) if _is_unfiltered(built) for one in networks_given(built)]
-        held = {id(part) for one in whole for part in registered_in(one)}
+        whole = [value for built in optimizers_of(loop) if _is_unfiltered(built) for value in networks_given(built)]
+        held = {id(part) for value in whole for part in registered_in(value)}
         for event, network in frozen_parts(trace):
             if id(network) not in held or id(network) in freed or id(network) in loaded or not has_weights(network):
                 continue
             if event.method == "set_grad" or event.index > loop.events[0].index:
                 # Frozen once it has learned.
                 continue
-            if any(one.kind == BRANCH for one in event.scopes):
+            if any(scope.kind == BRANCH for scope in event.scopes):
                 yield event.place, suspect("cg_02.script.may_be_frozen", event.place)
             else:
                 yield event.place, found("cg_02.script.frozen_and_held", event.place)
@@ -118,13 +118,16 @@ def _left_out(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
     held = _held(trace)
     for loop in loops:
         built = list(optimizers_of(loop))
-        if not built or not all(_is_known(one) for one in built) or not _steps_known(loop):
+        if not built or not all(_is_known(event) for event in built) or not _steps_known(loop):
             continue
-        last = max(one.index for one in built)
+        last = max(event.index for event in built)
         called = [
-            one for event in loop.of(Role.FORWARD) if forward_around(event) is None for one in options(event.receiver)
+            value
+            for event in loop.of(Role.FORWARD)
+            if forward_around(event) is None
+            for value in options(event.receiver)
         ]
-        known = {id(part) for one in called for part in registered_in(one)}
+        known = {id(part) for value in called for part in registered_in(value)}
         if not known & held:
             # Another network altogether is the matter of tr.06.
             continue
@@ -132,11 +135,11 @@ def _left_out(trace: Trace, loops: Sequence[TrainingLoop]) -> _Told:
         for reach in _reaches(loop):
             reached.update(reach.reached)
         lost = [
-            one
-            for key, one in reached.items()
-            if key in known and key not in held | aside and has_weights(one) and _index(one) < last
+            value
+            for key, value in reached.items()
+            if key in known and key not in held | aside and has_weights(value) and _index(value) < last
         ]
-        lost = [one for one in lost if not _is_evaluated(one, trace)]
+        lost = [value for value in lost if not _is_evaluated(value, trace)]
         if lost:
             place = built[0].place
             yield place, found("cg_02.script.left_out", place, layer=_line(lost[0]))
@@ -148,14 +151,16 @@ def _sliced(trace: Trace) -> _Told:
     aside = parts_of_all(network for _, network in frozen_parts(trace)) | loaded_parts(trace)
     for event in built:
         given = _slice_of(event.arg(0, "params"))
-        if given is None or any(one.kind == UNCALLED for one in event.scopes):
+        if given is None or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         networks = list(options(given.event.receiver))
-        others = [one for other in built if other is not event for one in networks_given(other)]
-        whole = {id(part) for one in networks for part in registered_in(one)}
-        if whole & {id(part) for one in others for part in registered_in(one)} or not all(map(is_network, networks)):
+        values = [value for other_event in built if other_event is not event for value in networks_given(other_event)]
+        whole = {id(part) for value in networks for part in registered_in(value)}
+        if whole & {id(part) for value in values for part in registered_in(value)} or not all(
+            map(is_network, networks)
+        ):
             continue
-        if whole & aside or any(_is_foreign(one) for one in networks):
+        if whole & aside or any(_is_foreign(value) for value in networks):
             yield event.place, suspect("cg_02.script.may_be_sliced", event.place)
         else:
             yield event.place, found("cg_02.script.sliced", event.place, certainty=Certainty.LIKELY)
@@ -165,7 +170,7 @@ def _forgotten(script: Script) -> _Told:
     """A group of weights that was collected and is given to no optimizer."""
     for event in script.trace.of_role(Role.BUILD_OPTIMIZER):
         lost = forgotten(event, script)
-        if lost is not None and not any(one.kind == UNCALLED for one in event.scopes):
+        if lost is not None and not any(scope.kind == UNCALLED for scope in event.scopes):
             name, place = lost
             yield place, found("cg_02.script.forgotten", place, certainty=Certainty.LIKELY, name=name)
 
@@ -174,7 +179,7 @@ def _slice_of(given: Value | None) -> Made | None:
     """The call that gives a network's weights, where a part of the list is taken."""
     if not isinstance(given, Item) or not isinstance(given.index, Derived) or given.index.op != "Slice":
         return None
-    if all(constant(one, 0) in (None, 0) for one in given.index.of[:2]):
+    if all(constant(value, 0) in (None, 0) for value in given.index.of[:2]):
         return None
     inner = given.of
     while isinstance(inner, Made) and inner.event.method in ("list", "tuple") and inner.event.args:
@@ -187,15 +192,15 @@ def _slice_of(given: Value | None) -> Made | None:
 def _is_foreign(network: Value) -> bool:
     """Whether it has something in it that comes with weights: a model of a library."""
     return any(
-        isinstance(one, Made) and not one.name.startswith(("torch.nn.", "mindspore.nn.", "mindspore.mint.nn."))
+        isinstance(value, Made) and not value.name.startswith(("torch.nn.", "mindspore.nn.", "mindspore.mint.nn."))
         for part in parts_of(network)
-        for one in (*getattr(part, "attributes", {}).values(), part)
-        if isinstance(one, Made) and ("models" in one.name or "pretrained" in one.name or "hub" in one.name)
+        for value in (*getattr(part, "attributes", {}).values(), part)
+        if isinstance(value, Made) and ("models" in value.name or "pretrained" in value.name or "hub" in value.name)
     )
 
 
 def _reaches(loop: TrainingLoop) -> Iterator[Reach]:
-    return (reach_of(one) for one in loop.of(Role.BACKWARD))
+    return (reach_of(event) for event in loop.of(Role.BACKWARD))
 
 
 def _index(layer: Value) -> int:
@@ -204,14 +209,14 @@ def _index(layer: Value) -> int:
 
 def _is_known(built: Event) -> bool:
     given = networks_given(built)
-    return bool(given) and all(is_network(one) for one in given)
+    return bool(given) and all(is_network(value) for value in given)
 
 
 def _steps_known(loop: TrainingLoop) -> bool:
     """Whether every step in the loop is of an optimizer that was seen being built."""
     for step in loop.of(Role.STEP, Role.SCALER_STEP):
         value = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
-        if not all(isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER for one in options(value)):
+        if not all(isinstance(part, Made) and part.event.role is Role.BUILD_OPTIMIZER for part in options(value)):
             return False
     return True
 

@@ -21,22 +21,23 @@ from trueline.script.script import Script
 from trueline.script.trace import Event, Trace
 from trueline.script.values import Made, Unknown, Value, ancestry, constant, options
 
-_FAR: Final = 200_000
+# Values behind all losses: bounds the graph, which may be cyclic.
+MAX_VISITED_VALUES: Final = 200_000
 
 
 @check("cg.03")
 def from_script(script: Script) -> Iterator[Finding]:
     """Layers that nothing ever reads, and those whose result goes into no loss."""
     trace = script.trace
-    told: set[Location] = set()
-    networks = sorted({str(one.place) for one in calls_of_networks(trace)})
+    reported: set[Location] = set()
+    networks = sorted({str(event.place) for event in calls_of_networks(trace)})
     for place, finding in (*never_read(script), *_to_no_loss(trace), *_without_shortcut(trace)):
-        if place not in told:
-            told.add(place)
+        if place not in reported:
+            reported.add(place)
             yield finding
-    if networks and not told:
+    if networks and not reported:
         yield none("cg_03.script.all_used", evidence=networks[:20])
-    elif not told:
+    elif not reported:
         yield undecided("cg_03.script.no_networks")
 
 
@@ -46,19 +47,19 @@ _Told = Iterator[tuple[Location, Finding]]
 def never_read(script: Script) -> _Told:
     """Layers that a network has and that nothing reads from it."""
     trace = script.trace
-    for one in unread_in(script):
-        place = one.event.place
-        if one.has_weights:
+    for unread in unread_in(script):
+        place = unread.event.place
+        if unread.has_weights:
             # Where its twin is called in its place, that is what is wrong.
-            because = "cg.01" if twice_called_twin(one, trace) is not None else None
-            yield place, found("cg_03.script.never_read", place, because=because, name=one.name)
-        elif is_missed(one, trace):
+            because = "cg.01" if twice_called_twin(unread, trace) is not None else None
+            yield place, found("cg_03.script.never_read", place, because=because, name=unread.name)
+        elif is_missed(unread, trace):
             yield (
                 place,
-                found("cg_03.script.never_read", place, certainty=Certainty.LIKELY, name=one.name),
+                found("cg_03.script.never_read", place, certainty=Certainty.LIKELY, name=unread.name),
             )
         else:
-            yield place, suspect("cg_03.script.never_read", place, name=one.name)
+            yield place, suspect("cg_03.script.never_read", place, name=unread.name)
 
 
 def _without_shortcut(trace: Trace) -> _Told:
@@ -68,18 +69,18 @@ def _without_shortcut(trace: Trace) -> _Told:
 
 
 def _to_no_loss(trace: Trace) -> _Told:
-    loops = [one for one in training_loops(trace) if one.is_certain]
+    loops = [loop for loop in training_loops(trace) if loop.is_certain]
     held = {
         id(part)
         for event in trace.of_role(Role.BUILD_OPTIMIZER)
-        for one in networks_given(event)
-        for part in registered_in(one)
+        for value in networks_given(event)
+        for part in registered_in(value)
     }
     trained = values_trained(trace)
     learning = _layers_in(trace, trained)
     kept = _kept(trace)
     # Where one of too many was chosen, what became of the others is not known.
-    known = not any(isinstance(one, Unknown) and one.why == "one of many" for one in _losses(trace))
+    known = not any(isinstance(value, Unknown) and value.why == "one of many" for value in _losses(trace))
     for event in trace.of_role(Role.FORWARD):
         layer = event.receiver
         if not isinstance(layer, Made) or not is_leaf(layer) or id(layer) not in held or forward_around(event) is None:
@@ -98,16 +99,16 @@ def _to_no_loss(trace: Trace) -> _Told:
 
 
 def _losses(trace: Trace) -> Iterator[Value]:
-    return ancestry(*(one.receiver for one in trace.of_role(Role.BACKWARD)), most=_FAR)
+    return ancestry(*(event.receiver for event in trace.of_role(Role.BACKWARD)), most=MAX_VISITED_VALUES)
 
 
 def _layers_in(trace: Trace, trained: set[int]) -> set[int]:
     """The layers that backward goes through in some of their calls."""
     return {
-        id(one)
+        id(value)
         for event in trace.of_role(Role.FORWARD)
         if id(event.result) in trained
-        for one in options(event.receiver)
+        for value in options(event.receiver)
     }
 
 
@@ -120,7 +121,7 @@ def _kept(trace: Trace) -> set[int]:
         if forward_around(event) is None or _writes(event):
             values.extend((*event.args, *event.kwargs.values()))
             values.extend([event.receiver] if event.receiver is not None else [])
-    return {id(one) for one in ancestry(*values, most=_FAR)}
+    return {id(value) for value in ancestry(*values, most=MAX_VISITED_VALUES)}
 
 
 def _writes(event: Event) -> bool:
@@ -134,8 +135,8 @@ def _writes(event: Event) -> bool:
 def _is_in_place(event: Event, trace: Trace) -> bool:
     """Whether a result is written into a tensor, from where it may come to the loss unseen."""
     return any(
-        one is event.result
+        value is event.result
         for later in trace.events[event.index :]
         if _writes(later)
-        for one in ancestry(*later.args, most=200)
+        for value in ancestry(*later.args, most=200)
     )

@@ -17,7 +17,8 @@ from trueline.script.roles import Role
 from trueline.script.trace import CALL, LOOP, Event, Scope, Trace
 from trueline.script.values import Derived, Instance, Made, Value, ancestry, options
 
-_NEAR: Final = 400
+# Values behind a result that are looked at: those of one block of a network.
+MAX_VISITED_VALUES: Final = 400
 _JOINING: Final = names_of(Trait.ADDS, Trait.SUBTRACTS, Trait.JOINS, Trait.MIXES)
 _NAMED: Final = re.compile(r"Residual|Shortcut|SkipConn|Res(Block|Unit|Layer|Net)")
 
@@ -37,13 +38,13 @@ def lacking(trace: Trace) -> Iterator[Event]:
 
 def _calls_by_network(trace: Trace) -> dict[int, list[tuple[Scope, Event]]]:
     """The layers that each network calls by itself, with the call of the network that they belong to."""
-    found: dict[int, list[tuple[Scope, Event]]] = {}
+    calls: dict[int, list[tuple[Scope, Event]]] = {}
     for event in trace.of_role(Role.FORWARD):
         around = forward_around(event)
-        scope = next((one for one in reversed(event.scopes) if one.kind == CALL and one.value is around), None)
+        scope = next((scope for scope in reversed(event.scopes) if scope.kind == CALL and scope.value is around), None)
         if around is not None and around.bound is not None and scope is not None:
-            found.setdefault(id(around.bound), []).append((scope, event))
-    return found
+            calls.setdefault(id(around.bound), []).append((scope, event))
+    return calls
 
 
 def _within(event: Event, owner: Instance, calls: Sequence[tuple[Scope, Event]]) -> list[Event]:
@@ -62,21 +63,25 @@ def _one_of_two(event: Event, inner: Sequence[Event]) -> Iterator[Event]:
 
     The other way round is no sign: behind the last block stand a norm and what gives the answer.
     """
-    norms = [one for one in inner if _is_norm(one.receiver) and one.args and one.result and not one.in_chain]
+    norms = [
+        other_event
+        for other_event in inner
+        if _is_norm(other_event.receiver) and other_event.args and other_event.result and not other_event.in_chain
+    ]
     for first in norms:
         for second in norms:
             if first.index >= second.index or not _are_alike(first, second):
                 continue
             start, middle = first.args[0], second.args[0]
-            sums = [one for one in ancestry(event.result, most=_NEAR) if _is_sum(one)]
-            around_second = any(_goes_around(one, middle, second.result) for one in sums)
+            sums = [value for value in ancestry(event.result, most=MAX_VISITED_VALUES) if _is_sum(value)]
+            around_second = any(_goes_around(value, middle, second.result) for value in sums)
             made = middle if isinstance(middle, Made) else None
             if around_second and made is not None and _leads(first.result, made) and not _is_added(start, made):
                 yield made.event
 
 
-def _are_alike(one: Event, other: Event) -> bool:
-    first, second = one.receiver, other.receiver
+def _are_alike(event: Event, other_event: Event) -> bool:
+    first, second = event.receiver, other_event.receiver
     if first is None or second is None or first is second:
         return False
     return is_built_alike(first, second)
@@ -84,24 +89,24 @@ def _are_alike(one: Event, other: Event) -> bool:
 
 def _of_all(event: Event, inner: Sequence[Event]) -> Iterator[Event]:
     """A network that is called residual goes through blocks, each of which begins with a norm, and adds nothing."""
-    given = {id(one) for one in ancestry(*event.args, most=_NEAR)}
-    made = [one for one in ancestry(event.result, most=4000) if id(one) not in given]
-    if any(_is_sum(one) or _is_joined(one) for one in made):
+    given = {id(value) for value in ancestry(*event.args, most=MAX_VISITED_VALUES)}
+    made = [value for value in ancestry(event.result, most=4000) if id(value) not in given]
+    if any(_is_sum(value) or _is_joined(value) for value in made):
         return
-    for one in inner:
-        held = layers_in(one.receiver)
-        if held is not None and len(held[0]) > 2 and _is_norm(held[0][0]) and _is_in_loop(one, event):
-            yield one
+    for other_event in inner:
+        held = layers_in(other_event.receiver)
+        if held is not None and len(held[0]) > 2 and _is_norm(held[0][0]) and _is_in_loop(other_event, event):
+            yield other_event
             return
 
 
 def _is_in_loop(event: Event, around: Event) -> bool:
-    return any(one.kind == LOOP and one not in around.scopes for one in event.scopes)
+    return any(scope.kind == LOOP and scope not in around.scopes for scope in event.scopes)
 
 
 def _is_norm(layer: Value | None) -> bool:
-    for one in options(layer):
-        name = one.cls.name if isinstance(one, Instance) else getattr(one, "name", "")
+    for value in options(layer):
+        name = value.cls.name if isinstance(value, Instance) else getattr(value, "name", "")
         kind = str(name).rpartition(".")[2]
         if "Norm" not in kind or "Batch" in kind:
             return False
@@ -118,18 +123,23 @@ def _is_joined(value: Value) -> bool:
 
 def _goes_around(value: Value | None, start: Value, inner: Value | None) -> bool:
     """Whether something is the sum of what goes into a part of a block and what comes out of it."""
-    if not isinstance(value, Derived) or value.op != "Add" or not any(one is start for one in value.of):
+    if not isinstance(value, Derived) or value.op != "Add" or not any(part is start for part in value.of):
         return False
-    return any(inner is part for one in value.of if one is not start for part in ancestry(one, most=_NEAR))
+    return any(
+        inner is part
+        for other_value in value.of
+        if other_value is not start
+        for part in ancestry(other_value, most=MAX_VISITED_VALUES)
+    )
 
 
 def _leads(inner: Value | None, value: Value) -> bool:
-    return any(one is inner for one in ancestry(value, most=_NEAR))
+    return any(part is inner for part in ancestry(value, most=MAX_VISITED_VALUES))
 
 
 def _is_added(start: Value, value: Value) -> bool:
     """Whether what goes into a part of a block is added on the way, in whatever form."""
     return any(
-        (_is_sum(one) or _is_joined(one)) and any(part is start for part in one.parts())
-        for one in ancestry(value, most=_NEAR)
+        (_is_sum(other_value) or _is_joined(other_value)) and any(part is start for part in other_value.parts())
+        for other_value in ancestry(value, most=MAX_VISITED_VALUES)
     )

@@ -61,8 +61,8 @@ def scores_of(value: Value | None) -> list[Score]:
 def _scores(value: Value | None) -> Iterator[Score]:
     match value:
         case Either():
-            for one in options(value):
-                yield from _scores(one)
+            for part in options(value):
+                yield from _scores(part)
         case Item():
             if _picks_indices(value):
                 yield Score(Kind.CHOICE, value.of.event if isinstance(value.of, Made) else None)

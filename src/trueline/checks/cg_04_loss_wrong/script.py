@@ -36,16 +36,16 @@ _BINARY: Final = names_of(Trait.BINARY_LOSS)
 def from_script(script: Script) -> Iterator[Finding]:
     """What goes into each loss, shapes aside, and what the loss takes."""
     fitting: list[str] = []
-    told: set[Location] = set()
+    reported: set[Location] = set()
     for place, finding in (*_losses(script.trace), *_by_hand(script.trace)):
         if finding is None:
             fitting.append(str(place))
-        elif place not in told:
-            told.add(place)
+        elif place not in reported:
+            reported.add(place)
             yield finding
-    if fitting and not told:
+    if fitting and not reported:
         yield none("cg_04.script.fits", evidence=sorted(set(fitting)))
-    elif not told:
+    elif not reported:
         yield undecided("cg_04.script.not_known")
 
 
@@ -79,9 +79,9 @@ def _stretched(event: Event | None, place: Location, name: str, first: Value | N
 def _by_hand(trace: Trace) -> _Told:
     """Losses that are written down as arithmetic: differences of answers and targets."""
     for backward in trace.of_role(Role.BACKWARD):
-        for one in ancestry(backward.receiver, most=2000):
-            if isinstance(one, Derived) and one.op == "Sub" and one.place is not None:
-                yield from _stretched(None, one.place, "", *one.of)
+        for value in ancestry(backward.receiver, most=2000):
+            if isinstance(value, Derived) and value.op == "Sub" and value.place is not None:
+                yield from _stretched(None, value.place, "", *value.of)
         for term in _terms(backward.receiver):
             inner = _averaged(term)
             if isinstance(inner, Derived) and inner.op == "Sub" and _is_answer_and_data(*inner.of):
@@ -111,24 +111,24 @@ def _averaged(value: Value) -> Value | None:
     return event.receiver if event.receiver is not None else event.arg(0, "input")
 
 
-def _is_answer_and_data(one: Value, other: Value) -> bool:
+def _is_answer_and_data(value: Value, other_value: Value) -> bool:
     """One is what a network gives, the other has nothing of a network and nothing that learns in it."""
-    network = [_comes_from_network(side) for side in (one, other)]
+    network = [_comes_from_network(side) for side in (value, other_value)]
     if sum(network) != 1:
         return False
-    data = other if network[0] else one
-    answer = one if network[0] else other
+    data = other_value if network[0] else value
+    answer = value if network[0] else other_value
     return _is_direct(answer) and any(isinstance(part, Item) for part in ancestry(data, most=100))
 
 
 def _is_direct(value: Value) -> bool:
     """Whether a network gives it, shape aside: what is squared or made positive after it is not."""
-    for one in options(value):
-        while isinstance(one, Made) and one.event.role is not Role.FORWARD:
-            if one.event.method not in _SHAPING or one.event.receiver is None:
+    for part in options(value):
+        while isinstance(part, Made) and part.event.role is not Role.FORWARD:
+            if part.event.method not in _SHAPING or part.event.receiver is None:
                 return False
-            one = one.event.receiver
-        if not isinstance(one, Made):
+            part = part.event.receiver
+        if not isinstance(part, Made):
             return False
     return True
 
@@ -156,26 +156,26 @@ def _judged(event: Event, name: str) -> _Told:
         yield _told(said, at or event.place, event, name, by=_called(score))
     elif name in ("KLDivLoss", "kl_div") and (target := _wrong_target(event)) is not None:
         yield _told("target", target.place or event.place, event, name, by=_called(target))
-    elif any(one.kind is not Kind.OTHER for one in scores):
+    elif any(score.kind is not Kind.OTHER for score in scores):
         yield event.place, None
 
 
 def _wrong(name: str, scores: Sequence[Score]) -> tuple[str, Score] | None:
     if name in _LOGITS:
         kinds: tuple[Kind, ...] = (*_ALREADY, Kind.LOGARITHMS) if name in _BINARY else _ALREADY
-        one = _all(scores, kinds)
-        return ("twice", one) if one is not None else None
+        score = _all(scores, kinds)
+        return ("twice", score) if score is not None else None
     if name in _LOGARITHMS:
-        one = _all(scores, (Kind.PROBABILITIES, Kind.SIGMOID))
-        if one is not None:
-            return "no_logarithm", one
-        one = _all(scores, (Kind.LOGITS,))
-        return ("raw_logarithms", one) if one is not None else None
-    one = _all(scores, (Kind.LOGITS,))
-    if one is not None:
-        return "raw_probabilities", one
-    one = _all(scores, (Kind.LOGARITHMS, Kind.LOG_SIGMOID))
-    return ("logarithm", one) if one is not None else None
+        score = _all(scores, (Kind.PROBABILITIES, Kind.SIGMOID))
+        if score is not None:
+            return "no_logarithm", score
+        score = _all(scores, (Kind.LOGITS,))
+        return ("raw_logarithms", score) if score is not None else None
+    score = _all(scores, (Kind.LOGITS,))
+    if score is not None:
+        return "raw_probabilities", score
+    score = _all(scores, (Kind.LOGARITHMS, Kind.LOG_SIGMOID))
+    return ("logarithm", score) if score is not None else None
 
 
 def _wrong_target(event: Event) -> Score | None:
@@ -190,7 +190,7 @@ def _wrong_target(event: Event) -> Score | None:
 
 def _all(scores: Sequence[Score], kinds: tuple[Kind, ...]) -> Score | None:
     """One of several where all of them are of these kinds."""
-    return scores[0] if scores and all(one.kind in kinds for one in scores) else None
+    return scores[0] if scores and all(score.kind in kinds for score in scores) else None
 
 
 def _is_swapped(event: Event) -> bool:
@@ -198,12 +198,12 @@ def _is_swapped(event: Event) -> bool:
     first, second = event.arg(0, "input", "logits", "inputs"), event.arg(1, "target", "labels", "label")
     if first is None or second is None or not _comes_from_network(second) or _comes_from_network(first):
         return False
-    kinds = {one.kind for one in scores_of(second)}
-    return kinds == {Kind.LOGITS} and all(one.kind is Kind.OTHER for one in scores_of(first))
+    kinds = {score.kind for score in scores_of(second)}
+    return kinds == {Kind.LOGITS} and all(score.kind is Kind.OTHER for score in scores_of(first))
 
 
 def _comes_from_network(value: Value | None) -> bool:
-    return any(isinstance(one, Made) and one.event.role is Role.FORWARD for one in ancestry(value, most=400))
+    return any(isinstance(part, Made) and part.event.role is Role.FORWARD for part in ancestry(value, most=400))
 
 
 def _built(event: Event) -> Location:

@@ -43,9 +43,9 @@ _NOT_KNOWN: Final = Shape()
 @walk(_NOT_KNOWN)
 def shape_of(value: Value | None) -> Shape:
     """What is known of a value's shape; nothing where it may be one of several unlike each other."""
-    found = [_shape(one) for one in options(value)]
-    same = all(one.rank == found[0].rank and one.last == found[0].last for one in found)
-    return found[0] if found and same else _NOT_KNOWN
+    shapes = [_shape(part) for part in options(value)]
+    same = all(shape.rank == shapes[0].rank and shape.last == shapes[0].last for shape in shapes)
+    return shapes[0] if shapes and same else _NOT_KNOWN
 
 
 def _shape(value: Value) -> Shape:
@@ -55,7 +55,7 @@ def _shape(value: Value) -> Shape:
         case Symbol() if value.name.startswith("math."):
             return Shape(0)
         case Derived() if value.op in _ARITHMETIC:
-            return _widest([shape_of(one) for one in value.of])
+            return _widest([shape_of(part) for part in value.of])
         case Item():
             return _of_item(value)
         case Made():
@@ -64,16 +64,17 @@ def _shape(value: Value) -> Shape:
 
 
 def _widest(shapes: list[Shape]) -> Shape:
-    ranks = [one.rank for one in shapes]
-    known = [one for one in ranks if one is not None]
+    ranks = [shape.rank for shape in shapes]
+    known = [rank for rank in ranks if rank is not None]
     if not known or len(known) < len(ranks):
         return _NOT_KNOWN
-    rank = max(known)
-    lasts = {one.last for one in shapes if one.rank == rank}
-    last = next(iter(lasts)) if len(lasts) == 1 and sum(one == rank for one in known) == len(known) else None
-    if last is None and sum(one > 0 for one in known) == 1:
-        last = next(one.last for one in shapes if one.rank == rank)
-    return Shape(rank, last, next((one.by for one in shapes if one.rank == rank and one.last == last), None))
+    highest = max(known)
+    widest = [shape for shape in shapes if shape.rank == highest]
+    lasts = {shape.last for shape in widest}
+    last = next(iter(lasts)) if len(lasts) == 1 and len(widest) == len(shapes) else None
+    if last is None and sum(rank > 0 for rank in known) == 1:
+        last = widest[0].last
+    return Shape(highest, last, next((shape.by for shape in widest if shape.last == last), None))
 
 
 def _of_item(value: Item) -> Shape:
@@ -90,12 +91,12 @@ def _of_item(value: Item) -> Shape:
         return _NOT_KNOWN
     given = value.index.items if isinstance(value.index, Seq) else [value.index]
     rank = inner.rank
-    for one in given:
-        if isinstance(one, Const) and isinstance(one.value, int) and not isinstance(one.value, bool):
+    for part in given:
+        if isinstance(part, Const) and isinstance(part.value, int) and not isinstance(part.value, bool):
             rank -= 1
-        elif isinstance(one, Const) and one.value is None:
+        elif isinstance(part, Const) and part.value is None:
             rank += 1
-        elif not (isinstance(one, Derived) and one.op == "Slice"):
+        elif not (isinstance(part, Derived) and part.op == "Slice"):
             return _NOT_KNOWN
     whole = len(given) < inner.rank
     return Shape(rank, inner.last if whole else None, inner.by if whole else None) if rank >= 0 else _NOT_KNOWN
@@ -169,8 +170,8 @@ def _of_call(value: Made) -> Shape:
         return Shape(1)
     if last in functions_of(Trait.JOINS):
         parts = event.arg(0, "tensors", "arrays")
-        one = shape_of(parts.items[0]) if isinstance(parts, Seq) and parts.items else _NOT_KNOWN
-        return Shape(one.rank + (last == "stack") if one.rank is not None and last != "column_stack" else None)
+        shape = shape_of(parts.items[0]) if isinstance(parts, Seq) and parts.items else _NOT_KNOWN
+        return Shape(shape.rank + (last == "stack") if shape.rank is not None and last != "column_stack" else None)
     if last in ("unsqueeze", "expand_dims"):
         inner = shape_of(_input(event))
         at = constant(event.arg(0 if event.receiver is not None else 1, "dim", "axis"))

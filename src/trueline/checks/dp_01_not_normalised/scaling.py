@@ -42,31 +42,31 @@ def scale_place(value: Value | None, script: Script) -> Location | None:
 
 
 def _scaled_at(way: Way, idle: Mapping[int, Location]) -> Location | None:
-    raw = any(_is_whole_bytes(one) for one in way.values)
-    brought_down = any(_brings_down(one) for one in way.values)
+    raw = any(_is_whole_bytes(value) for value in way.values)
+    brought_down = any(_brings_down(value) for value in way.values)
     untouched = True
-    for at, one in enumerate(way.values):
-        if _is_whole_bytes(one):
+    for at, value in enumerate(way.values):
+        if _is_whole_bytes(value):
             # Before it, the data is made.
             break
-        if _makes_large(one):
-            return place_of_step(one)
-        if isinstance(one, Made) and one.name.endswith(".Normalize") and not brought_down:
-            return one.event.place
-        if raw and not brought_down and _casts(one):
-            return place_of_step(one)
-        if is_scaling(one):
+        if _makes_large(value):
+            return place_of_step(value)
+        if isinstance(value, Made) and value.name.endswith(".Normalize") and not brought_down:
+            return value.event.place
+        if raw and not brought_down and _casts(value):
+            return place_of_step(value)
+        if is_scaling(value):
             untouched = False
-        if untouched and at and id(one) in idle:
-            return idle[id(one)]
+        if untouched and at and id(value) in idle:
+            return idle[id(value)]
     return None
 
 
 def _makes_large(value: Value) -> bool:
-    numbers = [constant(one) for one in value.of] if isinstance(value, Derived) else []
+    numbers = [constant(number) for number in value.of] if isinstance(value, Derived) else []
     if is_method(value, _PRODUCTS | _DIVISIONS) and isinstance(value, Made):
         numbers = [constant(value.event.args[-1])] if value.event.args else []
-    known = [abs(one) for one in numbers if isinstance(one, int | float) and not isinstance(one, bool)]
+    known = [abs(number) for number in numbers if isinstance(number, int | float) and not isinstance(number, bool)]
     if not known:
         return False
     if (isinstance(value, Derived) and value.op == "Mult") or is_method(value, _PRODUCTS):
@@ -90,12 +90,12 @@ def _brings_down(value: Value) -> bool:
             return not isinstance(number, int | float) or number > 1
     if isinstance(value, Function):
         # An operation of a pipeline that was not read by itself.
-        return any(isinstance(one, ast.BinOp) for one in ast.walk(value.node))
+        return any(isinstance(number, ast.BinOp) for number in ast.walk(value.node))
     if isinstance(value, Derived) and value.op in ("Div", "Mult"):
         number = constant(value.of[1])
         if value.op == "Mult":
-            small = [constant(one) for one in value.of]
-            return any(isinstance(one, float) and 0 < one <= 0.1 for one in small)
+            small = [constant(number) for number in value.of]
+            return any(isinstance(number, float) and 0 < number <= 0.1 for number in small)
         return not isinstance(number, int | float) or number > 1
     return False
 
@@ -105,24 +105,25 @@ def _is_whole_bytes(value: Value) -> bool:
         return False
     given = (*value.event.args, *value.event.kwargs.values())
     return any(
-        (isinstance(one, Symbol) and one.name.endswith("uint8")) or constant(one) in ("uint8", "u1") for one in given
+        (isinstance(part, Symbol) and part.name.endswith("uint8")) or constant(part) in ("uint8", "u1")
+        for part in given
     )
 
 
 def _casts(value: Value) -> bool:
     if isinstance(value, Function):
-        return any(isinstance(one, ast.Attribute) and one.attr in _CASTS for one in ast.walk(value.node))
+        return any(isinstance(node, ast.Attribute) and node.attr in _CASTS for node in ast.walk(value.node))
     if not isinstance(value, Made) or value.event.method not in _CASTS or _is_whole_bytes(value):
         return False
     if value.event.method in _TO_FLOAT:
         return True
     given = (*value.event.args, *value.event.kwargs.values())
-    return any(isinstance(one, Symbol) and "float" in one.name.rpartition(".")[2] for one in given)
+    return any(isinstance(part, Symbol) and "float" in part.name.rpartition(".")[2] for part in given)
 
 
 def _idle_normalisers(script: Script) -> dict[int, Location]:
     """What functions gave that are there to normalise, by their name or by the statistics that their object keeps."""
-    found: dict[int, Location] = {}
+    places: dict[int, Location] = {}
     trace = script.trace
     statistics = _statistical_classes(trace)
     for source in script.files:
@@ -134,16 +135,16 @@ def _idle_normalisers(script: Script) -> dict[int, Location]:
             if not (named or kept):
                 continue
             for value in trace.returned.get(id(node), ()):
-                for one in _single(value):
-                    found.setdefault(id(one), returning(node, source.shown))
-    return found
+                for part in _single(value):
+                    places.setdefault(id(part), returning(node, source.shown))
+    return places
 
 
 def _single(value: Value) -> Iterator[Value]:
-    for one in options(value):
-        yield one
-        if isinstance(one, Seq) and one.kind == "tuple":
-            yield from one.items
+    for part in options(value):
+        yield part
+        if isinstance(part, Seq) and part.kind == "tuple":
+            yield from part.items
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.FunctionDef]]:
@@ -151,16 +152,16 @@ def _functions(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, ast.Func
         if isinstance(node, ast.FunctionDef):
             yield None, node
         elif isinstance(node, ast.ClassDef):
-            yield from ((node, one) for one in node.body if isinstance(one, ast.FunctionDef))
+            yield from ((node, child) for child in node.body if isinstance(child, ast.FunctionDef))
 
 
 def _statistical_classes(trace: Trace) -> set[str]:
     """The project's classes that keep a mean or a deviation of data."""
-    found: set[str] = set()
+    names: set[str] = set()
     for event in trace.events:
         instance = event.result
         if event.method == "__new__" and isinstance(instance, Instance):
-            held = [one for one in instance.attributes.values() if isinstance(one, Made)]
-            if any(one.event.method in _STATISTIC for one in held):
-                found.add(instance.cls.name)
-    return found
+            held = [value for value in instance.attributes.values() if isinstance(value, Made)]
+            if any(value.event.method in _STATISTIC for value in held):
+                names.add(instance.cls.name)
+    return names

@@ -11,7 +11,7 @@ from trueline.apitable.traits import Trait
 from trueline.checks.dp_01_not_normalised.run import from_run
 from trueline.checks.dp_01_not_normalised.scaling import scale_place
 from trueline.checks.engine.check import check, found, none, undecided
-from trueline.checks.engine.placing import placed
+from trueline.checks.engine.lines import at_lines
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.location import Location
@@ -60,22 +60,22 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not loops:
         yield undecided("dp_01.script.no_training_loop")
         return
-    told: set[str] = set()
+    reported: set[str] = set()
     scaled: list[str] = []
     for loop in loops:
         first = _first_layer(loop)
         if first is None:
             continue
         ways = _ways(first.args[0], trace, None)
-        scaled += [str(one.scaled) for one in ways if one.scaled is not None]
-        if any(one.raw is None for one in ways):
+        scaled += [str(way.scaled) for way in ways if way.scaled is not None]
+        if any(way.raw is None for way in ways):
             # On one way at least something is done to them.
             continue
         for way in ways:
-            if way.raw is not None and way.cast is not None and str(way.cast) not in told:
-                told.add(str(way.cast))
+            if way.raw is not None and way.cast is not None and str(way.cast) not in reported:
+                reported.add(str(way.cast))
                 yield found("dp_01.script.raw", way.cast, raw=str(way.raw))
-    if told:
+    if reported:
         return
     if scaled:
         yield none("dp_01.script.scaled", evidence=sorted(set(scaled)))
@@ -89,8 +89,10 @@ def from_script_and_run(
 ) -> Iterator[Finding]:
     """What a run shows to be too large, at the line of the pipeline that makes it so or leaves it so."""
     measured = list(from_run(run, max_mean=max_mean, max_std=max_std, max_apart=max_apart))
-    measured = [_confirmed(one, script) if one.message.id == "dp_01.loader" else one for one in measured]
-    yield from placed(from_script(script), measured, lambda _: _made_at(script), "dp_01.script.nothing_to_place")
+    measured = [
+        _confirmed(finding, script) if finding.message.id == "dp_01.loader" else finding for finding in measured
+    ]
+    yield from at_lines(from_script(script), measured, lambda _: _made_at(script), "dp_01.script.nothing_to_place")
 
 
 def _confirmed(suspected: Finding, script: Script) -> Finding:
@@ -106,8 +108,8 @@ def _confirmed(suspected: Finding, script: Script) -> Finding:
 
 def _made_at(script: Script) -> Location | None:
     for loop in training_loops(script.trace):
-        calls = [one for one in loop.of(Role.FORWARD) if one.args]
-        first = next((one for one in calls if _is_weighted(one)), calls[0] if calls else None)
+        calls = [event for event in loop.of(Role.FORWARD) if event.args]
+        first = next((event for event in calls if _is_weighted(event)), calls[0] if calls else None)
         place = scale_place(first.args[0], script) if first is not None else None
         if place is not None:
             return place
@@ -133,8 +135,8 @@ def _first_layer(loop: TrainingLoop) -> Event | None:
 def _ways(value: Value | None, trace: Trace, cast: Location | None) -> Iterator[_Way]:
     """Back from the first layer to where its inputs come from."""
     if isinstance(value, Either):
-        for one in value.options:
-            yield from _ways(one, trace, cast)
+        for part in value.options:
+            yield from _ways(part, trace, cast)
         return
     at = batch_index(value)
     if at is not None:
@@ -194,8 +196,8 @@ def _is_raw(value: Made) -> bool:
 def _casts(event: Event) -> bool:
     if event.method in _TO_FLOAT:
         return True
-    kinds = [_type(one) for one in (*event.args, *event.kwargs.values())]
-    return any("float" in one or "half" in one for one in kinds)
+    kinds = [_type(kind) for kind in (*event.args, *event.kwargs.values())]
+    return any("float" in kind or "half" in kind for kind in kinds)
 
 
 def _type(value: Value | None) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
 from trueline.checks.dp_02_inference_differs.run import from_run
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
-from trueline.checks.engine.placing import placed
+from trueline.checks.engine.lines import at_lines
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.location import Location
@@ -52,31 +52,33 @@ def from_script(script: Script) -> Iterator[Finding]:
     """The transforms, flags and statistics of what is evaluated against those of what is trained on."""
     trace = script.trace
     trained = training_data(trace)
-    known = frozenset().union(*(keys_of(one) for one in trained)) if trained else frozenset()
-    passes = [one for one in evaluation_passes(trace) if not shares(keys_of(one.data), known)]
+    known = frozenset().union(*(keys_of(value) for value in trained)) if trained else frozenset()
+    passes = [evaluation for evaluation in evaluation_passes(trace) if not shares(keys_of(evaluation.data), known)]
     if not trained or not passes:
         absent = is_training_followed(trace) and not evaluation_passes(trace)
         yield (na if absent else undecided)("dp_02.script.nothing_to_compare")
         return
-    told: set[str] = set()
-    for one in passes:
+    reported: set[str] = set()
+    for evaluation in passes:
         # A folder may hold the same training for two frameworks.
-        own = [data for data in trained if _may_belong(data, one.data)]
+        own = [data for data in trained if _may_belong(data, evaluation.data)]
         for finding in (
-            *(_compared(transforms_of(own[0]), transforms_of(one.data), one, script) if own else ()),
-            *_flagged(own, one, trace),
-            *_statistics(own, one),
-            *_only_in_training(own, one, trace),
+            *(_compared(transforms_of(own[0]), transforms_of(evaluation.data), evaluation, script) if own else ()),
+            *_flagged(own, evaluation, trace),
+            *_statistics(own, evaluation),
+            *_only_in_training(own, evaluation, trace),
         ):
             key = f"{finding.where.file}:{finding.where.line}"
-            if key not in told:
-                told.add(key)
+            if key not in reported:
+                reported.add(key)
                 yield finding
-    if told:
+    if reported:
         return
-    looked = [one for one in passes if transforms_of(one.data).steps or list(normalised(one.data))]
+    looked = [
+        evaluation for evaluation in passes if transforms_of(evaluation.data).steps or list(normalised(evaluation.data))
+    ]
     if len(looked) == len(passes):
-        yield none("dp_02.script.alike", evidence=[str(_built(one)) for one in looked])
+        yield none("dp_02.script.alike", evidence=[str(_built(evaluation)) for evaluation in looked])
     else:
         yield undecided("dp_02.script.no_transforms")
 
@@ -88,29 +90,31 @@ def from_script_and_run(script: Script, run: Run, *, max_changed: float = 0.1) -
 
     def place(finding: Finding) -> Location | None:
         by_chance = finding.message.id == "dp_02.augmented"
-        ways = [(one, way_of(_entering(one), script.trace)) for one in passes]
+        ways = [(evaluation, way_of(_entering(evaluation), script.trace)) for evaluation in passes]
         random = [at for _, way in ways if (at := random_place(way)) is not None]
         if by_chance:
             return random[0] if random else None
         return next((at for _, way in ways if (at := dataset_place(way)) is not None), None)
 
     measured = from_run(run, max_changed=max_changed)
-    yield from placed(from_script(script), measured, place, "dp_02.script.nothing_to_place")
+    yield from at_lines(from_script(script), measured, place, "dp_02.script.nothing_to_place")
 
 
-def _entering(one: Pass) -> Value | None:
-    return one.forward.args[0] if one.forward.args else next(iter(one.forward.kwargs.values()), None)
+def _entering(evaluation: Pass) -> Value | None:
+    return (
+        evaluation.forward.args[0] if evaluation.forward.args else next(iter(evaluation.forward.kwargs.values()), None)
+    )
 
 
-def _only_in_training(trained: Sequence[Value], one: Pass, trace: Trace) -> Iterator[Finding]:
+def _only_in_training(trained: Sequence[Value], evaluation: Pass, trace: Trace) -> Iterator[Finding]:
     """Two datasets of one class, of which one standardises what it gives and the other does not."""
-    at = next((found_ for step in way_of(_entering(one), trace).values if (found_ := batch_index(step))), None)
+    at = next((found_ for step in way_of(_entering(evaluation), trace).values if (found_ := batch_index(step))), None)
     if at is None:
         return
     mine = _instance(at[0])
     for data in trained:
-        other = _instance(data)
-        if mine is None or other is None or mine.cls is not other.cls:
+        instance = _instance(data)
+        if mine is None or instance is None or mine.cls is not instance.cls:
             continue
         ways = [
             [step for column in columns_of(loader, at[1], trace) for step in way_of(column, trace).values]
@@ -126,7 +130,7 @@ def _only_in_training(trained: Sequence[Value], one: Pass, trace: Trace) -> Iter
 
 
 def _instance(loader: Value | None) -> Instance | None:
-    return next((one for one in datasets_of(iterated(loader)) if isinstance(one, Instance)), None)
+    return next((value for value in datasets_of(iterated(loader)) if isinstance(value, Instance)), None)
 
 
 def _is_standardising(value: Value) -> TypeGuard[Derived]:
@@ -138,43 +142,44 @@ def _is_standardising(value: Value) -> TypeGuard[Derived]:
         return False
     # A statistic of data that was drawn is none of chance.
     parts = [
-        one for one in (left.of[1], value.of[1]) if not (isinstance(one, Made) and one.event.method in _STATISTICS)
+        part for part in (left.of[1], value.of[1]) if not (isinstance(part, Made) and part.event.method in _STATISTICS)
     ]
-    return not any(is_drawn(one) for one in parts)
+    return not any(is_drawn(part) for part in parts)
 
 
-def _is_shared(step: Value, others: Sequence[Value]) -> bool:
-    return any(str(place_of_step(one)) == str(place_of_step(step)) for one in others)
+def _is_shared(step: Value, values: Sequence[Value]) -> bool:
+    return any(str(place_of_step(value)) == str(place_of_step(step)) for value in values)
 
 
 def _may_belong(first: Value, second: Value) -> bool:
     """Whether two loaders may be of one framework: both are, or it is not known of one."""
     frameworks = [
-        {one.name.partition(".")[0] for one in ancestry(data) if isinstance(one, Made)} for data in (first, second)
+        {value.name.partition(".")[0] for value in ancestry(data) if isinstance(value, Made)}
+        for data in (first, second)
     ]
     known = [found & {"torch", "torchvision", "mindspore"} for found in frameworks]
     return not all(known) or ("mindspore" in known[0]) == ("mindspore" in known[1])
 
 
-def _built(one: Pass) -> Location:
-    return one.data.event.place if isinstance(one.data, Made) else one.forward.place
+def _built(evaluation: Pass) -> Location:
+    return evaluation.data.event.place if isinstance(evaluation.data, Made) else evaluation.forward.place
 
 
-def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> Iterator[Finding]:
+def _compared(train: Transforms, own: Transforms, evaluation: Pass, script: Script) -> Iterator[Finding]:
     for step in own.steps:
         if is_random(step):
-            place = _apart(step.event, [other.event for other in train.steps])
+            place = _apart(step.event, [value.event for value in train.steps])
             if _says_no(script, place):
                 # The call asks for none of it: what it leads to gives it all the same.
                 place = step.event.place
             yield found("dp_02.script.random", place, name=step.name.rpartition(".")[2])
     first, second = normalising(train.steps), normalising(own.steps)
     if first is not None and second is None and own.known:
-        place = own.steps[-1].event.place if own.steps else _built(one)
+        place = own.steps[-1].event.place if own.steps else _built(evaluation)
         yield found("dp_02.script.not_normalised", place)
     elif first is not None and second is not None:
         for at, name in ((0, "mean"), (1, "std")):
-            numbers = [numbers_of(each.event.arg(at, name)) for each in (first, second)]
+            numbers = [numbers_of(value.event.arg(at, name)) for value in (first, second)]
             if None not in numbers and numbers[0] != numbers[1]:
                 yield found(
                     "dp_02.script.other_numbers",
@@ -186,20 +191,16 @@ def _compared(train: Transforms, own: Transforms, one: Pass, script: Script) -> 
                 break
     sizes = final_size(train.steps), final_size(own.steps)
     if sizes[0] is not None and sizes[1] is not None and sizes[0][1] != sizes[1][1]:
-        said: dict[str, Any] = {"train": sizes[0][1], "evaluation": sizes[1][1]}
-        where = sizes[1][0].event.place
-        if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name:
-            yield suspect("dp_02.script.other_size", where, **said)
-        else:
-            yield found("dp_02.script.other_size", where, **said)
+        said = suspect if is_random(sizes[0][0]) or "CenterCrop" in sizes[1][0].name else found
+        yield said("dp_02.script.other_size", sizes[1][0].event.place, train=sizes[0][1], evaluation=sizes[1][1])
 
 
-def _apart(event: Event, others: Sequence[Event]) -> Location:
+def _apart(event: Event, events: Sequence[Event]) -> Location:
     """The call that leads here and not to the same line in training; the line where training does not share it."""
-    same = [one for one in others if one.place == event.place]
+    same = [other_event for other_event in events if other_event.place == event.place]
     if not same:
         return event.place
-    elsewhere = {str(place) for one in same for place in one.callers()}
+    elsewhere = {str(place) for other_event in same for place in other_event.callers()}
     for place in event.callers():
         if str(place) not in elsewhere:
             return place
@@ -212,17 +213,17 @@ def _says_no(script: Script, place: Location) -> bool:
         if source.shown == place.file:
             for node in ast.walk(source.tree):
                 if isinstance(node, ast.Call) and node.lineno == place.line:
-                    given = (*node.args, *(one.value for one in node.keywords))
-                    if any(isinstance(one, ast.Constant) and one.value is False for one in given):
+                    given = (*node.args, *(child.value for child in node.keywords))
+                    if any(isinstance(node, ast.Constant) and node.value is False for node in given):
                         return True
     return False
 
 
-def _flagged(trained: Sequence[Value], one: Pass, trace: Trace) -> Iterator[Finding]:
+def _flagged(trained: Sequence[Value], evaluation: Pass, trace: Trace) -> Iterator[Finding]:
     """A dataset of the project that is built for evaluation with the flag that switches augmentation on."""
     del trace
     flags = {name for data in trained for dataset in _datasets(data) for name in _raised(dataset)}
-    for dataset in _datasets(one.data):
+    for dataset in _datasets(evaluation.data):
         for name in _raised(dataset):
             if name in flags and _augments(dataset, name):
                 yield found("dp_02.script.augmented", dataset.place, name=name)
@@ -230,14 +231,14 @@ def _flagged(trained: Sequence[Value], one: Pass, trace: Trace) -> Iterator[Find
 
 @walk_each()
 def _datasets(value: Value | None) -> Iterator[Instance]:
-    for one in options(value):
-        if isinstance(one, Instance):
-            yield one
-        elif isinstance(one, Made):
-            inner = one.event.receiver if one.event.receiver is not None else one.event.arg(0, "dataset", "source")
+    for part in options(value):
+        if isinstance(part, Instance):
+            yield part
+        elif isinstance(part, Made):
+            inner = part.event.receiver if part.event.receiver is not None else part.event.arg(0, "dataset", "source")
             yield from _datasets(inner)
-        elif isinstance(one, Item):
-            yield from _datasets(one.of)
+        elif isinstance(part, Item):
+            yield from _datasets(part.of)
 
 
 def _raised(dataset: Instance) -> Iterator[str]:
@@ -271,57 +272,61 @@ def _function(node: ast.Call, method: Function) -> Function | None:
     return value if isinstance(value, Function) else None
 
 
-def _statistics(trained: Sequence[Value], one: Pass) -> Iterator[Finding]:
+def _statistics(trained: Sequence[Value], evaluation: Pass) -> Iterator[Finding]:
     """Training and evaluation data that are each normalised with their own statistics, or only the one."""
-    train = [each for data in trained for each in normalised(_samples(data))]
-    samples = _samples(one.data)
+    train = [scaling for data in trained for scaling in normalised(_samples(data))]
+    samples = _samples(evaluation.data)
     own = list(normalised(samples))
-    if not any(each.own for each in train):
+    if not any(scaling.own for scaling in train):
         return
-    separate = [each for each in own if each.own and not any(_is_same(each, other) for other in train)]
-    if separate and not any(not each.own for each in own):
-        place = _apart(separate[0].statistic, [each.statistic for each in train])
+    separate = [
+        scaling
+        for scaling in own
+        if scaling.own and not any(_is_same(scaling, other_scaling) for other_scaling in train)
+    ]
+    if separate and not any(not scaling.own for scaling in own):
+        place = _apart(separate[0].statistic, [scaling.statistic for scaling in train])
         yield found("dp_02.script.own_statistics", place)
     elif not own and _is_by_statistics(trained) and (numbers := _written_numbers(samples)) is not None:
         yield found("dp_02.script.written_numbers", numbers[0], numbers=numbers[1])
-    elif not own and _has_same_origin(train, one):
-        yield found("dp_02.script.not_scaled", _put_together(one))
+    elif not own and _has_same_origin(train, evaluation):
+        yield found("dp_02.script.not_scaled", _put_together(evaluation))
 
 
 def _is_by_statistics(trained: Sequence[Value]) -> bool:
     """Whether the last that is done to the training data is to standardise it, not by numbers that are written down."""
     last = [_samples(data) for data in trained]
-    return all(_is_standardising(one) and _written_numbers(one) is None for one in last)
+    return all(_is_standardising(value) and _written_numbers(value) is None for value in last)
 
 
 def _written_numbers(value: Value) -> tuple[Location, str] | None:
     """``(x - 0.5) / 0.5`` as the last that is done to data, and the numbers."""
     if not isinstance(value, Derived) or value.op != "Div" or not isinstance(value.of[0], Derived):
         return None
-    numbers = [numbers_of(one) for one in (value.of[0].of[-1], value.of[1])]
+    numbers = [numbers_of(part) for part in (value.of[0].of[-1], value.of[1])]
     if value.of[0].op != "Sub" or value.place is None or None in numbers:
         return None
     return value.place, ", ".join(f"{number:g}" for some in numbers for number in some or ())
 
 
-def _put_together(one: Pass) -> Location:
+def _put_together(evaluation: Pass) -> Location:
     """Where what is evaluated is put into a dataset."""
-    at = batch_index(one.data)
-    loader = iterated(at[0]) if at is not None else one.data
-    inner = [each.event.place for each in datasets_of(loader) if isinstance(each, Made)]
-    return inner[-1] if inner else _built(one)
+    at = batch_index(evaluation.data)
+    loader = iterated(at[0]) if at is not None else evaluation.data
+    inner = [value.event.place for value in datasets_of(loader) if isinstance(value, Made)]
+    return inner[-1] if inner else _built(evaluation)
 
 
-def _is_same(one: Normalised, other: Normalised) -> bool:
-    return keys_of(one.data) == keys_of(other.data)
+def _is_same(scaling: Normalised, other_scaling: Normalised) -> bool:
+    return keys_of(scaling.data) == keys_of(other_scaling.data)
 
 
-def _has_same_origin(train: Sequence[Normalised], one: Pass) -> bool:
+def _has_same_origin(train: Sequence[Normalised], evaluation: Pass) -> bool:
     """Whether what is evaluated comes, unscaled, from where the training data came before it was scaled."""
-    if any(isinstance(value, Instance) for value in reached(one.data)):
+    if any(isinstance(value, Instance) for value in reached(evaluation.data)):
         return False
-    raw = {str(_origin(each.data)) for each in train} - {"None"}
-    return str(_origin(_samples(one.data))) in raw
+    raw = {str(_origin(scaling.data)) for scaling in train} - {"None"}
+    return str(_origin(_samples(evaluation.data))) in raw
 
 
 def _samples(value: Value) -> Value:

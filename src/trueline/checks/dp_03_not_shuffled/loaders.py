@@ -58,10 +58,10 @@ class LoaderOrder:
 
 def order_of(loader: Value | None) -> LoaderOrder:
     """The order in which a loader gives samples; the most careful of them where it may be one of several."""
-    orders = [_order(one) for one in options(loader)]
+    orders = [_order(value) for value in options(loader)]
     if not orders:
         return LoaderOrder(Order.UNKNOWN, loader)
-    if len({one.kind for one in orders}) > 1:
+    if len({order.kind for order in orders}) > 1:
         return LoaderOrder(Order.UNKNOWN, loader)
     return orders[0]
 
@@ -80,7 +80,7 @@ def _of_torch(loader: Made) -> LoaderOrder:
     sampler = event.arg(3, "sampler")
     batches = event.arg(4, "batch_sampler")
     shuffle = event.arg(2, "shuffle")
-    given = [one for one in (sampler, batches) if one is not None and not _is_none(one)]
+    given = [value for value in (sampler, batches) if value is not None and not _is_none(value)]
     if given:
         own = given[0]
         if isinstance(own, Instance) and (place := own_order(own)) is not None:
@@ -99,18 +99,18 @@ def _of_torch(loader: Made) -> LoaderOrder:
 
 def _is_put_in_order(event: Event, data: Value | None) -> bool:
     """A loader that is built anew in a loop, of samples that are picked by indexes, has another order each time."""
-    return any(one.kind == LOOP for one in event.scopes) and any(_is_picked(one) for one in _arrays(data))
+    return any(scope.kind == LOOP for scope in event.scopes) and any(_is_picked(value) for value in _arrays(data))
 
 
 def _arrays(data: Value | None) -> Iterator[Value]:
     """What a dataset of arrays was built from."""
-    for one in options(data):
-        if isinstance(one, Seq | Table):
-            yield from one.parts()
-        elif isinstance(one, Made) and one.name.endswith((".TensorDataset", ".Subset")):
-            yield from one.event.args
+    for value in options(data):
+        if isinstance(value, Seq | Table):
+            yield from value.parts()
+        elif isinstance(value, Made) and value.name.endswith((".TensorDataset", ".Subset")):
+            yield from value.event.args
         else:
-            yield one
+            yield value
 
 
 def _is_picked(value: Value) -> bool:
@@ -122,32 +122,32 @@ def _is_picked(value: Value) -> bool:
 
 def _orders_itself(dataset: Value | None) -> bool:
     """An iterable dataset decides about its order itself; of one that is not known, nothing is known."""
-    for one in options(dataset):
-        if isinstance(one, Instance):
-            if one.is_a("torch.utils.data.IterableDataset"):
+    for value in options(dataset):
+        if isinstance(value, Instance):
+            if value.is_a("torch.utils.data.IterableDataset"):
                 return True
-        elif isinstance(one, Unknown):
+        elif isinstance(value, Unknown):
             return True
     return False
 
 
 @walk(Order.UNKNOWN)
 def _of_sampler(sampler: Value) -> Order:
-    for one in options(sampler):
-        if isinstance(one, Made):
-            last = one.name.rpartition(".")[2]
+    for value in options(sampler):
+        if isinstance(value, Made):
+            last = value.name.rpartition(".")[2]
             if last in _SHUFFLED_SAMPLERS:
                 return Order.SHUFFLED
-            if last == "SubsetSampler" and not _is_in_order(one.event.arg(0, "indices")):
+            if last == "SubsetSampler" and not _is_in_order(value.event.arg(0, "indices")):
                 # The indexes may have been shuffled before.
                 return Order.UNKNOWN
             if last in _SEQUENTIAL_SAMPLERS:
                 return Order.SEQUENTIAL
-            shuffle = one.event.arg(3, "shuffle")
+            shuffle = value.event.arg(3, "shuffle")
             if last == "DistributedSampler":
                 return Order.SEQUENTIAL if isinstance(shuffle, Const) and not shuffle.value else Order.SHUFFLED
             if last == "BatchSampler":
-                inner = one.event.arg(0, "sampler")
+                inner = value.event.arg(0, "sampler")
                 return _of_sampler(inner) if inner is not None else Order.UNKNOWN
     return Order.UNKNOWN
 
@@ -161,8 +161,8 @@ def own_order(sampler: Instance) -> Location | None:
     read: set[str] = set()
     while waiting:
         node = waiting.pop()
-        for one in ast.walk(node):
-            name = one.attr if isinstance(one, ast.Attribute) else one.id if isinstance(one, ast.Name) else ""
+        for child in ast.walk(node):
+            name = child.attr if isinstance(child, ast.Attribute) else child.id if isinstance(child, ast.Name) else ""
             if _CHANCE.search(name):
                 return None
             if name and name not in read:
@@ -171,7 +171,7 @@ def own_order(sampler: Instance) -> Location | None:
                 if called is not None:
                     waiting.append(called.node)
     held = [value for name, value in sampler.attributes.items() if name in read]
-    if any(_may_be_shuffled(one) for value in held for one in options(value)):
+    if any(_may_be_shuffled(part) for value in held for part in options(value)):
         return None
     return Location.of(method.module.file, method.node)
 
@@ -212,7 +212,7 @@ def _of_pipeline(loader: Made) -> LoaderOrder:
     sampler = event.arg(None, "sampler")
     shuffle = event.arg(None, "shuffle")
     if sampler is not None and not _is_none(sampler):
-        anew = any(one.kind == LOOP for one in event.scopes) and _takes_indexes(sampler)
+        anew = any(scope.kind == LOOP for scope in event.scopes) and _takes_indexes(sampler)
         return LoaderOrder(Order.UNKNOWN if anew else _of_sampler(sampler), loader, event.place, name)
     # A sampler cannot be among arguments that are not seen where shuffle is given: it takes one or the other.
     hidden = event.open and not (isinstance(shuffle, Const) and shuffle.value is not None)
@@ -231,15 +231,15 @@ def _of_pipeline(loader: Made) -> LoaderOrder:
 
 def _takes_indexes(sampler: Value) -> bool:
     """Whether it gives the samples in the order of indexes that are computed."""
-    made = [one for one in options(sampler) if isinstance(one, Made) and one.name.endswith(".SubsetSampler")]
-    return any(not isinstance(one.event.arg(0, "indices"), Seq) for one in made)
+    made = [value for value in options(sampler) if isinstance(value, Made) and value.name.endswith(".SubsetSampler")]
+    return any(not isinstance(value.event.arg(0, "indices"), Seq) for value in made)
 
 
 def _of_generator(source: Value | None) -> Order:
     """Shuffled by default where its source has ``__getitem__``; else it cannot be."""
-    for one in options(source):
-        if isinstance(one, Instance):
-            has = any("__getitem__" in cls.attributes for cls in one.cls.lineage())
+    for value in options(source):
+        if isinstance(value, Instance):
+            has = any("__getitem__" in cls.attributes for cls in value.cls.lineage())
             return Order.SHUFFLED if has else Order.UNSHUFFLABLE
     return Order.UNKNOWN
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trueline.checks.dp_03_not_shuffled.loaders import Order, order_of
 from trueline.checks.dp_03_not_shuffled.run import from_run
 from trueline.checks.engine.check import check, found, none, suspect, undecided
-from trueline.checks.engine.placing import placed
+from trueline.checks.engine.lines import at_lines
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.location import Location
@@ -25,14 +25,14 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not loops:
         yield undecided("dp_03.script.no_training_loop")
         return
-    told: set[int] = set()
+    reported: set[int] = set()
     shuffled: list[str] = []
     unknown = False
     for loop in loops:
         order = order_of(loop.loader)
-        if id(order.loader) in told:
+        if id(order.loader) in reported:
             continue
-        told.add(id(order.loader))
+        reported.add(id(order.loader))
         place = order.place or loop.scope.place
         if order.kind is Order.SEQUENTIAL:
             yield found("dp_03.script.not_shuffled", place, loader=order.name)
@@ -55,7 +55,7 @@ def from_script(script: Script) -> Iterator[Finding]:
 def from_script_and_run(script: Script, run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
     """An order that a run shows to be the same, at the line that gives it."""
     measured = from_run(run, min_repeat=min_repeat)
-    yield from placed(from_script(script), measured, lambda _: _given_at(script), "dp_03.script.nothing_to_place")
+    yield from at_lines(from_script(script), measured, lambda _: _given_at(script), "dp_03.script.nothing_to_place")
 
 
 def _given_at(script: Script) -> Location | None:
@@ -65,12 +65,12 @@ def _given_at(script: Script) -> Location | None:
             if not isinstance(loader, Made):
                 continue
             held = [loader.event.arg(None, name) for name in ("batch_sampler", "sampler")]
-            held += [one for one in datasets_of(loader) if isinstance(one, Instance)]
-            for one in held:
-                method = _iterating(one) if isinstance(one, Instance) else None
+            held += [value for value in datasets_of(loader) if isinstance(value, Instance)]
+            for value in held:
+                method = _iterating(value) if isinstance(value, Instance) else None
                 if method is not None:
                     return Location.of(method.module.file, method.node)
-            source = [one for one in datasets_of(loader) if isinstance(one, Made)]
+            source = [value for value in datasets_of(loader) if isinstance(value, Made)]
             if source:
                 return source[-1 if source[0].name.startswith("mindspore.") else 0].event.place
     return None
@@ -95,7 +95,7 @@ def _begun_again(loop: TrainingLoop, trace: Trace) -> Location | None:
     Seen with MindSpore 2.10: after ``set_seed`` each new iterator, and each ``for`` over the dataset itself, begins
     with the order of the first; one iterator that is gone through again and again shuffles anew.
     """
-    epochs = [one for one in loop.around if one.name != "comprehension"]
+    epochs = [scope for scope in loop.around if scope.name != "comprehension"]
     if not epochs or epochs[-1].name == "epochs" or _seed(trace) is None or not _is_pipeline(loop.loader):
         return None
     value: Value | None = loop.scope.value

@@ -31,23 +31,23 @@ class Filled:
 
 def filled(column: Value, trace: Trace) -> Filled | None:
     """The side on which what is put into an array leaves it as it was."""
-    roots = {id(one) for one in ancestry(column, most=12) if isinstance(one, Made)}
+    roots = {id(value) for value in ancestry(column, most=12) if isinstance(value, Made)}
     for event in trace.events:
         receiver = event.receiver
         if event.method != "__setitem__" or receiver is None:
             continue
         if id(receiver) in roots or (isinstance(receiver, Item) and id(receiver.of) in roots):
             for index in _slices(event.arg(0)):
-                told = _side(index)
-                if told is not None:
-                    return Filled(told[0], event.place, told[1])
+                values = _side(index)
+                if values is not None:
+                    return Filled(values[0], event.place, values[1])
     return None
 
 
 def _slices(index: Value | None) -> Iterator[Derived]:
-    for one in index.items if isinstance(index, Seq) else [index]:
-        if isinstance(one, Derived) and one.op == "Slice":
-            yield one
+    for value in index.items if isinstance(index, Seq) else [index]:
+        if isinstance(value, Derived) and value.op == "Slice":
+            yield value
 
 
 def _side(index: Derived) -> tuple[str, Value] | None:
@@ -64,34 +64,40 @@ def _side(index: Derived) -> tuple[str, Value] | None:
 def on_different_sides(trace: Trace) -> Iterator[Location]:
     """Parts of one sample, as long as each other, that are filled up on different sides."""
     for loop in training_loops(trace):
-        known = [one for _, one in _columns(loop.loader, trace)]
-        for one in known:
-            if one.side == LEFT and any(other.side == RIGHT and _is_same(one.length, other.length) for other in known):
-                yield one.place
+        known = [column for _, column in _columns(loop.loader, trace)]
+        for column in known:
+            if column.side == LEFT and any(
+                other_column.side == RIGHT and _is_same(column.length, other_column.length) for other_column in known
+            ):
+                yield column.place
 
 
 def _columns(loader: Value | None, trace: Trace) -> Iterator[tuple[object, Filled]]:
     for index in _COLUMNS:
         for column in columns_of(loader, index, trace):
-            told = filled(column, trace)
-            if told is not None:
-                yield index, told
+            filled_column = filled(column, trace)
+            if filled_column is not None:
+                yield index, filled_column
 
 
-def _is_same(one: Value, other: Value) -> bool:
+def _is_same(value: Value, other_value: Value) -> bool:
     """The same number of steps: one variable, or the length of one thing."""
-    if one is other:
+    if value is other_value:
         return True
-    if isinstance(one, Made) and isinstance(other, Made) and one.event.method == other.event.method == "len":
-        return one.event.arg(0) is other.event.arg(0)
+    if (
+        isinstance(value, Made)
+        and isinstance(other_value, Made)
+        and value.event.method == other_value.event.method == "len"
+    ):
+        return value.event.arg(0) is other_value.event.arg(0)
     return False
 
 
 def read_from_the_front(trace: Trace) -> Iterator[Location]:
     """Sequences that are filled up on the left, and lengths by which they are read as if it were on the right."""
     for loop in training_loops(trace):
-        left = [one for _, one in _columns(loop.loader, trace) if one.side == LEFT]
-        if left and any(_counts_from_the_front(one, trace) for one in all_values(trace)):
+        left = [column for _, column in _columns(loop.loader, trace) if column.side == LEFT]
+        if left and any(_counts_from_the_front(value, trace) for value in all_values(trace)):
             yield left[0].place
 
 
@@ -101,11 +107,11 @@ def _counts_from_the_front(value: Value, trace: Trace) -> bool:
         return _is_lengths(value.of[0], trace)
     if isinstance(value, Derived) and value.op in ("Lt", "LtE", "Gt", "GtE") and len(value.of) == 2:
         counts = [
-            any(isinstance(one, Made) and one.event.method == "arange" for one in ancestry(side, most=8))
+            any(isinstance(part, Made) and part.event.method == "arange" for part in ancestry(side, most=8))
             for side in value.of
         ]
-        others = [one for one, counted in zip(value.of, counts, strict=True) if not counted]
-        return len(others) == 1 and _is_lengths(others[0], trace)
+        values = [part for part, counted in zip(value.of, counts, strict=True) if not counted]
+        return len(values) == 1 and _is_lengths(values[0], trace)
     if isinstance(value, Made) and value.event.method == "pack_padded_sequence":
         return _is_lengths(value.event.arg(1, "lengths"), trace)
     return False
@@ -119,9 +125,9 @@ def _is_lengths(value: Value | None, trace: Trace) -> bool:
     if at is None:
         return False
     for column in columns_of(iterated(at[0]), at[1], trace):
-        for one in ancestry(column, most=12):
-            if isinstance(one, Made) and one.event.method == "len":
+        for part in ancestry(column, most=12):
+            if isinstance(part, Made) and part.event.method == "len":
                 return True
-            if isinstance(one, Unknown) and _LENGTHS.search(one.why):
+            if isinstance(part, Unknown) and _LENGTHS.search(part.why):
                 return True
     return isinstance(at[1], str) and bool(_LENGTHS.search(at[1]))

@@ -26,14 +26,14 @@ Fault = tuple[str, Location, object]
 
 def masks_wrong(trace: Trace) -> Iterator[Fault]:
     """Masks that leave out the words, and masks that compare with something that sequences are not padded with."""
-    for one in maskings(trace):
-        if true_for(one.mask, trace) == WORDS:
-            yield "mask_of_words", one.place, None
+    for masking in maskings(trace):
+        if true_for(masking.mask, trace) == WORDS:
+            yield "mask_of_words", masking.place, None
             continue
-        asked = list(compared(one.mask))
-        fills = [(each, padding_value(each.of[0], trace)) for each in asked]
-        known = [(each, fill) for each, fill in fills if fill is not None]
-        if known and all(constant(each.of[1]) != fill for each, fill in known) and known[0][0].place is not None:
+        asked = list(compared(masking.mask))
+        fills = [(value, padding_value(value.of[0], trace)) for value in asked]
+        known = [(value, fill) for value, fill in fills if fill is not None]
+        if known and all(constant(value.of[1]) != fill for value, fill in known) and known[0][0].place is not None:
             yield "mask_of_another_value", known[0][0].place, known[0][1]
 
 
@@ -41,25 +41,25 @@ def masks_of_one_value(trace: Trace) -> Iterator[Fault]:
     """Masks that say the same of the padding as of the words."""
     for loop in training_loops(trace):
         columns = [column for index in range(6) for column in columns_of(loop.loader, index, trace)]
-        fills = [(one, repeated_fills(one)) for column in columns for one in ancestry(column, most=8)]
-        same = [(one, pair[0]) for one, pair in fills if pair is not None and pair[0] == pair[1]]
-        padded = any(one.value is not None for column in columns for one in paddings(column, trace))
-        for one, value in same:
-            if padded and isinstance(one, Derived) and one.place is not None:
-                yield "mask_of_one_value", one.place, value
+        fills = [(value, repeated_fills(value)) for column in columns for value in ancestry(column, most=8)]
+        same = [(value, pair[0]) for value, pair in fills if pair is not None and pair[0] == pair[1]]
+        padded = any(padding.value is not None for column in columns for padding in paddings(column, trace))
+        for part, value in same:
+            if padded and isinstance(part, Derived) and part.place is not None:
+                yield "mask_of_one_value", part.place, value
 
 
 def parameters_of(function: Function) -> set[str]:
     """Those that it names itself: what ``**kwargs`` takes may go anywhere."""
     given = function.node.args
-    return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    return {node.arg for node in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
 
 
 def unused_masks(trace: Trace) -> Iterator[Fault]:
     """A network that is given a mask or lengths and does nothing with them."""
     for event in trace.of_role(Role.FORWARD):
         network = event.receiver
-        if not isinstance(network, Instance) or any(one.kind == UNCALLED for one in event.scopes):
+        if not isinstance(network, Instance) or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         function = _forward(network)
         if function is None:
@@ -74,7 +74,7 @@ def only_shapes(trace: Trace) -> Iterator[Fault]:
     """Lengths, or a mask, of which a network takes only the shape: ``full_like(lengths, n)``, ``0 * lengths``."""
     for event in trace.of_role(Role.FORWARD):
         network = event.receiver
-        if not isinstance(network, Instance) or any(one.kind == UNCALLED for one in event.scopes):
+        if not isinstance(network, Instance) or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         function = _forward(network)
         if function is None:
@@ -91,22 +91,22 @@ def unmasked_scores(trace: Trace) -> Iterator[Fault]:
     seen: set[int] = set()
     for event in trace.of_role(Role.FORWARD):
         network = event.receiver
-        if not isinstance(network, Instance) or any(one.kind == UNCALLED for one in event.scopes):
+        if not isinstance(network, Instance) or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
-        if id(network.cls) in seen or not any(True for one in event.args for _ in padded_inputs(one, trace)):
+        if id(network.cls) in seen or not any(True for value in event.args for _ in padded_inputs(value, trace)):
             continue
         seen.add(id(network.cls))
         for method in _methods(network):
             node = method.node
             scores = scores_of(node) if not isinstance(node, ast.Lambda) and trace.returns_of(method) else None
-            for at, name in enumerate([one.arg for one in node.args.args][1:] if scores is not None else []):
+            for at, name in enumerate([child.arg for child in node.args.args][1:] if scores is not None else []):
                 if "mask" in name and not _is_read(node, name) and _is_handed(event, network, method, at, name):
                     yield "unused_in_scores", Location.of(method.module.file, scores or node), name
 
 
 def _methods(network: Instance) -> Iterator[Function]:
     for cls in network.cls.lineage():
-        yield from (one for one in cls.attributes.values() if isinstance(one, Function))
+        yield from (value for value in cls.attributes.values() if isinstance(value, Function))
 
 
 def _is_handed(event: Event, network: Instance, method: Function, at: int, name: str) -> bool:
@@ -115,12 +115,12 @@ def _is_handed(event: Event, network: Instance, method: Function, at: int, name:
     if called in ("forward", "construct"):
         given = passed(event, method).get(name)
         return given is not None and constant(given, "?") is not None
-    for other in _methods(network):
-        for call in ast.walk(other.node):
+    for function in _methods(network):
+        for call in ast.walk(function.node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == called:
-                named = [one.value for one in call.keywords if one.arg == name]
-                for one in named or call.args[at : at + 1]:
-                    if not (isinstance(one, ast.Constant) and one.value is None):
+                named = [node.value for node in call.keywords if node.arg == name]
+                for node in named or call.args[at : at + 1]:
+                    if not (isinstance(node, ast.Constant) and node.value is None):
                         return True
     return False
 
@@ -129,8 +129,8 @@ def _attending(call: Event, function: Function, trace: Trace) -> Location | None
     """The attention, or packing, of a network's own that could have taken a mask."""
     for event in trace.events[call.index :]:
         inside = any(
-            one.kind == CALL and isinstance(one.value, Function) and one.value.node is function.node
-            for one in event.scopes
+            scope.kind == CALL and isinstance(scope.value, Function) and scope.value.node is function.node
+            for scope in event.scopes
         )
         if inside and event.name.removesuffix(".__call__").rpartition(".")[2] in ATTENTION:
             return event.place
@@ -161,17 +161,21 @@ def _forward(network: Instance) -> Function | None:
 
 
 def _is_of_batch(value: Value) -> bool:
-    return any(batch_index(one) is not None for each in options(value) for one in ancestry(each, most=10))
+    return any(
+        batch_index(other_value) is not None for part in options(value) for other_value in ancestry(part, most=10)
+    )
 
 
 def _is_read(node: ast.AST, name: str) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load) for one in ast.walk(node))
+    return any(
+        isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load) for child in ast.walk(node)
+    )
 
 
 def padded_inputs(value: Value, trace: Trace) -> Iterator[Padding]:
     """Where the parts of a batch that a value comes from are padded."""
-    for one in ancestry(value, most=300):
-        at = batch_index(one)
+    for part in ancestry(value, most=300):
+        at = batch_index(part)
         if at is not None:
             loader = iterated(at[0])
             for column in columns_of(loader, at[1], trace):

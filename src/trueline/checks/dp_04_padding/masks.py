@@ -53,9 +53,9 @@ def maskings(trace: Trace) -> Iterator[Masking]:
                 yield Masking(given[0], event.place)
     for value in all_values(trace):
         if isinstance(value, Derived) and value.op == "Mult" and value.place is not None:
-            for one, other in ((value.of[0], value.of[1]), (value.of[1], value.of[0])):
-                if _is_very_low(other):
-                    yield Masking(one, value.place)
+            for part, other_value in ((value.of[0], value.of[1]), (value.of[1], value.of[0])):
+                if _is_very_low(other_value):
+                    yield Masking(part, value.place)
 
 
 def _is_very_low(value: Value) -> bool:
@@ -80,15 +80,15 @@ def true_for(value: Value | None, trace: Trace) -> str | None:
     """What a mask is true for, or not zero at: the words, or the padding; None where that cannot be told."""
     if value is None:
         return None
-    told = {_true_for(one, trace) for one in options(value)}
-    return told.pop() if len(told) == 1 else None
+    values = {_true_for(part, trace) for part in options(value)}
+    return values.pop() if len(values) == 1 else None
 
 
 def _true_for(value: Value, trace: Trace) -> str | None:
     at = batch_index(value)
     if at is not None:
-        told = {true_for(one, trace) for one in columns_of(iterated(at[0]), at[1], trace)}
-        return told.pop() if len(told) == 1 else None
+        values = {true_for(part, trace) for part in columns_of(iterated(at[0]), at[1], trace)}
+        return values.pop() if len(values) == 1 else None
     if isinstance(value, Derived):
         return _of_operator(value, trace)
     if isinstance(value, Made):
@@ -109,8 +109,8 @@ def _is_chosen(value: Item) -> bool:
     index = value.index
     parts = index.items if isinstance(index, Seq) else [index]
     return not all(
-        one is not None and (constant(one, "?") is None or (isinstance(one, Derived) and one.op == "Slice"))
-        for one in parts
+        part is not None and (constant(part, "?") is None or (isinstance(part, Derived) and part.op == "Slice"))
+        for part in parts
     )
 
 
@@ -123,7 +123,7 @@ def _of_operator(value: Derived, trace: Trace) -> str | None:
         fills = repeated_fills(value)
         return {(1.0, 0.0): WORDS, (0.0, 1.0): PADDING}.get(fills) if fills is not None else None
     if value.op in _ORDERED and len(value.of) == 2:
-        sides = [_is_count(one) for one in value.of]
+        sides = [_is_count(part) for part in value.of]
         if sides == [True, False]:
             return _ORDERED[value.op]
         return _OTHER[_ORDERED[value.op]] if sides == [False, True] else None
@@ -134,7 +134,7 @@ def _of_operator(value: Derived, trace: Trace) -> str | None:
 
 def _is_count(value: Value) -> bool:
     """Positions: ``arange(length)``, in whatever shape."""
-    return any(isinstance(one, Made) and one.event.method == "arange" for one in ancestry(value, most=8))
+    return any(isinstance(part, Made) and part.event.method == "arange" for part in ancestry(value, most=8))
 
 
 def _of_comparison(value: Derived, trace: Trace) -> str | None:
@@ -154,10 +154,10 @@ def repeated_fills(value: Value) -> tuple[float, float] | None:
     if not isinstance(value, Derived) or value.op != "Add" or len(value.of) != 2:
         return None
     numbers = []
-    for one in value.of:
-        if not isinstance(one, Seq) or one.kind != "repeated" or len(one.items) != 1:
+    for part in value.of:
+        if not isinstance(part, Seq) or part.kind != "repeated" or len(part.items) != 1:
             return None
-        numbers.append(constant(one.items[0]))
+        numbers.append(constant(part.items[0]))
     first, second = numbers
     if isinstance(first, int | float) and isinstance(second, int | float):
         return float(first), float(second)
@@ -170,13 +170,13 @@ def padding_value(value: Value | None, trace: Trace) -> float | None:
     if at is None:
         return None
     loader = iterated(at[0])
-    own = [one.value for column in columns_of(loader, at[1], trace) for one in paddings(column, trace)]
-    own += [one.value for one in pipeline_paddings(loader, column_name(loader, at[1]))]
+    own = [padding.value for column in columns_of(loader, at[1], trace) for padding in paddings(column, trace)]
+    own += [padding.value for padding in pipeline_paddings(loader, column_name(loader, at[1]))]
     return own[0] if own and len(set(own)) == 1 else None
 
 
 def compared(mask: Value) -> Iterator[Derived]:
     """The comparisons of something with a number that a mask is made of."""
-    for one in ancestry(mask, most=30):
-        if isinstance(one, Derived) and one.op in ("Eq", "NotEq") and isinstance(one.of[1], Const):
-            yield one
+    for value in ancestry(mask, most=30):
+        if isinstance(value, Derived) and value.op in ("Eq", "NotEq") and isinstance(value.of[1], Const):
+            yield value

@@ -31,13 +31,13 @@ def paddings(value: Value | None, trace: Trace) -> Iterator[Padding]:
     if written is not None:
         yield written
         return
-    for one in ancestry(value, most=600):
-        if isinstance(one, Derived) and one.op == "Add" and one.place is not None:
-            last = one.of[-1]
+    for part in ancestry(value, most=600):
+        if isinstance(part, Derived) and part.op == "Add" and part.place is not None:
+            last = part.of[-1]
             if isinstance(last, Seq) and last.kind == "repeated":
-                yield Padding(one.place, _number(last.items[0]))
-        elif isinstance(one, Made):
-            yield from _made(one, filled)
+                yield Padding(part.place, _number(last.items[0]))
+        elif isinstance(part, Made):
+            yield from _made(part, filled)
 
 
 def _written(value: Value | None, filled: dict[int, list[Event]]) -> Padding | None:
@@ -65,19 +65,19 @@ def _is_behind(written: Event) -> bool:
     index = written.arg(0)
     if not isinstance(index, Derived) or index.op not in ("GtE", "Gt", "Lt", "LtE") or _number(written.arg(1)) is None:
         return False
-    return any(isinstance(one, Made) and one.event.method == "arange" for one in index.of)
+    return any(isinstance(value, Made) and value.event.method == "arange" for value in index.of)
 
 
-def _made(one: Made, filled: dict[int, list[Event]]) -> Iterator[Padding]:
-    event, last = one.event, one.event.method
+def _made(value: Made, filled: dict[int, list[Event]]) -> Iterator[Padding]:
+    event, last = value.event, value.event.method
     if last == "pad_sequence":
         yield Padding(event.place, _number(event.arg(2, "padding_value") or Const(0)))
-    elif one.name == "torch.nn.functional.pad":
+    elif value.name == "torch.nn.functional.pad":
         yield Padding(event.place, _number(event.arg(3, "value") or Const(0)))
-    elif one.name == "numpy.pad":
+    elif value.name == "numpy.pad":
         yield Padding(event.place, _number(event.arg(None, "constant_values") or Const(0)))
     elif last in functions_of(Trait.FILLS, Trait.FILLS_LIKE) and any(
-        _is_open_end(written.arg(0)) for written in filled.get(id(one), ())
+        _is_open_end(written.arg(0)) for written in filled.get(id(value), ())
     ):
         given = Const(fills()[last]) if last in fills() else event.arg(1, "fill_value")
         yield Padding(event.place, _number(given))
@@ -87,7 +87,7 @@ def _made(one: Made, filled: dict[int, list[Event]]) -> Iterator[Padding]:
 def _is_open_end(index: Value | None) -> bool:
     """``x[:n] = …`` with an n that is not written down: what is behind it stays as it was."""
     if isinstance(index, Seq):
-        return any(_is_open_end(one) for one in index.items)
+        return any(_is_open_end(value) for value in index.items)
     if not isinstance(index, Derived) or index.op != "Slice":
         return False
     return constant(index.of[0], "?") in (None, 0) and not isinstance(index.of[1], Const)
@@ -110,15 +110,15 @@ def pipeline_paddings(loader: Value | None, column: str | None) -> Iterator[Padd
                 value = given.items[1] if isinstance(given, Seq) and len(given.items) == 2 else Const(0)
                 yield Padding(event.place, _number(value))
         elif event.method == "map" and _is_of_column(event.arg(1, "input_columns"), column):
-            for one in ancestry(event.arg(0, "operations"), most=30):
-                if isinstance(one, Made) and one.name.endswith(".PadEnd"):
-                    yield Padding(one.event.place, _number(one.event.arg(1, "pad_value") or Const(0)))
+            for part in ancestry(event.arg(0, "operations"), most=30):
+                if isinstance(part, Made) and part.name.endswith(".PadEnd"):
+                    yield Padding(part.event.place, _number(part.event.arg(1, "pad_value") or Const(0)))
         at = event.receiver
 
 
 def _is_of_column(value: Value | None, column: str | None) -> bool:
     if isinstance(value, Seq):
-        return any(constant(one) == column for one in value.items)
+        return any(constant(part) == column for part in value.items)
     return constant(value) == column and column is not None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import ignored
 from trueline.checks.dp_04_padding.filling import on_different_sides, read_from_the_front
@@ -36,13 +36,13 @@ _MASKS: Final = ("src_key_padding_mask", "key_padding_mask", "mask", "src_mask",
 def from_script(script: Script) -> Iterator[Finding]:
     """Padded targets against what the loss ignores; padded inputs against masks and lengths."""
     trace = script.trace
-    told: set[str] = set()
+    reported: set[str] = set()
     covered: list[str] = []
-    for said, place, params in _problems(trace, covered):
-        if str(place) not in told:
-            told.add(str(place))
-            yield found(f"dp_04.script.{said}", place, **params)
-    if told:
+    for finding in _problems(trace, covered):
+        if str(finding.where) not in reported:
+            reported.add(str(finding.where))
+            yield finding
+    if reported:
         return
     if covered:
         yield none("dp_04.script.ignored", evidence=covered)
@@ -50,17 +50,17 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("dp_04.script.no_padding")
 
 
-def _problems(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, dict[str, Any]]]:
+def _problems(trace: Trace, covered: list[str]) -> Iterator[Finding]:
     for said, place, value in (*_losses(trace, covered), *_attention(trace, covered)):
-        yield said, place, {"value": value}
+        yield found(f"dp_04.script.{said}", place, value=value)
     for said, place, name in (*unused_masks(trace), *only_shapes(trace), *unmasked_scores(trace)):
-        yield said, place, {"name": name}
+        yield found(f"dp_04.script.{said}", place, name=name)
     for said, place, value in (*masks_wrong(trace), *masks_of_one_value(trace), *never_compared_right(trace)):
-        yield said, place, {"value": value}
+        yield found(f"dp_04.script.{said}", place, value=value)
     for place in on_different_sides(trace):
-        yield "sides", place, {}
+        yield found("dp_04.script.sides", place)
     for place in read_from_the_front(trace):
-        yield "left_by_lengths", place, {}
+        yield found("dp_04.script.left_by_lengths", place)
 
 
 def _losses(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, object]]:
@@ -97,9 +97,9 @@ def _padded(target: Value | None, trace: Trace) -> Padding | None:
         at = batch_index(target)
         if at is not None:
             loader = iterated(at[0])
-            own = [one for column in columns_of(loader, at[1], trace) for one in paddings(column, trace)]
+            own = [padding for column in columns_of(loader, at[1], trace) for padding in paddings(column, trace)]
             own += pipeline_paddings(loader, column_name(loader, at[1]))
-            values = {one.value for one in own}
+            values = {padding.value for padding in own}
             return own[0] if len(values) == 1 else None
         if (isinstance(target, Item) and isinstance(target.index, Derived) and target.index.op == "Slice") or (
             isinstance(target, Item) and hasattr(target.index, "items") and _is_slices(target.index)
@@ -111,7 +111,7 @@ def _padded(target: Value | None, trace: Trace) -> Padding | None:
 
 
 def _is_slices(value: Value | None) -> bool:
-    return value is not None and all(isinstance(one, Derived) and one.op == "Slice" for one in value.parts())
+    return value is not None and all(isinstance(part, Derived) and part.op == "Slice" for part in value.parts())
 
 
 def _attention(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location, object]]:

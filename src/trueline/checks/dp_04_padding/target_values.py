@@ -34,7 +34,9 @@ class Written:
 
 def written(column: Value, trace: Trace) -> Written | None:
     """What is written into an array of one value; None where something else may be in it as well."""
-    base = next((one for one in ancestry(column, most=8) if isinstance(one, Made) and _fill(one) is not None), None)
+    base = next(
+        (value for value in ancestry(column, most=8) if isinstance(value, Made) and _fill(value) is not None), None
+    )
     fill = _fill(base) if base is not None else None
     if base is None or fill is None or not _is_only_cut(column, base):
         return None
@@ -73,8 +75,8 @@ def _is_only_cut(column: Value, base: Made) -> bool:
 
 def never_compared_right(trace: Trace) -> Iterator[tuple[str, Location, float]]:
     """Comparisons of targets with a number that is never among them, where another one is there to be left out."""
-    loops = [one for one in training_loops(trace) if one.is_certain]
-    loaders = {id(iterated(one.loader)) for one in loops}
+    loops = [loop for loop in training_loops(trace) if loop.is_certain]
+    loaders = {id(iterated(loop.loader)) for loop in loops}
     comparisons: dict[object, list[Derived]] = {}
     for value in all_values(trace):
         if not isinstance(value, Derived) or value.op not in ("Eq", "NotEq") or value.place is None:
@@ -82,31 +84,31 @@ def never_compared_right(trace: Trace) -> Iterator[tuple[str, Location, float]]:
         at = batch_index(plain(value.of[0]))
         if at is not None and id(iterated(at[0])) in loaders and isinstance(constant(value.of[1]), int | float):
             comparisons.setdefault((id(iterated(at[0])), at[1]), []).append(value)
-    for found in comparisons.values():
-        at = batch_index(plain(found[0].of[0]))
+    for values in comparisons.values():
+        at = batch_index(plain(values[0].of[0]))
         columns = list(columns_of(iterated(at[0]), at[1], trace)) if at is not None else []
-        known = [told for column in columns if (told := written(column, trace)) is not None]
+        known = [labels for column in columns if (labels := written(column, trace)) is not None]
         if len(known) == len(columns) == 1:
-            yield from _wrong(known[0], found, _left_out(trace))
+            yield from _wrong(known[0], values, _left_out(trace))
 
 
 def _left_out(trace: Trace) -> set[float]:
     """Values that losses are told to leave out."""
-    given = [constant(one.arg(None, "ignore_index")) for one in trace.events if "ignore_index" in one.kwargs]
-    return {one for one in given if isinstance(one, int | float)}
+    given = [constant(number.arg(None, "ignore_index")) for number in trace.events if "ignore_index" in number.kwargs]
+    return {number for number in given if isinstance(number, int | float)}
 
 
 def _wrong(known: Written, comparisons: list[Derived], left_out: set[float]) -> Iterator[tuple[str, Location, float]]:
-    numbers = {constant(one.of[1]) for one in comparisons}
-    for one in comparisons:
-        number = constant(one.of[1])
-        if number in known.values or one.place is None or not _is_beyond(number, known):
+    numbers = {constant(value.of[1]) for value in comparisons}
+    for part in comparisons:
+        number = constant(part.of[1])
+        if number in known.values or part.place is None or not _is_beyond(number, known):
             continue
         # A value beyond the classes that nothing asks for: it is the one that was meant.
         odd = [value for value in known.values - numbers - left_out if _is_beyond(value, known)]
         idle = [event for event, value in known.writes if value == known.fill]
         if odd:
-            yield "compared_with_another", one.place, odd[0]
+            yield "compared_with_another", part.place, odd[0]
         elif idle:
             yield "never_written", idle[0].place, number
 

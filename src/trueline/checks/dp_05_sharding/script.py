@@ -29,27 +29,27 @@ _SORTING: Final = functions_of(Trait.SORTS)
 def from_script(script: Script) -> Iterator[Finding]:
     """Samplers and shards of the training data of several processes, and lists of files that they divide."""
     trace = script.trace
-    told: set[str] = set()
+    reported: set[str] = set()
     for said, place in (*_unsorted(trace), *_undivided(trace), *_one_shard(trace)):
-        if str(place) not in told:
-            told.add(str(place))
+        if str(place) not in reported:
+            reported.add(str(place))
             yield found(f"dp_05.script.{said}", place)
     for place, count in overlapping_parts(trace):
-        if str(place) not in told:
-            told.add(str(place))
+        if str(place) not in reported:
+            reported.add(str(place))
             yield found("dp_05.script.overlap", place, count=count)
     for place in unshared_workers(trace):
-        if str(place) not in told:
-            told.add(str(place))
+        if str(place) not in reported:
+            reported.add(str(place))
             yield found("dp_05.script.same_in_workers", place)
-    if told:
+    if reported:
         return
     if not is_distributed(trace):
         yield (na if is_training_followed(trace) else undecided)("dp_05.script.one_process")
         return
-    divided = [one for one in training_data(trace) if isinstance(one, Made) and _is_divided(one)]
+    divided = [value for value in training_data(trace) if isinstance(value, Made) and _is_divided(value)]
     if divided:
-        yield none("dp_05.script.divided", evidence=[str(one.event.place) for one in divided])
+        yield none("dp_05.script.divided", evidence=[str(value.event.place) for value in divided])
     else:
         yield undecided("dp_05.script.not_told")
 
@@ -73,12 +73,12 @@ def _undivided(trace: Trace) -> Iterator[tuple[str, Location]]:
 
 def _of_torch(loader: Made, has_epochs: bool, trace: Trace) -> Iterator[tuple[str, Location]]:
     event = loader.event
-    given = [one for one in (event.arg(3, "sampler"), event.arg(4, "batch_sampler")) if not _is_none(one)]
-    dividing = [one for value in given for one in ancestry(value, most=200) if _is_dividing(one)]
+    given = [value for value in (event.arg(3, "sampler"), event.arg(4, "batch_sampler")) if not _is_none(value)]
+    dividing = [part for value in given for part in ancestry(value, most=200) if _is_dividing(part)]
     if dividing:
         sampler = dividing[0]
         if isinstance(sampler, Made):
-            if all(_has_fixed_rank(one) for one in dividing):
+            if all(_has_fixed_rank(value) for value in dividing):
                 alone = not _is_open(sampler.event.arg(1, "num_replicas"))
                 yield "sampler_of_one" if alone else "same_rank", sampler.event.place
             elif has_epochs and _shuffles(sampler) and not _is_told_epoch(sampler, trace):
@@ -116,8 +116,8 @@ def _is_told_epoch(sampler: Made, trace: Trace) -> bool:
     for event in trace.events:
         if event.method == "set_epoch" and (
             event.receiver is None
-            or any(one is sampler for one in options(event.receiver))
-            or any(one is sampler for one in ancestry(event.receiver, most=60))
+            or any(value is sampler for value in options(event.receiver))
+            or any(value is sampler for value in ancestry(event.receiver, most=60))
         ):
             return True
     return False
@@ -126,7 +126,7 @@ def _is_told_epoch(sampler: Made, trace: Trace) -> bool:
 def _divides_itself(dataset: Value | None) -> bool:
     """An iterable dataset may divide its samples itself."""
     return any(
-        isinstance(one, Instance) and one.is_a("torch.utils.data.IterableDataset") for one in options(dataset)
+        isinstance(value, Instance) and value.is_a("torch.utils.data.IterableDataset") for value in options(dataset)
     ) or isinstance(dataset, Either)
 
 
@@ -153,8 +153,8 @@ def _written_at(number: Const, call: Event) -> Location:
 
 def _one_shard(trace: Trace) -> Iterator[tuple[str, Location]]:
     """Training data of which only one part is ever read, in however many processes."""
-    sources = [one for one in trace.events if one.name.startswith("mindspore.dataset.")]
-    fixed = [one for one in sources if isinstance(one.arg(None, "shard_id"), Const)]
+    sources = [event for event in trace.events if event.name.startswith("mindspore.dataset.")]
+    fixed = [event for event in sources if isinstance(event.arg(None, "shard_id"), Const)]
     for loop in training_loops(trace):
         loader = loop.loader
         source = _source(loader) if isinstance(loader, Made) else None
@@ -164,7 +164,7 @@ def _one_shard(trace: Trace) -> Iterator[tuple[str, Location]]:
         if not isinstance(number, int) or number < 2 or own is None:
             continue
         # Where other parts are read elsewhere, it is a way to split.
-        if all(constant(one.arg(None, "shard_id")) == own for one in fixed):
+        if all(constant(event.arg(None, "shard_id")) == own for event in fixed):
             yield "one_shard", source.place
 
 
@@ -181,7 +181,7 @@ def _has_shard(source: Event) -> bool:
 
 
 def _is_divided(loader: Made) -> bool:
-    if any(_is_dividing(one) for one in ancestry(loader, most=400)) or depends_on_rank(loader):
+    if any(_is_dividing(value) for value in ancestry(loader, most=400)) or depends_on_rank(loader):
         return True
     source = _source(loader)
     return source is not None and (source.open or not _is_none(source.arg(None, "num_shards")))
@@ -190,17 +190,17 @@ def _is_divided(loader: Made) -> bool:
 def _unsorted(trace: Trace) -> Iterator[tuple[str, Location]]:
     """Lists of files in the order of the file system that processes take their share of."""
     ordered = {
-        id(one)
+        id(part)
         for event in trace.events
         if event.method in _SORTING
         for value in (event.receiver, *event.args)
         if value is not None
-        for one in ancestry(value, most=200)
+        for part in ancestry(value, most=200)
     }
     for base in _shared_out(trace):
-        for one in ancestry(base, most=400):
-            if isinstance(one, Made) and id(one) not in ordered and _is_listing(one):
-                yield "unsorted", one.event.place
+        for part in ancestry(base, most=400):
+            if isinstance(part, Made) and id(part) not in ordered and _is_listing(part):
+                yield "unsorted", part.event.place
 
 
 def _is_listing(value: Made) -> bool:
@@ -215,8 +215,8 @@ def _shared_out(trace: Trace) -> Iterator[Value]:
             if not isinstance(step, Const) and not isinstance(first, Const):
                 yield value.of
     if is_distributed(trace):
-        for one in training_data(trace):
-            loader = iterated(one)
+        for part in training_data(trace):
+            loader = iterated(part)
             if loader is not None:
                 yield loader
                 for held in ancestry(loader, most=100):

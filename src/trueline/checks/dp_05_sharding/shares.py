@@ -32,7 +32,7 @@ from trueline.script.walking import walk
 
 # Lengths that are not written down are taken for this many, which can be divided by nearly everything.
 _LENGTH: Final = 10_080
-_MOST_SAMPLES: Final = 1e15
+MAX_SAMPLES: Final = 1e15
 _COLUMNS: Final = (0, 1)
 _WORKER: Final = "get_worker_info"
 
@@ -45,12 +45,17 @@ def overlapping_parts(trace: Trace) -> Iterator[tuple[Location, int]]:
     for loop in training_loops(trace):
         for index in (*_COLUMNS, *_names(loop.loader)):
             for column in columns_of(loop.loader, index, trace):
-                for one in way_of(column, trace).values:
-                    if _is_window(one):
+                for value in way_of(column, trace).values:
+                    if _is_window(value):
                         break
-                    common = _in_common(one)
-                    if isinstance(one, Item) and isinstance(one.index, Derived) and common > 1 and one.index.place:
-                        yield one.index.place, common
+                    common = _in_common(value)
+                    if (
+                        isinstance(value, Item)
+                        and isinstance(value.index, Derived)
+                        and common > 1
+                        and value.index.place
+                    ):
+                        yield value.index.place, common
 
 
 def _names(loader: Value | None) -> list[str]:
@@ -58,7 +63,7 @@ def _names(loader: Value | None) -> list[str]:
     while isinstance(at, Made) and at.event.receiver is not None:
         at = at.event.receiver
     data = at.event.arg(0, "data") if isinstance(at, Made) else None
-    return [str(one) for one in getattr(data, "items", {})] if hasattr(data, "key") else []
+    return [str(name) for name in getattr(data, "items", {})] if hasattr(data, "key") else []
 
 
 def _is_window(value: Value) -> bool:
@@ -66,7 +71,7 @@ def _is_window(value: Value) -> bool:
     if not isinstance(value, Item) or not isinstance(value.index, Derived) or value.index.op != "Slice":
         return False
     first = value.index.of[0]
-    return not isinstance(first, Const) and not any(is_rank(one) for one in ancestry(first, most=40))
+    return not isinstance(first, Const) and not any(is_rank(part) for part in ancestry(first, most=40))
 
 
 def _in_common(value: Value) -> int:
@@ -74,7 +79,7 @@ def _in_common(value: Value) -> int:
     if not isinstance(value, Item) or not isinstance(value.index, Derived) or value.index.op != "Slice":
         return 0
     first, last, step = value.index.of
-    if constant(step, 0) not in (None, 1) or not any(is_rank(one) for one in ancestry(first, most=40)):
+    if constant(step, 0) not in (None, 1) or not any(is_rank(part) for part in ancestry(first, most=40)):
         return 0
     end, begin, own = _number(last, 0), _number(first, 1), _number(first, 0)
     if end is None or begin is None or own is None or begin <= own:
@@ -92,7 +97,7 @@ def _number(value: Value, rank: int) -> float | None:
     if isinstance(value, Const):
         return _countable(value.value) if isinstance(value.value, int | float) else None
     if isinstance(value, Derived) and len(value.of) == 2:
-        numbers = [_number(one, rank) for one in value.of]
+        numbers = [_number(part, rank) for part in value.of]
         return _countable(_computed(value.op, numbers[0], numbers[1]))
     if isinstance(value, Made):
         last = value.event.method
@@ -107,7 +112,7 @@ def _number(value: Value, rank: int) -> float | None:
 
 def _countable(number: float | None) -> float | None:
     """A number that a place in a dataset can be, which NaN, infinities and thousands of digits cannot."""
-    return number if number is not None and abs(number) < _MOST_SAMPLES else None
+    return number if number is not None and abs(number) < MAX_SAMPLES else None
 
 
 def _computed(operator: str, left: float | None, right: float | None) -> float | None:
@@ -149,14 +154,14 @@ def _read_whole(stream: Instance, trace: Trace) -> Location | None:
     method = next((cls.attributes["__iter__"] for cls in stream.cls.lineage() if "__iter__" in cls.attributes), None)
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or _uses_worker(stream, method):
         return None
-    if any(_may_share(one) for value in stream.attributes.values() for one in options(value)):
+    if any(_may_share(part) for value in stream.attributes.values() for part in options(value)):
         return None
-    columns = [one for index in _COLUMNS for value in trace.samples_of(stream) for one in _at(value, index)]
-    way = [one for column in columns[:1] for one in way_of(column, trace).values]
+    columns = [part for index in _COLUMNS for value in trace.samples_of(stream) for part in _at(value, index)]
+    way = [value for column in columns[:1] for value in way_of(column, trace).values]
     # What is drawn is another thing in every worker; of what is not known, nothing is known.
-    if not way or any(is_drawing(one) for one in way) or not _is_known(way[-1]):
+    if not way or any(is_drawing(value) for value in way) or not _is_known(way[-1]):
         return None
-    return _taken_at(stream, method, {id(one) for column in columns[:1] for one in with_indexes(column)})
+    return _taken_at(stream, method, {id(value) for column in columns[:1] for value in with_indexes(column)})
 
 
 def _may_share(value: Value) -> bool:
@@ -171,10 +176,10 @@ def _taken_at(stream: Instance, method: Function, used: set[int]) -> Location:
     held = {
         name
         for name, value in stream.attributes.items()
-        if any(id(one) in used for one in ancestry(value, most=5) if not isinstance(one, Const))
+        if any(id(part) in used for part in ancestry(value, most=5) if not isinstance(part, Const))
     }
-    taken = [one for one in ast.walk(method.node) if isinstance(one, ast.Attribute) and one.attr in held]
-    first = min(taken, key=lambda one: (one.lineno, one.col_offset), default=None)
+    taken = [node for node in ast.walk(method.node) if isinstance(node, ast.Attribute) and node.attr in held]
+    first = min(taken, key=lambda node: (node.lineno, node.col_offset), default=None)
     return Location.of(method.module.file, first if first is not None else method.node)
 
 
@@ -193,8 +198,8 @@ def _is_known(value: Value) -> bool:
 def _uses_worker(stream: Instance, method: Function) -> bool:
     """Whether the number of the worker has any influence: its name is read again, or it is handed on."""
     for cls in stream.cls.lineage():
-        for one in cls.attributes.values():
-            if isinstance(one, Function) and one.node is not method.node and _WORKER in ast.dump(one.node):
+        for value in cls.attributes.values():
+            if isinstance(value, Function) and value.node is not method.node and _WORKER in ast.dump(value.node):
                 return True
     text = ast.dump(method.node)
     if _WORKER not in text:
@@ -205,20 +210,22 @@ def _uses_worker(stream: Instance, method: Function) -> bool:
         if isinstance(node, ast.Assign) and _reads_number(node.value)
         for target in _targets(node)
     }
-    used = {one.id for one in ast.walk(method.node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    used = {node.id for node in ast.walk(method.node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     if names & used:
         return True
     # Read where it is needed, without a name of its own.
-    inside = {id(one) for node in ast.walk(method.node) if isinstance(node, ast.Assign) for one in ast.walk(node.value)}
-    return any(_is_number(one) and id(one) not in inside for one in ast.walk(method.node))
+    inside = {
+        id(child) for node in ast.walk(method.node) if isinstance(node, ast.Assign) for child in ast.walk(node.value)
+    }
+    return any(_is_number(node) and id(node) not in inside for node in ast.walk(method.node))
 
 
 def _targets(node: ast.Assign) -> list[ast.Name]:
-    return [one for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+    return [child for target in node.targets for child in ast.walk(target) if isinstance(child, ast.Name)]
 
 
 def _reads_number(node: ast.AST) -> bool:
-    return any(_is_number(one) for one in ast.walk(node))
+    return any(_is_number(child) for child in ast.walk(node))
 
 
 def _is_number(node: ast.AST) -> bool:
@@ -228,6 +235,6 @@ def _is_number(node: ast.AST) -> bool:
 def _calls_others(node: ast.AST) -> bool:
     """Functions of the project or of libraries that may take the share."""
     return any(
-        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and not hasattr(builtins, one.func.id)
-        for one in ast.walk(node)
+        isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and not hasattr(builtins, child.func.id)
+        for child in ast.walk(node)
     )

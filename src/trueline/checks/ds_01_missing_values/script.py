@@ -40,33 +40,38 @@ def from_script(script: Script) -> Iterator[Finding]:
         yield undecided("ds_01.script.no_training_loop")
         return
     filled = [event for event in trace.events if event.method in _FILLING]
-    used = {id(one) for loader in loaders for one in reached(loader)}
-    told = False
+    used = {id(value) for loader in loaders for value in reached(loader)}
+    reported = False
     for event in trace.events:
-        if any(one.kind == UNCALLED for one in event.scopes):
+        if any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         written = event.arg(1) if event.method == "__setitem__" else event.arg(1, "fill_value")
         of = event.receiver if event.method == "__setitem__" else event.result
         if event.method not in _PUTTING or not _is_missing(written) or not {id(of), id(plain(of))} & used:
             continue
-        told = True
+        reported = True
         if filled:
             # That they are looked for does not show that none is left.
-            places = [str(one.place) for one in filled]
+            places = [str(event.place) for event in filled]
             yield undecided("ds_01.script.filled", evidence=places, where=event.place)
         else:
             yield found("ds_01.script.written", event.place)
     for place, value in _markers(trace, loaders):
-        told = True
+        reported = True
         yield suspect("ds_01.script.marker", place, value=f"{value:g}")
-    if not told:
+    if not reported:
         yield undecided("ds_01.script.only_the_data")
 
 
 @check("ds.01", decides=False)
 def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     """Where the script writes the markers that a run has shown to enter the network."""
-    seen = {one.value: one for stream in training(run) for one in marked(run, stream) if one.enters}
+    seen = {
+        other_marked.value: other_marked
+        for stream in training(run)
+        for other_marked in marked(run, stream)
+        if other_marked.enters
+    }
     written = [(place, value) for place, value in _markers(script.trace, training_data(script.trace)) if value in seen]
     for place, value in written:
         count = len(seen[value].samples)
@@ -91,11 +96,13 @@ def _markers(trace: Trace, loaders: Sequence[Value]) -> Iterator[tuple[Location,
         if event.method == "__setitem__"
         and isinstance(value := constant(event.arg(1)), int | float)
         and value in _MARKERS
-        and not any(one.kind == UNCALLED for one in event.scopes)
+        and not any(scope.kind == UNCALLED for scope in event.scopes)
     ]
     if not written:
         return
-    samples = {id(one) for loader in loaders for column in columns_of(loader, 0, trace) for one in with_indexes(column)}
+    samples = {
+        id(value) for loader in loaders for column in columns_of(loader, 0, trace) for value in with_indexes(column)
+    }
     for event, value in written:
         if {id(event.receiver), id(plain(event.receiver))} & samples and not _is_known(trace, event, value):
             yield event.place, as_float(value)
@@ -103,16 +110,23 @@ def _markers(trace: Trace, loaders: Sequence[Value]) -> Iterator[tuple[Location,
 
 def _is_known(trace: Trace, event: Event, value: float) -> bool:
     """Whether a number is compared with anything, or given to anything else, which may take it out or fill it in."""
-    if any(constant(one) == value for other in trace.events if other is not event for one in _given(other)):
+    if any(
+        constant(part) == value
+        for other_event in trace.events
+        if other_event is not event
+        for part in _given(other_event)
+    ):
         return True
     return any(
-        isinstance(one, Derived) and one.op in _ASKING and value in [constant(part) for part in one.of]
-        for one in _everything(trace)
+        isinstance(other_value, Derived)
+        and other_value.op in _ASKING
+        and value in [constant(part) for part in other_value.of]
+        for other_value in _everything(trace)
     )
 
 
 def _given(event: Event) -> Iterator[Value]:
-    yield from (one for one in (*event.args, *event.kwargs.values()) if isinstance(one, Const))
+    yield from (value for value in (*event.args, *event.kwargs.values()) if isinstance(value, Const))
 
 
 def _everything(trace: Trace) -> Iterator[Value]:
@@ -124,16 +138,16 @@ def _everything(trace: Trace) -> Iterator[Value]:
 
 
 def _is_missing(value: Value | None) -> bool:
-    for one in options(value):
-        if isinstance(one, Const) and isinstance(one.value, float) and not math.isfinite(one.value):
+    for part in options(value):
+        if isinstance(part, Const) and isinstance(part.value, float) and not math.isfinite(part.value):
             return True
-        if isinstance(one, Derived) and one.op == "Div" and len(one.of) == 2:
-            divisor = constant(one.of[1])
+        if isinstance(part, Derived) and part.op == "Div" and len(part.of) == 2:
+            divisor = constant(part.of[1])
             if isinstance(divisor, int | float) and divisor == 0:
                 return True
-        if isinstance(one, Symbol) and one.name.rpartition(".")[2] in _MISSING:
+        if isinstance(part, Symbol) and part.name.rpartition(".")[2] in _MISSING:
             return True
-        if isinstance(one, Made) and one.name == "builtins.float":
-            given = one.event.arg(0)
+        if isinstance(part, Made) and part.name == "builtins.float":
+            given = part.event.arg(0)
             return isinstance(given, Const) and str(given.value).lower().lstrip("+-") in lower_of(Trait.NOT_FINITE)
     return False

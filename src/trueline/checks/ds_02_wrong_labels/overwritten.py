@@ -38,25 +38,25 @@ def labels_overwritten(loader: Value, at: object, trace: Trace) -> Iterator[Over
 
 def samples_overwritten(loader: Value, at: object, trace: Trace) -> Iterator[Overwritten]:
     """Samples that become copies of others, while the labels stay what they were."""
-    for one in _overwritten(loader, 0, at, trace):
-        if not one.mixed:
-            yield one
+    for change in _overwritten(loader, 0, at, trace):
+        if not change.mixed:
+            yield change
 
 
 def _overwritten(loader: Value, column: object, other: object, trace: Trace) -> Iterator[Overwritten]:
-    own = {id(one) for value in columns_of(loader, column, trace) for one in _bases(value)}
-    others = list(columns_of(loader, other, trace))
-    if not own or not others:
+    own = {id(part) for value in columns_of(loader, column, trace) for part in _bases(value)}
+    values = list(columns_of(loader, other, trace))
+    if not own or not values:
         return
-    beside = {id(one) for value in others for one in with_indexes(value)}
+    beside = {id(part) for value in values for part in with_indexes(value)}
     changes = [(event, change) for event in trace.events if (change := _change(event)) is not None]
     for event, change in changes:
         if id(change.column) not in own:
             continue
-        if any(id(one.column) in beside - own for _, one in changes):
+        if any(id(change.column) in beside - own for _, change in changes):
             # The others are moved as well, perhaps alike.
             return
-        if not any(_made_after(value, change.column, event) for value in others):
+        if not any(_made_after(value, change.column, event) for value in values):
             yield Overwritten(event, change.mixed)
 
 
@@ -68,7 +68,7 @@ class _Change:
 
 def _change(event: Event) -> _Change | None:
     """What an event puts in another order, or writes over with other elements of its own."""
-    if any(one.kind in (UNCALLED, BRANCH, HANDLER) for one in event.scopes):
+    if any(scope.kind in (UNCALLED, BRANCH, HANDLER) for scope in event.scopes):
         return None
     if event.method == "shuffle" and event.args and event.name.startswith(("numpy.", "random.")):
         given = plain(event.args[0])
@@ -90,19 +90,19 @@ def _change(event: Event) -> _Change | None:
 def _is_mixed(value: Value | None, column: Value) -> bool:
     """``permutation(y[a:b])``, ``y[order][randperm(n)]``."""
     if isinstance(value, Made) and value.event.method == "permutation" and value.event.args:
-        return any(one is column for one in _bases(value.event.args[0]))
+        return any(part is column for part in _bases(value.event.args[0]))
     if isinstance(value, Item) and isinstance(index := plain(value.index), Made):
         drawn = index.event.method in _PERMUTING
-        return drawn and any(one is column for one in _bases(value.of))
+        return drawn and any(part is column for part in _bases(value.of))
     return False
 
 
-def _are_apart(one: Derived, other: Value) -> bool:
+def _are_apart(value: Derived, other_value: Value) -> bool:
     """Whether two cuts have no element in common, by the numbers that are written down."""
-    if not (isinstance(other, Derived) and other.op == "Slice"):
+    if not (isinstance(other_value, Derived) and other_value.op == "Slice"):
         return False
     cuts = []
-    for cut in (one, other):
+    for cut in (value, other_value):
         numbers = [constant(bound, "?") for bound in cut.of]
         if numbers[0] is None:
             numbers[0] = 0
@@ -117,7 +117,11 @@ def _is_elsewhere(index: Value, target: Value) -> bool:
     """Whether an element is taken from a place that was calculated, or drawn, and is not just beside the target."""
     if index is target:
         return False
-    if isinstance(index, Derived) and index.op in ("Add", "Sub") and any(isinstance(one, Const) for one in index.of):
+    if (
+        isinstance(index, Derived)
+        and index.op in ("Add", "Sub")
+        and any(isinstance(value, Const) for value in index.of)
+    ):
         return False
     if isinstance(index, Made):
         return index.event.method in _MIXING
@@ -126,13 +130,13 @@ def _is_elsewhere(index: Value, target: Value) -> bool:
 
 def _is_calculated(value: Value) -> bool:
     """Only by numbers, counters and lengths: whatever the samples are like."""
-    for one in ancestry(value, most=40):
-        if isinstance(one, Derived) and one.op not in _ARITHMETIC:
+    for part in ancestry(value, most=40):
+        if isinstance(part, Derived) and part.op not in _ARITHMETIC:
             return False
-        if isinstance(one, Item | Either | Seq) and not isinstance(one, Unknown):
+        if isinstance(part, Item | Either | Seq) and not isinstance(part, Unknown):
             return False
-        if isinstance(one, Made):
-            return one.name == "builtins.len"
+        if isinstance(part, Made):
+            return part.name == "builtins.len"
     return True
 
 
@@ -154,12 +158,14 @@ def _bases(value: Value | None) -> Iterator[Value]:
 def _made_after(value: Value, column: Value, event: Event) -> bool:
     """Whether something may be made from a column that has been changed already: then it fits."""
     made = list(with_indexes(value))
-    if not any(one is column for one in made):
+    if not any(part is column for part in made):
         return False
-    last = max((one.event.index for one in made if isinstance(one, Made)), default=-1)
+    last = max((part.event.index for part in made if isinstance(part, Made)), default=-1)
     # Something of it was done between the making of the column and its change: it was made then.
     before = isinstance(column, Made) and column.event.index < last < event.index
-    lines = [one.place.line for one in made if isinstance(one, Derived) and one.place and _beside(one.place, event)]
+    lines = [
+        part.place.line for part in made if isinstance(part, Derived) and part.place and _beside(part.place, event)
+    ]
     return not before or any(line > event.place.line for line in lines)
 
 

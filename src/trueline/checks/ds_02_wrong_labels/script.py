@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import functions_of, names_of
 from trueline.apitable.traits import Trait
@@ -26,14 +26,14 @@ _MIXING: Final = functions_of(Trait.PERMUTES)
 def from_script(script: Script) -> Iterator[Finding]:
     """Labels that the network has no output for, and labels that are mixed without their samples."""
     trace = script.trace
-    told: set[str] = set()
+    reported: set[str] = set()
     for loop in training_loops(trace):
         for event in loop.of(Role.LOSS):
-            for said, place, params in (*_outside(event, trace), *_mixed(event, trace), *_overwritten(event, trace)):
-                if str(place) not in told:
-                    told.add(str(place))
-                    yield found(f"ds_02.script.{said}", place, **params)
-    if not told:
+            for finding in (*_outside(event, trace), *_mixed(event, trace), *_overwritten(event, trace)):
+                if str(finding.where) not in reported:
+                    reported.add(str(finding.where))
+                    yield finding
+    if not reported:
         yield undecided("ds_02.script.only_the_data")
 
 
@@ -41,7 +41,7 @@ def _target(event: Event) -> Value | None:
     return plain(event.arg(1, "target", "labels", "label"))
 
 
-def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[str, Any]]]:
+def _outside(event: Event, trace: Trace) -> Iterator[Finding]:
     if event.name.removesuffix(".__call__").rpartition(".")[2] not in _CLASSES:
         return
     outputs, at = outputs_of(event.arg(0)), batch_index(_target(event))
@@ -55,41 +55,41 @@ def _outside(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[s
         if bounds[1] >= outputs and bounds[1] - bounds[0] < 100_000:
             place = _drawn(column)
             if place is not None:
-                yield "outside", place, {"low": bounds[0], "high": bounds[1], "outputs": outputs}
+                yield found("ds_02.script.outside", place, low=bounds[0], high=bounds[1], outputs=outputs)
 
 
 def _drawn(value: Value) -> Location | None:
-    for one in ancestry(value, most=60):
-        if isinstance(one, Derived) and one.op == "Mod":
-            return one.place
-        if isinstance(one, Made) and one.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
-            return one.event.place
+    for part in ancestry(value, most=60):
+        if isinstance(part, Derived) and part.op == "Mod":
+            return part.place
+        if isinstance(part, Made) and part.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
+            return part.event.place
     return None
 
 
-def _mixed(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[str, Any]]]:
+def _mixed(event: Event, trace: Trace) -> Iterator[Finding]:
     """Labels in a random order of their own."""
     at = batch_index(_target(event))
     if at is None or at[1] in (0, "data"):
         return
-    inputs = [one for column in columns_of(at[0], 0, trace) for one in with_indexes(column)]
-    known = {id(one) for one in inputs}
+    inputs = [value for column in columns_of(at[0], 0, trace) for value in with_indexes(column)]
+    known = {id(value) for value in inputs}
     for column in columns_of(at[0], at[1], trace):
         value = plain(column)
         chosen = _order(value)
         if chosen is not None and inputs and id(chosen) not in known:
-            yield "mixed", chosen.event.place, {}
+            yield found("ds_02.script.mixed", chosen.event.place)
 
 
-def _overwritten(event: Event, trace: Trace) -> Iterator[tuple[str, Location, dict[str, Any]]]:
+def _overwritten(event: Event, trace: Trace) -> Iterator[Finding]:
     """Labels of other samples, or samples of other labels, written over what was there."""
     at = batch_index(_target(event))
     if at is None or at[1] in (0, "data"):
         return
-    for one in labels_overwritten(at[0], at[1], trace):
-        yield "mixed_in_part" if one.mixed else "of_others", one.place, {}
-    for one in samples_overwritten(at[0], at[1], trace):
-        yield "copied_over", one.place, {}
+    for change in labels_overwritten(at[0], at[1], trace):
+        yield found("ds_02.script.mixed_in_part" if change.mixed else "ds_02.script.of_others", change.place)
+    for change in samples_overwritten(at[0], at[1], trace):
+        yield found("ds_02.script.copied_over", change.place)
 
 
 def _order(value: Value | None) -> Made | None:

@@ -32,7 +32,7 @@ def from_script(script: Script, *, max_ratio: float = 10.0) -> Iterator[Finding]
     handled = list(_handled(trace))
     if handled:
         # How uneven the classes are, and whether this makes up for it, only the data can tell.
-        yield undecided("ds_03.script.handled", evidence=[str(one) for one in handled])
+        yield undecided("ds_03.script.handled", evidence=[str(place) for place in handled])
         return
     for loop in training_loops(trace):
         for event in loop.of(Role.LOSS):
@@ -59,7 +59,7 @@ def from_script(script: Script, *, max_ratio: float = 10.0) -> Iterator[Finding]
 def from_script_and_run(script: Script, run: Run, *, max_ratio: float = 10.0) -> Iterator[Finding]:
     """Classes that a run has counted, where only the script shows that its loss makes nothing up for them."""
     trace = script.trace
-    counted = [one for one in from_run(run, max_ratio=max_ratio) if one.conclusion is Conclusion.SUSPECT]
+    counted = [finding for finding in from_run(run, max_ratio=max_ratio) if finding.conclusion is Conclusion.SUSPECT]
     losses = [(loop, event) for loop in training_loops(trace) for event in loop.of(Role.LOSS) if _knows_classes(event)]
     if not counted or not losses or any(True for _ in _handled(trace)):
         yield undecided("ds_03.script.only_the_data")
@@ -118,8 +118,8 @@ def _ratio(value: Value | None, trace: Trace) -> float | None:
     if isinstance(value, Made) and value.event.method in ("repeat", "repeat_interleave"):
         counts = value.event.arg(1 if value.event.receiver is None or len(value.event.args) > 1 else 0, "repeats")
         if isinstance(counts, Seq) and not counts.open and len(counts.items) > 1:
-            numbers = [constant(one) for one in counts.items]
-            if all(isinstance(one, int) and one > 0 for one in numbers):
+            numbers = [constant(number) for number in counts.items]
+            if all(isinstance(number, int) and number > 0 for number in numbers):
                 return float(max(numbers) / min(numbers))
         return None
     if isinstance(value, Derived) and len(value.of) == 2:

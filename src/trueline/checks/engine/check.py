@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from trueline.model.finding import Certainty, Conclusion, Evidence, Finding
 from trueline.model.location import Location
@@ -24,7 +24,7 @@ class Check:
     title: str
     ask: Asking
     evidence: tuple[Evidence, ...]
-    limits: Mapping[str, Any]
+    limits: Mapping[str, object]
     module: str
     # Whether it can end in No problem; a way that does not decide only finds problems.
     decides: bool = True
@@ -48,23 +48,23 @@ def check(code: str, title: str = "", *, decides: bool = True) -> Callable[[_Ask
 
     def register(ask: _Asking) -> _Asking:
         evidence, limits = _signature(ask)
-        told = title or next((one.title for one in _known if one.code == code), "")
-        _known.append(Check(code, told, ask, evidence, limits, ask.__module__, decides))
+        shared_title = title or next((way.title for way in _known if way.code == code), "")
+        _known.append(Check(code, shared_title, ask, evidence, limits, ask.__module__, decides))
         return ask
 
     return register
 
 
-def _signature(ask: Asking) -> tuple[tuple[Evidence, ...], dict[str, Any]]:
+def _signature(ask: Asking) -> tuple[tuple[Evidence, ...], dict[str, object]]:
     evidence: list[Evidence] = []
-    limits: dict[str, Any] = {}
-    for one in inspect.signature(ask).parameters.values():
-        if one.kind is one.KEYWORD_ONLY and one.default is not one.empty:
-            limits[one.name] = one.default
-        elif one.kind is one.POSITIONAL_OR_KEYWORD and one.name in _KINDS:
-            evidence.append(Evidence(one.name))
+    limits: dict[str, object] = {}
+    for parameter in inspect.signature(ask).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty:
+            limits[parameter.name] = parameter.default
+        elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name in _KINDS:
+            evidence.append(Evidence(parameter.name))
         else:
-            raise TypeError(f"{ask.__module__}.{ask.__name__}: {one.name} is neither evidence nor a limit")
+            raise TypeError(f"{ask.__module__}.{ask.__name__}: {parameter.name} is neither evidence nor a limit")
     return tuple(evidence), limits
 
 
@@ -79,18 +79,18 @@ def found(
     *,
     certainty: Certainty = Certainty.CERTAIN,
     advice: str | None = None,
-    measured: Any = None,
-    limit: Any = None,
+    measured: object = None,
+    limit: object = None,
     because: str | None = None,
-    evidence: Sequence[Any] = (),
-    **params: Any,
+    evidence: Sequence[object] = (),
+    **params: object,
 ) -> Finding:
     """A problem. ``said`` is a message of the item's own file, ``dp_03.not_shuffled``, and names the item by it."""
-    code, told, advised = _told(said, advice, params)
+    code, sentence, advised = _sentences(said, advice, params)
     return Finding(
         code,
         Conclusion.FOUND,
-        told,
+        sentence,
         certainty=certainty,
         advice=advised,
         because=because,
@@ -106,17 +106,17 @@ def suspect(
     where: Location,
     *,
     advice: str | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    evidence: Sequence[Any] = (),
-    **params: Any,
+    measured: object = None,
+    limit: object = None,
+    evidence: Sequence[object] = (),
+    **params: object,
 ) -> Finding:
     """What may be a problem and cannot be told for sure, with the reason and the line."""
-    code, told, advised = _told(said, advice, params)
+    code, sentence, advised = _sentences(said, advice, params)
     return Finding(
         code,
         Conclusion.SUSPECT,
-        told,
+        sentence,
         certainty=Certainty.POSSIBLE,
         advice=advised,
         where=where,
@@ -129,18 +129,18 @@ def suspect(
 def none(
     said: str,
     *,
-    evidence: Sequence[Any],
+    evidence: Sequence[object],
     where: Location | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    **params: Any,
+    measured: object = None,
+    limit: object = None,
+    **params: object,
 ) -> Finding:
     """No problem: ``evidence`` is what was looked at, and it decides the item, not one aspect of it."""
     if not evidence:
         raise ValueError(f"{said}: no problem, and nothing was looked at")
-    code, told, _ = _told(said, None, params)
+    code, sentence, _ = _sentences(said, None, params)
     return Finding(
-        code, Conclusion.NONE, told, where=where or Location(), measured=measured, limit=limit, evidence=evidence
+        code, Conclusion.NONE, sentence, where=where or Location(), measured=measured, limit=limit, evidence=evidence
     )
 
 
@@ -148,25 +148,25 @@ def undecided(
     said: str,
     *,
     where: Location | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    evidence: Sequence[Any] = (),
-    **params: Any,
+    measured: object = None,
+    limit: object = None,
+    evidence: Sequence[object] = (),
+    **params: object,
 ) -> Finding:
     """Not decided, for this reason: too little was seen, or only an aspect. The engine adds what would decide it."""
-    code, told, _ = _told(said, None, params)
+    code, sentence, _ = _sentences(said, None, params)
     return Finding(
-        code, Conclusion.OPEN, told, where=where or Location(), measured=measured, limit=limit, evidence=evidence
+        code, Conclusion.OPEN, sentence, where=where or Location(), measured=measured, limit=limit, evidence=evidence
     )
 
 
-def na(said: str, *, where: Location | None = None, **params: Any) -> Finding:
+def na(said: str, *, where: Location | None = None, **params: object) -> Finding:
     """The evidence shows that the item does not apply to this training."""
-    code, told, _ = _told(said, None, params)
-    return Finding(code, Conclusion.NA, told, where=where or Location())
+    code, sentence, _ = _sentences(said, None, params)
+    return Finding(code, Conclusion.NA, sentence, where=where or Location())
 
 
-def _told(said: str, advice: str | None, params: Mapping[str, Any]) -> tuple[str, Message, Message]:
+def _sentences(said: str, advice: str | None, params: Mapping[str, object]) -> tuple[str, Message, Message]:
     """The item's code, the sentence, and the advice that goes with it."""
     item = said.partition(".")[0]
     beside = said.rpartition(".")[0]

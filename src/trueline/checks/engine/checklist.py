@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.deciding import decided_by
 from trueline.checks.engine.listing import all_checks, codes
-from trueline.checks.engine.merging import once
-from trueline.checks.engine.programs import as_far_as_read, new_in, not_read, of_each_program
+from trueline.checks.engine.placing import placed
+from trueline.checks.engine.programs import new_in, not_read, of_each_program, run_in, script_in
 from trueline.checks.engine.roots import with_roots
-from trueline.checks.engine.running import Evidence as EvidenceByKind
-from trueline.checks.engine.running import Limits, Progress, ask_all
+from trueline.checks.engine.running import Circumstances, EvidenceByKind, Limits, Progress, ask_all
 from trueline.checks.engine.sources import Sources
 from trueline.model.finding import MEASURING, READING, Conclusion, Evidence, Finding, roots, way_text
 from trueline.model.message import Message, message
@@ -34,7 +33,7 @@ class Row:
     @property
     def agree(self) -> bool:
         """Whether all that looked came to the same conclusion."""
-        decided = {one for one in self.by.values() if one in (Conclusion.FOUND, Conclusion.NONE)}
+        decided = {conclusion for conclusion in self.by.values() if conclusion in (Conclusion.FOUND, Conclusion.NONE)}
         return len(decided) < 2
 
 
@@ -58,12 +57,12 @@ class Checklist:
 def chosen(select: Sequence[str], ignore: Sequence[str]) -> list[Check]:
     """The checks of the items or families that were asked for; a BadUsage for one that is not there."""
     known = codes()
-    families = {one.partition(".")[0] for one in known}
+    families = {code.partition(".")[0] for code in known}
     for name in (*select, *ignore):
         if name not in known and name not in families:
             raise BadUsage("check.no_such_item", item=name, known=", ".join(sorted(families)))
-    wanted = [one for one in all_checks() if not select or one.code in select or one.family in select]
-    left = [one for one in wanted if one.code not in ignore and one.family not in ignore]
+    wanted = [way for way in all_checks() if not select or way.code in select or way.family in select]
+    left = [way for way in wanted if way.code not in ignore and way.family not in ignore]
     if not left:
         raise BadUsage("check.nothing_left")
     return left
@@ -79,9 +78,9 @@ def fill_in(
     progress: Progress | None = None,
 ) -> Checklist:
     """Ask all checks, name roots, and draw the conclusion of every item."""
-    sources = Sources(evidence.get("script"), evidence.get("run"))
+    sources = Sources(script_in(evidence, "script"), run_in(evidence, "run"))
     programs: list[list[Finding]] = []
-    told: list[Finding] = []
+    findings: list[Finding] = []
     more = list(notes)
     at_hand = [name for name, given in evidence.items() if given is not None]
     deciding = {
@@ -90,23 +89,26 @@ def fill_in(
     }
     for number, part in enumerate(of_each_program(evidence)):
         # What does not ask the script is asked once.
-        some = [one for one in checks if number == 0 or "script" in one.evidence]
+        ways = [way for way in checks if number == 0 or "script" in way.evidence]
         unread = list(not_read(part))
-        asked = [as_far_as_read(sources.placed(one), unread) for one in ask_all(some, part, limits, progress)]
-        programs.append([_with_command(one, deciding[one.code]) for one in once(with_roots(asked))])
-        told += new_in(programs[-1], told)
-        more += [one for one in unread if one not in more]
+        answers = ask_all(ways, part, limits, progress, Circumstances(unread, deciding))
+        programs.append(with_roots(placed(answers, sources)))
+        findings += new_in(programs[-1], findings)
+        more += [sentence for sentence in unread if sentence not in more]
     # What follows from a fault that is left out still follows from it: roots are named before.
-    ignored = [one for one in told if one.conclusion in _SPEAKING and sources.leaves_out(one)]
-    kept = [one for one in told if one not in ignored]
-    beside = [one for one in programs[0] if not any(Evidence.SCRIPT in way for way in one.seen_by)]
+    ignored = [finding for finding in findings if finding.conclusion in _SPEAKING and sources.leaves_out(finding)]
+    kept = [finding for finding in findings if finding not in ignored]
+    beside = [finding for finding in programs[0] if not any(Evidence.SCRIPT in way for way in finding.seen_by)]
     trainings = [program if number == 0 else [*program, *beside] for number, program in enumerate(programs)]
-    titles = {one.code: one.title for one in checks if one.title}
+    titles = {way.code: way.title for way in checks if way.title}
     rows = [
         _row(
             code,
             titles.get(code, ""),
-            [[one for one in training if one.code == code and one not in ignored] for training in trainings],
+            [
+                [finding for finding in training if finding.code == code and finding not in ignored]
+                for training in trainings
+            ],
             ignored,
         )
         for code in deciding
@@ -117,19 +119,12 @@ def fill_in(
 _SPEAKING = (Conclusion.FOUND, Conclusion.SUSPECT)
 
 
-def _with_command(finding: Finding, deciding: Message) -> Finding:
-    """What is open says what would decide it."""
-    if finding.conclusion is not Conclusion.OPEN or finding.advice is not None:
-        return finding
-    return replace(finding, advice=deciding)
-
-
 def _row(code: str, title: str, trainings: Sequence[Sequence[Finding]], ignored: Sequence[Finding]) -> Row:
     """The row of an item, from its findings in each training."""
     asked = [own for own in trainings if own]
     if not asked:
         # All that was found here is what a comment asks to leave out.
-        said = next(one for one in ignored if one.code == code)
+        said = next(finding for finding in ignored if finding.code == code)
         where = f"{said.where.file}:{said.where.line}"
         asked = [[Finding(code, Conclusion.NA, message("check.row_ignored", place=where), where=said.where)]]
     by: dict[str, Conclusion] = {}

@@ -40,7 +40,7 @@ def decided_by(ways: Sequence[Check], at_hand: Iterable[str], looked_at: Mapping
     """The commands that would decide an item, with the paths that are known; ``ways`` are all of that item."""
     commands = [_with_paths(command, looked_at) for command in _commands(ways, frozenset(at_hand))]
     words = [message("check.command", command=command) for command in dict.fromkeys(commands)]
-    said = reduce(lambda before, other: message("check.or_command", before=before, other=other), words)
+    said = reduce(lambda before, sentence: message("check.or_command", before=before, other=sentence), words)
     return message("check.decided_by", commands=said)
 
 
@@ -63,9 +63,9 @@ def _commands(ways: Sequence[Check], at_hand: frozenset[str]) -> list[str]:
 
 
 def _with_paths(command: str, looked_at: Mapping[str, str]) -> str:
-    def path(found: re.Match[str]) -> str:
-        kind = _PLACEHOLDERS.get(found.group())
+    def path(placeholder: re.Match[str]) -> str:
+        kind = _PLACEHOLDERS.get(placeholder.group())
         known = looked_at.get(kind.value) if kind is not None else None
-        return shlex.quote(known) if known else found.group()
+        return shlex.quote(known) if known else placeholder.group()
 
     return _PLACEHOLDER.sub(path, command)

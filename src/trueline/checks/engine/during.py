@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.checks.engine.check import Check
 from trueline.checks.engine.checklist import fill_in
+from trueline.checks.engine.listing import during_run
 from trueline.checks.engine.running import Limits
 from trueline.formats.run_folder.reader import Run, open_run
-from trueline.model.finding import Finding
+from trueline.model.finding import Evidence, Finding
 from trueline.model.key import Phase
 from trueline.model.message import Message, message
 
-# After so many training steps the checks are asked; later ones only where they cost next to nothing.
-_ALWAYS: Final = (2, 5, 20)
-_FACTOR: Final = 5
-_SHARE: Final = 0.02
-# These ask whether something ever happens, or how the whole went: before the end nobody knows.
-AT_THE_END: Final = frozenset(("hp.02", "hp.03", "tr.04"))
-# What may be set right later, as layers that are unfrozen after some epochs, is told when the run has ended.
-MAY_CHANGE: Final = frozenset(("cg_02.frozen",))
-# A loss swings in its first steps.
-_NOT_BEFORE: Final = {"hp.01": _ALWAYS[-1]}
+# Training steps after which the checks are asked, whatever that costs: most faults show in the first ones.
+FIRST_STEPS: Final = (2, 5, 20)
+# After those, each time after so many times as many steps.
+STEP_FACTOR: Final = 5
+# The share of the training's time that asking later may take.
+MAX_SHARE_OF_TIME: Final = 0.02
 Clock = Callable[[], float]
 
 
@@ -50,10 +47,10 @@ class During:
         self._marks = _marks()
         self._next = next(self._marks)
         self._evaluating = self._evaluated = False
-        self._told: set[tuple[str | int | None, ...]] = set()
+        self._said: set[tuple[str | int | None, ...]] = set()
         self.on = True
 
-    def step_finished(self, phase: Phase, step: int, _events: Sequence[Mapping[str, Any]]) -> None:
+    def step_finished(self, phase: Phase, step: int, _events: object) -> None:
         """A step is in the folder: what a recorder calls."""
         if not self.on:
             return
@@ -72,7 +69,7 @@ class During:
             return
         try:
             run = open_run(self._folder)
-            done = min((run.rank(one).finished for one in run.ranks), default=0)
+            done = min((run.rank(rank).finished for rank in run.ranks), default=0)
         except Exception as error:  # noqa: BLE001 - whatever it is, training goes on
             self._turn_off(error)
             return
@@ -85,7 +82,7 @@ class During:
         now = self._clock()
         # What has to be read grows with the steps.
         expected = self._cost * done / max(self._asked_at, 1)
-        if done > _ALWAYS[-1] and expected > _SHARE * (now - self._began):
+        if done > FIRST_STEPS[-1] and expected > MAX_SHARE_OF_TIME * (now - self._began):
             return
         self._asked_at = done
         try:
@@ -95,33 +92,40 @@ class During:
         self._cost = self._clock() - now
 
     def _ask(self, run: Run, done: int) -> None:
-        checks = [one for one in self._checks if may_be_asked(one, done)]
-        for one in fill_in(checks, {"run": run}, self._limits).problems:
-            key = (one.code, one.where.file, one.where.line, one.where.module, one.where.rank)
-            if key not in self._told and one.message.id not in MAY_CHANGE:
-                self._told.add(key)
-                self._say(_line(one, done))
+        ways = [way for way in self._checks if may_be_asked(way, done)]
+        for finding in fill_in(ways, {"run": run}, self._limits).problems:
+            where = finding.where
+            key = (finding.code, where.file, where.line, where.module, where.rank)
+            if key not in self._said and not is_provisional(finding):
+                self._said.add(key)
+                self._say(_line(finding, done))
 
     def _turn_off(self, error: Exception) -> None:
         self.on = False
         self._say(message("check.during_off", kind=type(error).__name__, reason=str(error)[:300]))
 
 
-def may_be_asked(one: Check, done: int) -> bool:
+def may_be_asked(way: Check, done: int) -> bool:
     """Whether so many steps of a run that goes on are enough for a check, as far as they can be."""
-    return one.evidence == ("run",) and one.code not in AT_THE_END and done >= _NOT_BEFORE.get(one.code, 0)
+    item = during_run(way.code)
+    return way.evidence == (Evidence.RUN,) and item.asked and done >= item.min_steps
+
+
+def is_provisional(finding: Finding) -> bool:
+    """Whether later steps may set it right: then it is said when the run has ended."""
+    return finding.message.id in during_run(finding.code).provisional
 
 
 def _marks() -> Iterator[int]:
-    yield from _ALWAYS
-    mark = _ALWAYS[-1]
+    yield from FIRST_STEPS
+    mark = FIRST_STEPS[-1]
     while True:
-        mark *= _FACTOR
+        mark *= STEP_FACTOR
         yield mark
 
 
-def _line(one: Finding, done: int) -> Message:
+def _line(finding: Finding, done: int) -> Message:
     """One line: after how many steps, the code, the place and what was found."""
-    where = one.where
+    where = finding.where
     place = f"{where.file}:{where.line}: " if where.file and where.line else ""
-    return message("check.during_found", done=done, code=one.code, place=place, said=one.message)
+    return message("check.during_found", done=done, code=finding.code, place=place, said=finding.message)

@@ -10,11 +10,11 @@ from trueline.model.message import Message, message
 
 def kinds_in_words(kinds: Sequence[str]) -> Message:
     """Those that are needed together: run and benchmark's run."""
-    words = [message(f"check.kind_{one}") for one in kinds]
-    return reduce(lambda before, one: message("check.both_kinds", before=before, other=one), words)
+    words = [message(f"check.kind_{kind}") for kind in kinds]
+    return reduce(lambda before, kind: message("check.both_kinds", before=before, other=kind), words)
 
 
 def ways_in_words(ways: Iterable[Sequence[str]]) -> Message:
     """Ways that each are enough: script; run; run and benchmark's run."""
-    words = [kinds_in_words(one) for one in dict.fromkeys(tuple(one) for one in ways)]
-    return reduce(lambda before, one: message("check.and_says", before=before, said=one), words)
+    words = [kinds_in_words(kinds) for kinds in dict.fromkeys(tuple(kinds) for kinds in ways)]
+    return reduce(lambda before, way: message("check.and_says", before=before, said=way), words)

@@ -9,62 +9,62 @@ from trueline.model.finding import MEASURING_BOTH, READING, READING_BOTH, Findin
 from trueline.model.location import Location
 
 
-def not_later(root: Location, other: Location) -> bool:
+def not_later(root: Location, place: Location) -> bool:
     """The root was there when the other one showed; what has no step was there from the beginning."""
-    return other.step is None or (root.step or 0) <= other.step
+    return place.step is None or (root.step or 0) <= place.step
 
 
-def written(root: Finding, other: Finding) -> bool:
+def written(root: Finding, finding: Finding) -> bool:
     """The root is a number that the source itself shows to be absurd, and the other one was only seen to happen."""
-    return is_read(root) and not is_read(other)
+    return is_read(root) and not is_read(finding)
 
 
-def happened(root: Finding, other: Finding) -> bool:
+def happened(root: Finding, finding: Finding) -> bool:
     """The other one was seen to happen: a number that is absurd as it is written follows from nothing."""
     del root
-    return not is_read(other)
+    return not is_read(finding)
 
 
-def is_read(one: Finding) -> bool:
+def is_read(finding: Finding) -> bool:
     """The source alone shows it."""
-    return one.seen_by == (READING,)
+    return finding.seen_by == (READING,)
 
 
-def compared(root: Finding, other: Finding) -> bool:
+def compared(root: Finding, finding: Finding) -> bool:
     """The other one is only a difference from the benchmark's script."""
     del root
-    return other.seen_by == (READING_BOTH,)
+    return finding.seen_by == (READING_BOTH,)
 
 
-def same_line(root: Location, other: Location) -> bool:
+def same_line(root: Location, place: Location) -> bool:
     """One line is at fault; what only a run has seen of it has another place, or none."""
-    return (root.file, root.line) == (other.file, other.line) or other.step is not None
+    return (root.file, root.line) == (place.file, place.line) or place.step is not None
 
 
-def began_before(root: Location, other: Location) -> bool:
+def began_before(root: Location, place: Location) -> bool:
     """The root was there before a run has seen the other one: by the script, or in a step before."""
-    return other.step is not None and (root.step is None or root.step < other.step)
+    return place.step is not None and (root.step is None or root.step < place.step)
 
 
-def seen_later(root: Location, other: Location) -> bool:
+def seen_later(root: Location, place: Location) -> bool:
     """The root was there when a run has seen the other one."""
-    return other.step is not None and not_later(root, other)
+    return place.step is not None and not_later(root, place)
 
 
-def shows_in_run(root: Location, other: Location) -> bool:
+def shows_in_run(root: Location, place: Location) -> bool:
     """What a run has shown; what reading has found has a line of its own to answer for."""
     del root
-    return other.step is not None
+    return place.step is not None
 
 
-def beside_a_run(root: Finding, other: Finding) -> bool:
+def beside_a_run(root: Finding, finding: Finding) -> bool:
     """The other one is only that two runs are not alike: whatever is wrong makes them so."""
-    return other.seen_by == (MEASURING_BOTH,) and root.seen_by != (MEASURING_BOTH,)
+    return finding.seen_by == (MEASURING_BOTH,) and root.seen_by != (MEASURING_BOTH,)
 
 
-def is_beside_a_script(one: Finding) -> bool:
+def is_beside_a_script(finding: Finding) -> bool:
     """It is only a difference from the benchmark's script."""
-    return one.seen_by == (READING_BOTH,)
+    return finding.seen_by == (READING_BOTH,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.kinds import Kind, look
 from trueline.formats.opening import open_weights
@@ -25,7 +25,7 @@ _WEIGHTS: Final = (".pth", ".pt", ".bin", ".ckpt", ".safetensors")
 class Gathered:
     """Evidence by kind, the paths it came from, and what is to be told of them."""
 
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, object] = field(default_factory=dict)
     looked_at: dict[str, str] = field(default_factory=dict)
     notes: list[Message] = field(default_factory=list)
 
@@ -41,22 +41,24 @@ class Gathered:
             name = f"{side}{kind}"
             if name in self.evidence:
                 raise BadUsage("check.twice", kind=message(f"check.kind_{kind}"), path=text)
-            self.evidence[name] = _trained(path) if kind == "run" else _weights(path)
             self.looked_at[name] = text
             if kind == "run":
-                run = self.evidence[name]
+                run = _trained(path)
+                self.evidence[name] = run
                 self.notes += _cut_off(run, text)
                 self.notes += [message(IN_PART, run=text, what=said) for said in run.unseen()]
+            else:
+                self.evidence[name] = _weights(path)
         if scripts:
             self.evidence[f"{side}script"] = self._read(scripts)
-            self.looked_at[f"{side}script"] = " ".join(str(one) for one in scripts)
+            self.looked_at[f"{side}script"] = " ".join(str(path) for path in scripts)
 
     def _read(self, paths: Sequence[Path]) -> Script:
         """A script of which at least one file can be read."""
         script = read_script(paths)
         if not script.files:
-            raise BadUsage("check.no_scripts", path=" ".join(str(one) for one in paths))
-        broken = [one for one in script.files if one.trouble is not None]
+            raise BadUsage("check.no_scripts", path=" ".join(str(path) for path in paths))
+        broken = [file for file in script.files if file.trouble is not None]
         if len(broken) == len(script.files):
             raise BadFile(broken[0].shown, message("check.no_python", reason=broken[0].trouble or "").text())
         return script
@@ -78,10 +80,10 @@ def _kind(text: str) -> str:
 
 
 def _weights(path: Path) -> Weights:
-    found = look(path)
-    if found.kind is not Kind.WEIGHTS:
+    looked = look(path)
+    if looked.kind is not Kind.WEIGHTS:
         raise BadUsage("check.what_is_it", path=str(path))
-    return open_weights(found)
+    return open_weights(looked)
 
 
 def _cut_off(run: Run, shown: str) -> list[Message]:
@@ -90,15 +92,15 @@ def _cut_off(run: Run, shown: str) -> list[Message]:
     if not isinstance(off, dict):
         return []
     why = Message(str(off.get("message_id")), off.get("params") or {})
-    return [message(CUT_OFF, run=shown, steps=max(run.rank(one).finished for one in run.ranks), reason=why)]
+    return [message(CUT_OFF, run=shown, steps=max(run.rank(rank).finished for rank in run.ranks), reason=why)]
 
 
 def _trained(path: Path) -> Run:
     run = open_run(path)
-    if not any(run.rank(one).finished for one in run.ranks):
+    if not any(run.rank(number).finished for number in run.ranks):
         raise BadFile(path, message("check.never_trained").text())
-    for one in run.ranks:
+    for number in run.ranks:
         # What is damaged is told now, and not by every check that asks for it.
-        rank = run.rank(one)
+        rank = run.rank(number)
         _ = rank.params, rank.modules, rank.calls
     return run

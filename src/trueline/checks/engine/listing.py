@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,8 @@ from types import ModuleType
 from typing import Final
 
 from trueline import checks
-from trueline.checks.bench_script.ways import beside_bench
+from trueline.checks.bench_script.claim import Claims
+from trueline.checks.bench_script.findings import add_ways
 from trueline.checks.engine.check import Check, known_checks
 from trueline.checks.engine.following import Rule
 from trueline.locale import language
@@ -43,8 +44,7 @@ def all_checks() -> Sequence[Check]:
     for package in item_packages():
         for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
             importlib.import_module(module.name)
-    for code in sorted({way.code for way in known_checks()}):
-        beside_bench(code)
+    add_ways(all_claims())
     return sorted(known_checks(), key=lambda way: (way.code, [_ORDER.index(kind) for kind in way.evidence], way.name))
 
 
@@ -52,7 +52,7 @@ def add_items(folder: Path) -> None:
     """Items stand in this folder too, a folder each."""
     checks.__path__.append(str(folder))
     add_place(folder)
-    for known in (all_checks, all_rules, item_packages):
+    for known in (all_checks, all_rules, item_packages, during_run):
         known.cache_clear()
 
 
@@ -66,23 +66,54 @@ def item_packages() -> Sequence[str]:
 @cache
 def all_rules() -> Mapping[str, Sequence[Rule]]:
     """What the findings of each item can follow from; nearer causes stand before farther ones."""
-    found: dict[str, Sequence[Rule]] = {}
+    return {code: module.FOLLOWS for code, module in _modules("follows")}
+
+
+def all_claims() -> Claims:
+    """What each item claims of the differences between two scripts."""
+    return {code: module.CLAIMS for code, module in _modules("bench_script")}
+
+
+def _modules(name: str) -> Iterator[tuple[str, ModuleType]]:
+    """The modules of this name in the folders of items, by code."""
     for package in item_packages():
-        if importlib.util.find_spec(f"{package}.follows") is not None:
+        if importlib.util.find_spec(f"{package}.{name}") is not None:
             family, number = package.rpartition(".")[2].split("_")[:2]
-            found[f"{family}.{number}"] = importlib.import_module(f"{package}.follows").FOLLOWS
-    return found
+            yield f"{family}.{number}", importlib.import_module(f"{package}.{name}")
 
 
 def experiment_of(code: str) -> str | None:
     """The command whose answer decides an item that no evidence at rest does: its folder's ``DECIDED_BY``."""
-    found = getattr(_package(code), "DECIDED_BY", None)
-    return found if isinstance(found, str) else None
+    command = getattr(_package(code), "DECIDED_BY", None)
+    return command if isinstance(command, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class DuringRun:
+    """What an item's folder says of a run that goes on."""
+
+    # Before the end its answer is not known.
+    asked: bool = True
+    # Training steps before which it is not asked.
+    min_steps: int = 0
+    # Ids of messages that later steps may set right.
+    provisional: frozenset[str] = frozenset()
+
+
+@cache
+def during_run(code: str) -> DuringRun:
+    """An item's ``ASKED_DURING_RUN``, ``MIN_STEPS`` and ``PROVISIONAL``."""
+    package = _package(code)
+    return DuringRun(
+        getattr(package, "ASKED_DURING_RUN", True),
+        getattr(package, "MIN_STEPS", 0),
+        frozenset(getattr(package, "PROVISIONAL", ())),
+    )
 
 
 def codes() -> list[str]:
     """The codes of all items."""
-    return list(dict.fromkeys(one.code for one in all_checks()))
+    return list(dict.fromkeys(way.code for way in all_checks()))
 
 
 def page(code: str, lang: str | None = None) -> Page:
@@ -90,10 +121,14 @@ def page(code: str, lang: str | None = None) -> Page:
     title, sections = _parts(inspect.getdoc(_package(code)) or "")
     if (lang or language()) == "en":
         return Page(code, title, sections)
-    told = page_of(code, lang or language())
-    if told is None:
+    translated = page_of(code, lang or language())
+    if translated is None:
         return Page(code, title, sections)
-    return Page(code, told["title"], (told[SECTIONS[0]], told[SECTIONS[1]], told[SECTIONS[2]], told[SECTIONS[3]]))
+    return Page(
+        code,
+        translated["title"],
+        (translated[SECTIONS[0]], translated[SECTIONS[1]], translated[SECTIONS[2]], translated[SECTIONS[3]]),
+    )
 
 
 def _package(code: str) -> ModuleType:
@@ -105,9 +140,9 @@ def _package(code: str) -> ModuleType:
 def _parts(text: str) -> tuple[str, tuple[str, str, str, str]]:
     """The first line, and what stands under each heading; nothing where one is missing."""
     cuts = [re.search(rf"^{re.escape(heading)}\n-+\n", text, re.MULTILINE) for heading in HEADINGS]
-    found = [one for one in cuts if one is not None]
-    if len(found) < len(HEADINGS):
+    headings = [heading for heading in cuts if heading is not None]
+    if len(headings) < len(HEADINGS):
         return text.strip(), ("", "", "", "")
-    ends = [*(one.start() for one in found[1:]), len(text)]
-    parts = [text[one.end() : end].strip() for one, end in zip(found, ends, strict=True)]
-    return text[: found[0].start()].strip(), (parts[0], parts[1], parts[2], parts[3])
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    parts = [text[heading.end() : end].strip() for heading, end in zip(headings, ends, strict=True)]
+    return text[: headings[0].start()].strip(), (parts[0], parts[1], parts[2], parts[3])

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 
-from trueline.checks.engine.running import Evidence
+from trueline.checks.engine.running import EvidenceByKind
 from trueline.formats.run_folder.reader import Run
-from trueline.model.finding import READING_BOTH, Conclusion, Finding
+from trueline.model.finding import Finding
 from trueline.model.message import Message, message
 from trueline.script.script import Script
 
 
-def of_each_program(evidence: Evidence) -> Sequence[Evidence]:
+def script_in(evidence: EvidenceByKind, name: str) -> Script | None:
+    """The script that is evidence of this kind."""
+    script = evidence.get(name)
+    return script if isinstance(script, Script) else None
+
+
+def run_in(evidence: EvidenceByKind, name: str) -> Run | None:
+    """The run that is evidence of this kind."""
+    run = evidence.get(name)
+    return run if isinstance(run, Run) else None
+
+
+def of_each_program(evidence: EvidenceByKind) -> Sequence[EvidenceByKind]:
     """The evidence once for every program of the script; of a benchmark the one that belongs to it."""
-    script = evidence.get("script")
-    if not isinstance(script, Script):
+    script, bench = script_in(evidence, "script"), script_in(evidence, "bench_script")
+    if script is None:
         return [evidence]
-    bench = evidence.get("bench_script")
     spread = []
-    for one in _of_run(script, evidence.get("run")):
-        own = {**evidence, "script": one}
-        if isinstance(bench, Script):
-            own["bench_script"] = _counterpart(one, bench, evidence.get("bench_run"))
+    for program in _of_run(script, run_in(evidence, "run")):
+        own = {**evidence, "script": program}
+        if bench is not None:
+            own["bench_script"] = _counterpart(program, bench, run_in(evidence, "bench_run"))
         spread.append(own)
     return spread
 
@@ -34,7 +44,7 @@ def _of_run(script: Script, run: Run | None) -> Sequence[Script]:
     if run is None or len(programs) < 2:
         return programs
     ran = [PurePath(name).as_posix() for name in run.info.sources]
-    recorded = [one for one in programs if any(_is_called(one, name) for name in ran)]
+    recorded = [program for program in programs if any(_is_called(program, name) for name in ran)]
     return recorded if len(recorded) == 1 else programs
 
 
@@ -47,39 +57,30 @@ def _counterpart(script: Script, bench: Script, run: Run | None) -> Script:
     programs = _of_run(bench, run)
     if len(programs) == 1:
         return programs[0]
-    names = {one.path.name for one in script.entries}
-    alike = [one for one in programs if {other.path.name for other in one.entries} == names]
+    names = {file.path.name for file in script.entries}
+    alike = [program for program in programs if {file.path.name for file in program.entries} == names]
     return alike[0] if len(alike) == 1 else bench
 
 
-def not_read(evidence: Evidence) -> Iterator[Message]:
+def not_read(evidence: EvidenceByKind) -> Iterator[Message]:
     """What is to be told of scripts that could not be read as a whole."""
     for name in ("script", "bench_script"):
-        script = evidence.get(name)
-        if not isinstance(script, Script):
+        script = script_in(evidence, name)
+        if script is None:
             continue
-        for one in script.unread:
-            yield message("check.not_read", file=one.shown, reason=one.trouble)
+        for file in script.unread:
+            yield message("check.not_read", file=file.shown, reason=file.trouble)
         if script.left_out:
             yield message("check.left_out", count=script.left_out)
         if script.trace.cut_short:
             yield message("check.cut_short", file=script.entries[0].shown)
 
 
-def as_far_as_read(finding: Finding, unread: Sequence[Message]) -> Finding:
-    """What was not read is not cleared: no fault in the rest of a script, or nothing to ask about, decides nothing."""
-    by_script = any(READING_BOTH & way for way in finding.seen_by)
-    if not unread or finding.conclusion not in (Conclusion.NONE, Conclusion.NA) or not by_script:
-        return finding
-    said = message("check.not_decided_unread", reason=unread[0].text())
-    return replace(finding, conclusion=Conclusion.OPEN, message=said)
-
-
-def new_in(findings: Sequence[Finding], told: Sequence[Finding]) -> list[Finding]:
+def new_in(findings: Sequence[Finding], earlier: Sequence[Finding]) -> list[Finding]:
     """What was not told of an earlier program: another item, conclusion, place, or in other words."""
-    known = {_said(one) for one in told}
-    return [one for one in findings if _said(one) not in known]
+    known = {_said(finding) for finding in earlier}
+    return [finding for finding in findings if _said(finding) not in known]
 
 
-def _said(one: Finding) -> tuple[object, ...]:
-    return one.code, one.conclusion, one.message.text(), one.where, one.because, one.error
+def _said(finding: Finding) -> tuple[object, ...]:
+    return finding.code, finding.conclusion, finding.message.text(), finding.where, finding.because, finding.error

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
 from trueline.checks.engine.checklist import Checklist, Row
 from trueline.checks.engine.evidence_words import kinds_in_words
@@ -13,7 +12,7 @@ from trueline.checks.engine.gathering import CUT_OFF, IN_PART
 from trueline.checks.engine.listing import page
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
-from trueline.model.report import Report, Table, Text
+from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
 
 
@@ -28,7 +27,7 @@ def conclusion_of(checklist: Checklist) -> Message:
     )
     if not problems:
         return message("check.nothing_found", counts=counts)
-    codes = ", ".join(dict.fromkeys(one.code for one in problems))
+    codes = ", ".join(dict.fromkeys(finding.code for finding in problems))
     return message("check.something_found", found=len(problems), codes=codes, counts=counts)
 
 
@@ -41,9 +40,9 @@ def result(checklist: Checklist, verb: str = "check") -> Result:
         checklist.findings,
         {
             "items": [_row_json(row) for row in checklist.rows],
-            "ignored": [_ignored_json(one) for one in checklist.ignored],
+            "ignored": [_ignored_json(finding) for finding in checklist.ignored],
             "looked_at": dict(checklist.looked_at),
-            "notes": [one.text() for one in checklist.notes],
+            "notes": [sentence.text() for sentence in checklist.notes],
         },
     )
 
@@ -52,25 +51,25 @@ def exit_of(checklist: Checklist) -> Exit:
     """A problem where one was found; fine only where all of a run was recorded."""
     if checklist.problems:
         return Exit.PROBLEM
-    return Exit.BAD_INPUT if any(one.id in (CUT_OFF, IN_PART) for one in checklist.notes) else Exit.FINE
+    return Exit.BAD_INPUT if any(sentence.id in (CUT_OFF, IN_PART) for sentence in checklist.notes) else Exit.FINE
 
 
 def report(checklist: Checklist) -> Report:
     """Problems first, then the whole list."""
-    told = [one for one in checklist.findings if one.conclusion is Conclusion.FOUND]
-    suspects = [one for one in checklist.findings if one.conclusion is Conclusion.SUSPECT]
+    problems = [finding for finding in checklist.findings if finding.conclusion is Conclusion.FOUND]
+    suspects = [finding for finding in checklist.findings if finding.conclusion is Conclusion.SUSPECT]
     marked = frozenset(at for at, row in enumerate(checklist.rows) if row.conclusion is Conclusion.FOUND)
-    columns = [message(f"check.column_{one}") for one in ("code", "item", "conclusion", "evidence")]
+    columns = [message(f"check.column_{column}") for column in ("code", "item", "conclusion", "evidence")]
     rows = [[row.code, _title(row), row.conclusion.word, _stands_on(row)] for row in checklist.rows]
-    blocks: list[Any] = [Table(message("check.table"), columns, rows, marked)]
+    blocks: list[Block] = [Table(message("check.table"), columns, rows, marked)]
     blocks += [Text(_not_agreed(row)) for row in checklist.rows if not row.agree]
-    blocks += [Text(one) for one in checklist.notes]
+    blocks += [Text(sentence) for sentence in checklist.notes]
     if checklist.ignored:
         blocks.append(Text(message("check.ignored", count=len(checklist.ignored), codes=_codes(checklist.ignored))))
     return Report(
         message("check.title"),
         conclusion_of(checklist),
-        [*told, *suspects],
+        [*problems, *suspects],
         blocks,
         asked=[row.code for row in checklist.rows],
         ignored=checklist.ignored,
@@ -90,12 +89,12 @@ def _not_agreed(row: Row) -> Message:
         for kind, conclusion in row.by.items()
         if conclusion in (Conclusion.FOUND, Conclusion.NONE)
     ]
-    said = reduce(lambda before, one: message("check.and_says", before=before, said=one), says)
+    said = reduce(lambda before, sentence: message("check.and_says", before=before, said=sentence), says)
     return message("check.not_agreed", code=row.code, said=said)
 
 
 def _codes(findings: Sequence[Finding]) -> str:
-    return ", ".join(dict.fromkeys(one.code for one in findings))
+    return ", ".join(dict.fromkeys(finding.code for finding in findings))
 
 
 def _title(row: Row) -> str:
@@ -115,7 +114,7 @@ def _stands_on(row: Row) -> Message:
     return message("check.row", place=place, said=speaks.message)
 
 
-def _row_json(row: Row) -> dict[str, Any]:
+def _row_json(row: Row) -> dict[str, object]:
     return {
         "code": row.code,
         "title": _title(row),
@@ -123,10 +122,15 @@ def _row_json(row: Row) -> dict[str, Any]:
         "word": row.conclusion.word.text(),
         "said": row.speaks.message.text(),
         "decided_by": row.speaks.advice.text() if row.conclusion is Conclusion.OPEN and row.speaks.advice else None,
-        "by": {kind: one.value for kind, one in row.by.items()},
+        "by": {kind: conclusion.value for kind, conclusion in row.by.items()},
         "agree": row.agree,
     }
 
 
-def _ignored_json(one: Finding) -> dict[str, Any]:
-    return {"code": one.code, "file": one.where.file, "line": one.where.line, "message": one.message.text()}
+def _ignored_json(finding: Finding) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "file": finding.where.file,
+        "line": finding.where.line,
+        "message": finding.message.text(),
+    }

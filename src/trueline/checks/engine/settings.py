@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.checks.engine.listing import all_checks
 from trueline.model.message import message
@@ -23,7 +23,7 @@ class Settings:
 
     select: Sequence[str] = ()
     ignore: Sequence[str] = ()
-    limits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    limits: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Written:
     """The table of a pyproject.toml as it stands there; nothing is loaded to read it."""
 
     path: Path
-    table: Mapping[str, Any]
+    table: Mapping[str, object]
 
 
 def find_settings(folder: Path) -> Written | None:
@@ -43,13 +43,13 @@ def find_settings(folder: Path) -> Written | None:
             continue
         try:
             with os.fdopen(open_regular(path), encoding="utf-8") as file:
-                found: Any = parse_toml(file.read())
+                table: object = parse_toml(file.read())
         except (OSError, ValueError) as error:
             raise BadFile(path, message("check.bad_settings", reason=str(error)).text()) from None
         for name in ("tool", "trueline", "check"):
-            found = found.get(name) if isinstance(found, dict) else None
-        if isinstance(found, dict):
-            return Written(path, found)
+            table = table.get(name) if isinstance(table, dict) else None
+        if isinstance(table, dict):
+            return Written(path, table)
     return None
 
 
@@ -69,11 +69,11 @@ def read_settings(written: Written | None) -> Settings:
     return Settings(_names(path, own, "select"), _names(path, own, "ignore"), limits)
 
 
-def _check_limits(path: Path, code: str, given: Any) -> None:
-    known: dict[str, Any] = {}
-    ways = [one for one in all_checks() if one.code == code]
-    for one in ways:
-        known |= one.limits
+def _check_limits(path: Path, code: str, given: object) -> None:
+    known: dict[str, object] = {}
+    ways = [way for way in all_checks() if way.code == code]
+    for way in ways:
+        known |= way.limits
     if not ways or not isinstance(given, dict):
         raise BadFile(path, message("check.limits_of_unknown", code=code).text())
     for name, value in given.items():
@@ -84,7 +84,7 @@ def _check_limits(path: Path, code: str, given: Any) -> None:
             raise BadFile(path, said.text())
 
 
-def _fits(value: Any, default: Any) -> bool:
+def _fits(value: object, default: object) -> bool:
     """Of the kind that the default is of; a whole number is a number too."""
     if isinstance(default, bool) or isinstance(value, bool):
         return isinstance(default, bool) and isinstance(value, bool)
@@ -93,8 +93,8 @@ def _fits(value: Any, default: Any) -> bool:
     return isinstance(value, type(default))
 
 
-def _names(path: Path, own: Mapping[str, Any], name: str) -> list[str]:
+def _names(path: Path, own: Mapping[str, object], name: str) -> list[str]:
     given = own.get(name, [])
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise BadFile(path, message("check.bad_names", name=name, example='["ds", "mp.03"]').text())
     return given

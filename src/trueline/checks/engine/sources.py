@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -25,12 +25,10 @@ class Sources:
     script: Script | None = None
     run: Run | None = None
 
-    def placed(self, finding: Finding) -> Finding:
-        """The finding with its file called as the script calls it."""
-        found = self._file(finding)
-        if found is None or found.shown == finding.where.file:
-            return finding
-        return replace(finding, where=replace(finding.where, file=found.shown))
+    def name_of_file(self, finding: Finding) -> str:
+        """The finding's file as the script calls it."""
+        source = self._file(finding)
+        return finding.where.file if source is None else source.shown
 
     def leaves_out(self, finding: Finding) -> bool:
         """Whether a comment in the source asks not to be told."""
@@ -49,10 +47,10 @@ class Sources:
         if self.run is not None and self.run.info.sources and not self._called:
             yield message("check.other_script", ran=", ".join(sorted(self.run.info.sources)[:3]))
         known = codes()
-        families = {one.partition(".")[0] for one in known}
+        families = {code.partition(".")[0] for code in known}
         for source in self.script.files:
             for line, (named, _) in sorted(source.ignored.items()):
-                unknown = [one for one in named if one not in known and one not in families]
+                unknown = [code for code in named if code not in known and code not in families]
                 if unknown:
                     yield message("check.ignores_unknown", file=source.shown, line=line, codes=", ".join(unknown))
 
@@ -62,7 +60,7 @@ class Sources:
             return None
         if self.script is None:
             return self._kept(name)
-        by_name = {one.shown: one for one in self.script.files}
+        by_name = {file.shown: file for file in self.script.files}
         return by_name.get(name) or by_name.get(self._called.get(name, ""))
 
     def _kept(self, name: str) -> SourceFile | None:
@@ -81,8 +79,8 @@ class Sources:
             return {}
         called = {}
         for name, hash in self.run.info.sources.items():
-            alike = [one for one in self.script.files if one.path.as_posix().endswith(f"/{name.lstrip('/')}")]
-            equal = [one for one in alike if _hash(one.path) == hash]
+            alike = [file for file in self.script.files if file.path.as_posix().endswith(f"/{name.lstrip('/')}")]
+            equal = [file for file in alike if _hash(file.path) == hash]
             if len(alike) == 1 or equal:
                 called[name] = (equal or alike)[0].shown
         return called
@@ -91,7 +89,7 @@ class Sources:
     def _changed(self) -> list[str]:
         if self.script is None or self.run is None:
             return []
-        paths = {one.shown: one.path for one in self.script.files}
+        paths = {file.shown: file.path for file in self.script.files}
         of_run = self.run.info.sources
         return [shown for name, shown in self._called.items() if _hash(paths[shown]) != of_run[name]]
 

@@ -24,3 +24,5 @@ what it should be. Trainings against each other (GANs) have losses that go up. A
 """
 
 DECIDED_BY = "trueline tune lr SCRIPT"
+# Training steps after which it is first asked: a loss swings before.
+MIN_STEPS = 20

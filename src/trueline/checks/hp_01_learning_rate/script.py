@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import names_of, peaks
 from trueline.apitable.traits import Trait
@@ -45,7 +45,9 @@ class _Rate:
 def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
     """Learning rates that are written down as numbers."""
     trace = script.trace
-    built = [one for one in trace.of_role(Role.BUILD_OPTIMIZER) if not any(at.kind == UNCALLED for at in one.scopes)]
+    built = [
+        event for event in trace.of_role(Role.BUILD_OPTIMIZER) if not any(at.kind == UNCALLED for at in event.scopes)
+    ]
     if not built:
         yield undecided("hp_01.script.no_optimizer")
         return
@@ -54,39 +56,47 @@ def from_script(script: Script, *, lowest: float = 1e-7) -> Iterator[Finding]:
         yield undecided("hp_01.script.not_written")
         return
     clipped = any(True for _ in trace.of_role(Role.CLIP))
-    told: set[str] = set()
+    reported: set[str] = set()
     for rate in rates:
         limit = _limit(rate, clipped=clipped)
-        params: dict[str, Any] = {"rate": rate.value, "optimizer": rate.kind}
         key = str(rate.place)
-        if key in told:
+        if key in reported:
             continue
         if limit is not None and rate.value >= limit:
-            told.add(key)
+            reported.add(key)
             yield found(
                 "hp_01.script.high",
                 rate.place,
                 measured=rate.value,
                 limit=limit,
                 certainty=Certainty.LIKELY,
-                **params,
+                rate=rate.value,
+                optimizer=rate.kind,
             )
         elif 0 <= rate.value <= lowest:
-            told.add(key)
+            reported.add(key)
             yield found(
                 "hp_01.script.low",
                 rate.place,
                 measured=rate.value,
                 limit=lowest,
                 certainty=Certainty.LIKELY,
-                **params,
+                rate=rate.value,
+                optimizer=rate.kind,
             )
         elif limit is not None and rate.value >= limit / 3:
-            told.add(key)
-            yield suspect("hp_01.script.high", rate.place, measured=rate.value, limit=limit, **params)
-    if not told:
+            reported.add(key)
+            yield suspect(
+                "hp_01.script.high",
+                rate.place,
+                measured=rate.value,
+                limit=limit,
+                rate=rate.value,
+                optimizer=rate.kind,
+            )
+    if not reported:
         # A usual number is no experiment.
-        yield undecided("hp_01.script.usual", evidence=[{"rate": one.value, "at": str(one.place)} for one in rates])
+        yield undecided("hp_01.script.usual", evidence=[{"rate": rate.value, "at": str(rate.place)} for rate in rates])
 
 
 def _limit(rate: _Rate, *, clipped: bool) -> float | None:
@@ -103,13 +113,17 @@ def _limit(rate: _Rate, *, clipped: bool) -> float | None:
 def _rates(event: Event, trace: Trace) -> Iterator[_Rate]:
     """The rates of an optimizer: its own, those of its groups, the highest of a schedule."""
     kind = event.name.rpartition(".")[2]
-    schedules = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if _is_of(one.arg(0, "optimizer"), event)]
-    if any(one.method in names_of(Trait.SETS_RATE) for one in schedules) or _is_set_by_hand(trace):
+    schedules = [
+        other_event
+        for other_event in trace.of_role(Role.BUILD_SCHEDULER)
+        if _is_of(other_event.arg(0, "optimizer"), event)
+    ]
+    if any(other_event.method in names_of(Trait.SETS_RATE) for other_event in schedules) or _is_set_by_hand(trace):
         # The rate is multiplied by what a function gives, or set anew: what stands here is only a factor.
         return
-    for one in schedules:
-        if one.method == "OneCycleLR":
-            yield from _numbers(one.arg(1, "max_lr"), kind, one.place, True)
+    for other_event in schedules:
+        if other_event.method == "OneCycleLR":
+            yield from _numbers(other_event.arg(1, "max_lr"), kind, other_event.place, True)
             return
     given = event.arg(1, "lr", "learning_rate")
     scheduled = bool(schedules)
@@ -134,16 +148,16 @@ def _of_schedule(value: Instance, kind: str) -> Iterator[_Rate]:
         return
     held = [
         rate
-        for name, one in value.attributes.items()
+        for name, part in value.attributes.items()
         if _OF_A_RATE.search(name)
-        for rate in _numbers(one, kind, value.place, True)
+        for rate in _numbers(part, kind, value.place, True)
     ]
     if held:
-        yield replace(max(held, key=lambda one: one.value), part=True)
+        yield replace(max(held, key=lambda rate: rate.value), part=True)
 
 
 def _is_of(value: Value | None, event: Event) -> bool:
-    return any(one is event.result for one in options(value))
+    return any(part is event.result for part in options(value))
 
 
 def _is_set_by_hand(trace: Trace) -> bool:
@@ -153,10 +167,10 @@ def _is_set_by_hand(trace: Trace) -> bool:
 
 def _numbers(value: Value | None, kind: str, place: Location, scheduled: bool) -> Iterator[_Rate]:
     """The number that is given, or the highest of a list and of lists in it; each list is looked at once."""
-    found = [
-        _Rate(float(one.value), one.origin or place, kind, scheduled)
-        for one in taken_apart(value, parts=lambda one: one.items if isinstance(one, Seq) else None)
-        if isinstance(one, Const) and isinstance(one.value, int | float) and not isinstance(one.value, bool)
+    rates = [
+        _Rate(float(part.value), part.origin or place, kind, scheduled)
+        for part in taken_apart(value, parts=lambda part: part.items if isinstance(part, Seq) else None)
+        if isinstance(part, Const) and isinstance(part.value, int | float) and not isinstance(part.value, bool)
     ]
-    if found:
-        yield max(found, key=lambda one: one.value)
+    if rates:
+        yield max(rates, key=lambda rate: rate.value)

@@ -21,3 +21,6 @@ When it is wrong
 A short training to try something out is still falling on purpose. A metric other than the loss (an accuracy) may go
 on getting better while the loss rises.
 """
+
+# How the whole training went is known at its end.
+ASKED_DURING_RUN = False

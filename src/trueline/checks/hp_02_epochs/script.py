@@ -19,30 +19,30 @@ from trueline.script.values import Const, Made, Value, written_range
 @check("hp.02", decides=False)
 def from_script(script: Script, *, most: int = 10_000) -> Iterator[Finding]:
     """Numbers of epochs that cannot be meant; whether a usual one is enough, only a run can tell."""
-    told = False
+    reported = False
     for loop in training_loops(script.trace):
         for scope in loop.around[-1:]:
             epochs = _epochs(scope)
             if epochs is not None and epochs > most:
-                told = True
+                reported = True
                 yield suspect("hp_02.script.many", scope.place, measured=epochs, limit=most, epochs=epochs)
     for scope in _empty(script.trace.events):
-        told = True
+        reported = True
         yield suspect("hp_02.script.zero", scope.place, measured=0)
-    if not told:
+    if not reported:
         yield undecided("hp_02.script.only_a_run")
 
 
 @check("hp.02", decides=False)
 def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     """Where the script gives the number of epochs that a run has shown to be too many or too few."""
-    seen = [one for one in from_run(run) if one.conclusion is Conclusion.FOUND]
-    loops = [one for one in training_loops(script.trace) if one.is_certain and one.around]
-    written = dict.fromkeys(_written(one.around[-1]) for one in loops)
+    seen = [finding for finding in from_run(run) if finding.conclusion is Conclusion.FOUND]
+    loops = [loop for loop in training_loops(script.trace) if loop.is_certain and loop.around]
+    written = dict.fromkeys(_written(loop.around[-1]) for loop in loops)
     if len(seen) != 1 or len(written) != 1 or None in written:
         yield undecided("hp_02.script.only_a_run")
         return
-    place = next(one for one in written if one is not None)
+    place = next(place for place in written if place is not None)
     where = replace(place, step=seen[0].where.step)
     yield replace(seen[0], where=where, extra={})
 
@@ -60,8 +60,8 @@ def _epochs(scope: Scope) -> int | None:
     """How often a loop goes round, where that is written down."""
     value: Value | None = scope.value
     if isinstance(value, Made) and value.name == "builtins.range":
-        found = written_range(value.event.args)
-        return len(found) if found is not None else None
+        rounds = written_range(value.event.args)
+        return len(rounds) if rounds is not None else None
     if isinstance(value, Const) and scope.name == "epochs" and isinstance(value.value, int):
         return value.value
     return None

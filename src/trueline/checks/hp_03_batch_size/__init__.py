@@ -24,3 +24,5 @@ optimizers may be scaled with the root of the batch.
 """
 
 DECIDED_BY = "trueline tune batch SCRIPT"
+# How many updates a pass has is known when the training has ended.
+ASKED_DURING_RUN = False

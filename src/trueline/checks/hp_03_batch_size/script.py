@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.hp_03_batch_size.run import from_run
@@ -25,8 +24,8 @@ def from_script(
 ) -> Iterator[Finding]:
     """The batch that is written down against the number of samples that is."""
     trace = script.trace
-    loaders = [one for one in training_data(trace) if isinstance(one, Made)]
-    told = False
+    loaders = [value for value in training_data(trace) if isinstance(value, Made)]
+    reported = False
     small: list[object] = []
     whole = any(event.name.endswith(".LBFGS") for event in trace.of_role(Role.BUILD_OPTIMIZER))
     for loader in loaders:
@@ -36,7 +35,7 @@ def from_script(
         if _is_length(written, loader):
             size = samples
             if not whole and (samples is None or max_whole < samples <= max_batch):
-                told = True
+                reported = True
                 if samples is None:
                     yield suspect("hp_03.script.whole_set", place)
                 else:
@@ -47,15 +46,22 @@ def from_script(
         if size <= max_batch:
             small.append({"batch": size, "samples": samples, "at": str(place)})
         elif samples is not None and samples < size * min_updates:
-            told = True
-            params: dict[str, Any] = {"size": size, "samples": samples, "updates": max(1, samples // size)}
-            yield found("hp_03.script.few_updates", place, measured=size, limit=max_batch, **params)
+            reported = True
+            yield found(
+                "hp_03.script.few_updates",
+                place,
+                measured=size,
+                limit=max_batch,
+                size=size,
+                samples=samples,
+                updates=max(1, samples // size),
+            )
         elif samples is None:
-            told = True
+            reported = True
             yield suspect("hp_03.script.large", place, measured=size, limit=max_batch, size=size)
         else:
             small.append({"batch": size, "samples": samples, "at": str(place)})
-    if told:
+    if reported:
         return
     if small and not _is_several(trace):
         yield undecided("hp_03.script.small", evidence=small)
@@ -66,7 +72,7 @@ def from_script(
 @check("hp.03", decides=False)
 def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     """Where the script gives the size of batches that a run has seen to be too large."""
-    seen = [one for one in from_run(run) if one.conclusion is Conclusion.FOUND]
+    seen = [finding for finding in from_run(run) if finding.conclusion is Conclusion.FOUND]
     written = [
         (size, _place(size, loader))
         for loader in training_data(script.trace)
@@ -76,14 +82,14 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     if len(places) != 1:
         yield undecided("hp_03.script.not_written")
         return
-    one = seen[0]
+    finding = seen[0]
     yield found(
         "hp_03.script.as_seen",
         next(iter(places)),
-        measured=one.measured,
-        limit=one.limit,
-        evidence=one.evidence,
-        size=one.measured,
+        measured=finding.measured,
+        limit=finding.limit,
+        evidence=finding.evidence,
+        size=finding.measured,
     )
 
 

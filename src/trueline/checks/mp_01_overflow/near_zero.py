@@ -37,7 +37,7 @@ _MEASURES: Final = (
 @walk(1)
 def near_zero(value: Value | None) -> int:
     """0 where something keeps it away from zero, 1 where it may be zero, 2 where it easily is, 3 where it surely is."""
-    return max((_near_zero(one) for one in options(value)), default=1)
+    return max((_near_zero(part) for part in options(value)), default=1)
 
 
 def _near_zero(value: Value) -> int:
@@ -51,9 +51,9 @@ def _near_zero(value: Value) -> int:
         return 0 if "eps" in hint(value).lower() else 1
     name = operator_name(value)
     if name == "add":
-        return min(near_zero(one) for one in parts[:2])
+        return min(near_zero(part) for part in parts[:2])
     if name in PRODUCTS:
-        return max(near_zero(one) for one in parts[:2])
+        return max(near_zero(part) for part in parts[:2])
     if name in ("div", "usub", *ROOTS, *SAME):
         return near_zero(parts[0])
     if name in _POWERS:
@@ -97,9 +97,9 @@ def is_any_sign(value: Value) -> bool:
 @walk(False)
 def is_measured(value: Value) -> bool:
     """Whether a divisor is a deviation, a distance, a sum or a difference; what is handed in is trusted."""
-    for one in options(value):
-        name, parts = operator_name(one), operands(one)
-        if not is_of_tensors(one):
+    for part in options(value):
+        name, parts = operator_name(part), operands(part)
+        if not is_of_tensors(part):
             continue
         if name in _MEASURES:
             return True
@@ -115,9 +115,9 @@ def _is_one_row(value: Value) -> bool:
         cut = cut.items[0]
     if not isinstance(cut, Derived) or cut.op != "Slice":
         return False
-    low, high = (constant(one) for one in cut.of[:2])
+    low, high = (constant(part) for part in cut.of[:2])
     return isinstance(high, int) and high - (low if isinstance(low, int) else 0) == 1
 
 
 def _is_difference(value: Value) -> bool:
-    return any(operator_name(one) in DIFFERENCES for one in options(value))
+    return any(operator_name(part) in DIFFERENCES for part in options(value))

@@ -30,12 +30,12 @@ def from_script(script: Script) -> Iterator[Finding]:
     if not training_loops(trace):
         yield undecided("mp_01.script.no_training_loop")
         return
-    risky = [one for one in unguarded(trace) if one.grade >= _EASY]
-    for one in risky:
+    risky = [operation for operation in unguarded(trace) if operation.grade >= _EASY]
+    for operation in risky:
         # Only a deviation of a single row is zero whatever the numbers are.
-        sure = one.grade >= _SURE and one.danger is Danger.DIVISION
+        sure = operation.grade >= _SURE and operation.danger is Danger.DIVISION
         said = found if sure else suspect
-        yield said(f"mp_01.script.{one.danger.value}", one.place)
+        yield said(f"mp_01.script.{operation.danger.value}", operation.place)
     count = _operators(trace)
     if not risky and count:
         # That numbers stay finite only a run can show.
@@ -45,7 +45,7 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 
 def _operators(trace: Trace) -> int:
-    return sum(operator_name(one) in _LOOKED_AT for one in way_to_losses(trace))
+    return sum(operator_name(value) in _LOOKED_AT for value in way_to_losses(trace))
 
 
 @check("mp.01", decides=False)
@@ -57,21 +57,23 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
         yield undecided("mp_01.script.nothing_broke")
         return
     backward = first["event"] != EventName.LOSS
-    one = _likeliest(unguarded(script.trace), backward=backward)
-    if one is None:
+    operation = _likeliest(unguarded(script.trace), backward=backward)
+    if operation is None:
         yield undecided("mp_01.script.none_of_them")
         return
     step = first["step"]
     yield found(
-        f"mp_01.script.was_{one.danger.value}",
-        replace(one.place, step=step),
-        certainty=Certainty.CERTAIN if one.grade >= _EASY else Certainty.LIKELY,
+        f"mp_01.script.was_{operation.danger.value}",
+        replace(operation.place, step=step),
+        certainty=Certainty.CERTAIN if operation.grade >= _EASY else Certainty.LIKELY,
         measured=first.get("value", first.get("grad_norm")),
-        evidence=[{"step": step, "line": str(one.place)}],
+        evidence=[{"step": step, "line": str(operation.place)}],
         step=step,
     )
 
 
 def _likeliest(risky: Sequence[Unguarded], *, backward: bool) -> Unguarded | None:
     """The most dangerous one, of equal ones the first; where only gradients are not finite, a root before others."""
-    return max(risky, key=lambda one: (backward and one.danger is Danger.ROOT, one.grade), default=None)
+    return max(
+        risky, key=lambda operation: (backward and operation.danger is Danger.ROOT, operation.grade), default=None
+    )

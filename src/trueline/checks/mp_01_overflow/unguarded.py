@@ -30,14 +30,15 @@ from trueline.script.trace import Trace
 from trueline.script.values import Attribute, Derived, Item, Made, Symbol, Value, constant, options
 from trueline.script.walking import walk
 
-_MOST: Final = 20_000
+# Values behind a loss that are looked at: bounds the graph, which may be cyclic.
+MAX_VISITED_VALUES: Final = 20_000
 _BOUNDED: Final = lower_of(Trait.UPPER_END)
 _NOT_NEGATIVE: Final = lower_of(Trait.NON_NEGATIVE)
 _HALF: Final = functions_of(Trait.TO_FLOAT16)
 _WHOLE: Final = functions_of(Trait.TO_FLOAT32, Trait.TO_BFLOAT16)
 _LARGEST: Final = lower_of(Trait.LARGEST) | {"logsumexp"}
-# A number of float16 that is multiplied by so much leaves it at 65.
-_FAR: Final = 1e3
+# A factor: a number of float16 that is multiplied by it leaves float16 at 65.
+MIN_RISKY_FACTOR: Final = 1e3
 
 
 class Danger(StrEnum):
@@ -64,31 +65,31 @@ class Unguarded:
 
 def unguarded(trace: Trace) -> list[Unguarded]:
     """Those that the losses of training come from, in the order of execution; a line counts once for a danger."""
-    found: dict[tuple[Danger, Location], Unguarded] = {}
+    operations: dict[tuple[Danger, Location], Unguarded] = {}
     for value in reversed(list(way_to_losses(trace))):
-        for one in _judged(value):
-            key = (one.danger, one.place)
-            if key not in found or found[key].grade < one.grade:
-                found[key] = one
-    return list(found.values())
+        for operation in _judged(value):
+            key = (operation.danger, operation.place)
+            if key not in operations or operations[key].grade < operation.grade:
+                operations[key] = operation
+    return list(operations.values())
 
 
 def way_to_losses(trace: Trace) -> Iterator[Value]:
     """Values between the batch and the losses, the losses first; what layers are built from is none of them."""
-    waiting = [one.receiver for one in trace.of_role(Role.BACKWARD) if one.receiver is not None]
+    waiting = [event.receiver for event in trace.of_role(Role.BACKWARD) if event.receiver is not None]
     seen: set[int] = set()
     at = 0
-    while at < len(waiting) and at < _MOST:
-        one = waiting[at]
+    while at < len(waiting) and at < MAX_VISITED_VALUES:
+        value = waiting[at]
         at += 1
-        if id(one) in seen:
+        if id(value) in seen:
             continue
-        seen.add(id(one))
-        yield one
-        if not isinstance(one, Made):
-            waiting.extend(one.parts())
-        elif one.event.role is not Role.BUILD_LOADER and not one.is_object:
-            waiting.extend(operands(one))
+        seen.add(id(value))
+        yield value
+        if not isinstance(value, Made):
+            waiting.extend(value.parts())
+        elif value.event.role is not Role.BUILD_LOADER and not value.is_object:
+            waiting.extend(operands(value))
 
 
 def _judged(value: Value) -> Iterator[Unguarded]:
@@ -120,7 +121,7 @@ def _dangers(name: str, parts: Sequence[Value]) -> Iterator[tuple[Danger, int]]:
 @walk(False)
 def _has_upper_end(value: Value) -> bool:
     """Whether what goes into an exponent is held down: the largest is taken off, it is negative, or bounded."""
-    return all(_is_held_down(one) for one in options(value))
+    return all(_is_held_down(part) for part in options(value))
 
 
 def _is_held_down(value: Value) -> bool:
@@ -140,15 +141,15 @@ def _is_held_down(value: Value) -> bool:
     if name in DIFFERENCES:
         return len(parts) > 1 and _is_the_largest(parts[1])
     if name in PRODUCTS or name in DIVISIONS or name == "add":
-        negative = any((known := number(one)) is not None and known < 0 for one in parts[:2])
+        negative = any((known := number(part)) is not None and known < 0 for part in parts[:2])
         return all(map(_has_upper_end, parts[:2])) or (negative and name != "add" and any(map(_is_not_negative, parts)))
     return False
 
 
 @walk(False)
 def _is_not_negative(value: Value) -> bool:
-    for one in options(value):
-        name, parts, known = operator_name(one), operands(one), number(one)
+    for part in options(value):
+        name, parts, known = operator_name(part), operands(part), number(part)
         if name in _NOT_NEGATIVE or (known is not None and known >= 0):
             continue
         if name == "pow" and len(parts) > 1 and number(parts[1]) == 2:
@@ -175,28 +176,28 @@ def _in_half(name: str, parts: Sequence[Value]) -> int:
     if name in EXPONENTS:
         return 3 if is_half(parts[0]) and not _has_upper_end(parts[0]) else 0
     if name in CASTS and _is_to_half(name, parts[1:]):
-        return 3 if any(_leads_far(operator_name(one), operands(one)) for one in options(parts[0])) else 0
+        return 3 if any(_leads_far(operator_name(value), operands(value)) for value in options(parts[0])) else 0
     return 3 if _leads_far(name, parts) and any(map(is_half, parts)) else 0
 
 
 def _leads_far(name: str, parts: Sequence[Value]) -> bool:
-    known = [number(one) for one in parts[:2]]
+    known = [number(factor) for factor in parts[:2]]
     if name in DIVISIONS and len(known) > 1:
-        return known[1] is not None and 0 < abs(known[1]) <= 1 / _FAR
-    return name in PRODUCTS and any(one is not None and abs(one) >= _FAR for one in known)
+        return known[1] is not None and 0 < abs(known[1]) <= 1 / MIN_RISKY_FACTOR
+    return name in PRODUCTS and any(factor is not None and abs(factor) >= MIN_RISKY_FACTOR for factor in known)
 
 
 def _is_to_half(name: str, given: Sequence[Value]) -> bool:
     return name == "half" or any(
-        (isinstance(one, Symbol) and one.name.rpartition(".")[2] in _HALF) or constant(one) == "float16"
-        for one in given
+        (isinstance(value, Symbol) and value.name.rpartition(".")[2] in _HALF) or constant(value) == "float16"
+        for value in given
     )
 
 
 @walk(False)
 def is_half(value: Value | None) -> bool:
     """Whether a value is of float16, by a cast in the script."""
-    return any(_is_half(one) for one in options(value))
+    return any(_is_half(part) for part in options(value))
 
 
 def _is_half(value: Value) -> bool:
@@ -208,6 +209,6 @@ def _is_half(value: Value) -> bool:
     if name in CASTS:
         if _is_to_half(name, parts[1:]):
             return True
-        if any(isinstance(one, Symbol) and one.name.rpartition(".")[2] in _WHOLE for one in parts[1:]):
+        if any(isinstance(part, Symbol) and part.name.rpartition(".")[2] in _WHOLE for part in parts[1:]):
             return False
-    return any(is_half(one) for one in (parts[:2] if isinstance(value, Derived) else parts[:1]))
+    return any(is_half(part) for part in (parts[:2] if isinstance(value, Derived) else parts[:1]))

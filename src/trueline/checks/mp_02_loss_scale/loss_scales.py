@@ -25,9 +25,9 @@ def is_used(built: Event, trace: Trace) -> bool:
     if built.name.rpartition(".")[2].startswith("TrainOneStep"):
         return True
     for event in trace.events:
-        if event.method == "scale" and any(one is built.result for one in options(event.receiver)):
+        if event.method == "scale" and any(value is built.result for value in options(event.receiver)):
             return True
-        if any(one is built.result for value in (*event.args, *event.kwargs.values()) for one in options(value)):
+        if any(part is built.result for value in (*event.args, *event.kwargs.values()) for part in options(value)):
             return True
     return False
 
@@ -35,7 +35,7 @@ def is_used(built: Event, trace: Trace) -> bool:
 def absurd(trace: Trace) -> tuple[float, Location] | None:
     """A scale to begin with that no gradient survives."""
     for event in trace.events:
-        if event.name.rpartition(".")[2] not in SCALING or any(one.kind == UNCALLED for one in event.scopes):
+        if event.name.rpartition(".")[2] not in SCALING or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         given = _first_scale(event)
         scale = constant(given, 1.0)
@@ -48,7 +48,7 @@ def too_low(trace: Trace) -> tuple[float, Location] | None:
     """A scale that is close to none, and does not grow soon."""
     for event in trace.events:
         kind = event.name.rpartition(".")[2]
-        if kind not in SCALING or any(one.kind == UNCALLED for one in event.scopes) or not is_used(event, trace):
+        if kind not in SCALING or any(scope.kind == UNCALLED for scope in event.scopes) or not is_used(event, trace):
             continue
         given = _first_scale(event)
         scale = constant(given)

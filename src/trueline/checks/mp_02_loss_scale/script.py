@@ -105,7 +105,7 @@ def _is_half_autocast(event: Event) -> bool:
 
 
 def _asks_for_half(event: Event) -> bool:
-    if any(isinstance(one, Symbol) and one.name in _HALF for one in event.args):
+    if any(isinstance(value, Symbol) and value.name in _HALF for value in event.args):
         return not event.loops()
     return event.method == "auto_mixed_precision" and constant(event.arg(1, "amp_level")) in ("O1", "O2", "O3", "auto")
 
@@ -115,8 +115,10 @@ def _never_divided(trace: Trace) -> Event | None:
     for loop in training_loops(trace):
         for backward in loop.of(Role.BACKWARD):
             scale = scaled_by(backward.receiver)
-            scaler = next((one for one in options(scale.receiver) if isinstance(one, Made)), None) if scale else None
-            steps = [one for one in loop.of(Role.STEP) if one.index > backward.index]
+            scaler = (
+                next((value for value in options(scale.receiver) if isinstance(value, Made)), None) if scale else None
+            )
+            steps = [event for event in loop.of(Role.STEP) if event.index > backward.index]
             if scaler is None or not steps or loop.of(Role.SCALER_STEP):
                 continue
             if not any(_divides(step, scaler, loop, by_value=backward.implied) for step in steps):
@@ -128,14 +130,16 @@ def _divides(step: Event, scaler: Made, loop: TrainingLoop, *, by_value: bool) -
     if constant(scaler.event.arg(None, "enabled"), True) is False:
         return True
     own = constant(scaler.event.arg(0, "scale_value", "init_scale"))
-    for one in options(step.receiver):
-        if isinstance(one, Made) and own is not None and constant(one.event.arg(None, "loss_scale")) == own:
+    for value in options(step.receiver):
+        if isinstance(value, Made) and own is not None and constant(value.event.arg(None, "loss_scale")) == own:
             return True
     unscaled = loop.of(Role.UNSCALE)
     if not by_value:
         return bool(unscaled) or touches_gradients(iter(loop.events))
-    made = [one.event for one in ancestry(*step.args) if isinstance(one, Made)]
-    return any(one in unscaled for one in made) or any(is_divided(one, until=(Role.BACKWARD,)) for one in step.args)
+    made = [value.event for value in ancestry(*step.args) if isinstance(value, Made)]
+    return any(event in unscaled for event in made) or any(
+        is_divided(value, until=(Role.BACKWARD,)) for value in step.args
+    )
 
 
 def _scaled(trace: Trace) -> tuple[Location | None, bool]:
@@ -171,13 +175,13 @@ def _is_multiplied(loss: Value | None) -> bool:
     waiting = list(options(loss))
     seen: set[int] = set()
     while waiting:
-        one = waiting.pop()
-        if id(one) in seen or (isinstance(one, Made) and one.event.role in (Role.LOSS, Role.FORWARD)):
+        value = waiting.pop()
+        if id(value) in seen or (isinstance(value, Made) and value.event.role in (Role.LOSS, Role.FORWARD)):
             continue
-        seen.add(id(one))
-        if operator_name(one) in PRODUCTS and any(_may_be_scale(side) for side in operands(one)[:2]):
+        seen.add(id(value))
+        if operator_name(value) in PRODUCTS and any(_may_be_scale(side) for side in operands(value)[:2]):
             return True
-        waiting.extend(side for side in one.parts() if _has_loss(side))
+        waiting.extend(side for side in value.parts() if _has_loss(side))
     return False
 
 
@@ -190,7 +194,7 @@ def _may_be_scale(value: Value) -> bool:
 
 
 def _has_loss(value: Value) -> bool:
-    return any(isinstance(one, Made) and one.event.role in (Role.LOSS, Role.FORWARD) for one in ancestry(value))
+    return any(isinstance(part, Made) and part.event.role in (Role.LOSS, Role.FORWARD) for part in ancestry(value))
 
 
 def _place(trace: Trace, half: Location, *, unused: bool) -> Location:
@@ -206,7 +210,7 @@ def _place(trace: Trace, half: Location, *, unused: bool) -> Location:
     for event in trace.of_role(Role.BACKWARD):
         if not event.implied:
             return event.place
-        losses = [one for one in trace.of_role(Role.LOSS) if one.index < event.index]
+        losses = [other_event for other_event in trace.of_role(Role.LOSS) if other_event.index < event.index]
         return losses[-1].place if losses else half
     return half
 
@@ -224,8 +228,8 @@ def _fixed_and_unequal(trace: Trace) -> Location | None:
                 own = constant(built.arg(None, "loss_scale"), 1.0)
                 if isinstance(own, int | float) and isinstance(scale, int | float) and own != scale:
                     # Where the optimizer was told a scale, it is the manager that was not.
-                    told = built.arg(None, "loss_scale") is not None and event.arg(0, "loss_scale") is None
-                    return event.place if told else built.place
+                    reported = built.arg(None, "loss_scale") is not None and event.arg(0, "loss_scale") is None
+                    return event.place if reported else built.place
     return None
 
 

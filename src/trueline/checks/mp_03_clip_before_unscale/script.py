@@ -20,7 +20,7 @@ from trueline.script.values import Made, Value, ancestry, constant, options
 def from_script(script: Script) -> Iterator[Finding]:
     """The order of unscale and clip where a loss is scaled."""
     ordered: list[str] = []
-    told: set[str] = set()
+    reported: set[str] = set()
     looked = False
     for loop in training_loops(script.trace):
         for clip in _clips(loop):
@@ -30,8 +30,8 @@ def from_script(script: Script) -> Iterator[Finding]:
             looked = True
             if _is_unscaled(clip, backward, loop):
                 ordered.append(str(clip.place))
-            elif str(clip.place) not in told:
-                told.add(str(clip.place))
+            elif str(clip.place) not in reported:
+                reported.add(str(clip.place))
                 yield found("mp_03.script.clip_of_scaled", _place(clip, backward))
     if ordered:
         yield none("mp_03.script.unscaled_first", evidence=ordered)
@@ -43,7 +43,7 @@ def _clips(loop: TrainingLoop) -> Iterator[Event]:
     """Clips of gradients; those that limit any values count where they are given gradients."""
     for event in loop.events:
         if event.role is Role.CLIP or (
-            event.method in ("clip_by_value", "clamp") and any(_is_gradient(one) for one in ancestry(*event.args))
+            event.method in ("clip_by_value", "clamp") and any(_is_gradient(value) for value in ancestry(*event.args))
         ):
             yield event
 
@@ -53,7 +53,7 @@ def _is_gradient(value: Value) -> bool:
 
 
 def _backward_of(clip: Event, backwards: Sequence[Event]) -> Event | None:
-    earlier = [one for one in backwards if one.index < clip.index]
+    earlier = [event for event in backwards if event.index < clip.index]
     return earlier[-1] if earlier else None
 
 
@@ -71,8 +71,8 @@ def _is_scaled(backward: Event, loop: TrainingLoop) -> bool:
 
 def _is_on(scale: Event) -> bool:
     """A scaler that is switched off for sure scales nothing."""
-    for one in options(scale.receiver):
-        if isinstance(one, Made) and constant(one.event.arg(None, "enabled"), True) is False:
+    for value in options(scale.receiver):
+        if isinstance(value, Made) and constant(value.event.arg(None, "enabled"), True) is False:
             return False
     return True
 
@@ -81,9 +81,9 @@ def _is_unscaled(clip: Event, backward: Event, loop: TrainingLoop) -> bool:
     if backward.implied:
         # Gradients are values here: what is clipped must have come through unscale, or a division.
         for value in (*clip.args, *clip.kwargs.values()):
-            for one in ancestry(value):
-                if isinstance(one, Made) and one.event.role is Role.UNSCALE:
+            for part in ancestry(value):
+                if isinstance(part, Made) and part.event.role is Role.UNSCALE:
                     return True
-        return any(is_divided(one, until=(Role.BACKWARD,)) for one in clip.args[:1])
+        return any(is_divided(value, until=(Role.BACKWARD,)) for value in clip.args[:1])
     between = loop.of(Role.UNSCALE)
-    return any(backward.index < one.index < clip.index for one in between)
+    return any(backward.index < event.index < clip.index for event in between)

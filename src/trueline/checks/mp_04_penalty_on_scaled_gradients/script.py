@@ -24,7 +24,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Gradients that are asked for in the middle of a step, of a loss that is scaled."""
     divided: list[str] = []
     plain: list[str] = []
-    told: set[str] = set()
+    reported: set[str] = set()
     asked = [*script.trace.named("torch.autograd.grad"), *_within_gradients(script.trace)]
     for event in asked:
         of = event.receiver if event.implied else event.arg(0, "outputs")
@@ -33,26 +33,26 @@ def from_script(script: Script) -> Iterator[Finding]:
             plain.append(str(event.place))
         elif _is_divided(event, script.trace):
             divided.append(str(event.place))
-        elif str(event.place) not in told:
-            told.add(str(event.place))
+        elif str(event.place) not in reported:
+            reported.add(str(event.place))
             # A scale that is written out stands where it is multiplied with; else where the gradients are asked for.
             place = by_hand or event.place
             yield found("mp_04.script.penalty_of_scaled", place)
     if divided or plain:
         yield none("mp_04.script.unscaled", evidence=[*divided, *plain])
-    elif not told:
+    elif not reported:
         yield (na if is_training_followed(script.trace) else undecided)("mp_04.script.no_penalty")
 
 
 def _within_gradients(trace: Trace) -> Iterator[Event]:
     """Gradients that are asked for inside a function that is differentiated itself."""
-    return (one for one in trace.of_role(Role.BACKWARD) if one.implied and gives_gradient(one))
+    return (event for event in trace.of_role(Role.BACKWARD) if event.implied and gives_gradient(event))
 
 
 def _scaled_by_hand(value: Value | None) -> Location | None:
     """Where a loss is multiplied by a large number."""
-    products = [one for one in options(value) if isinstance(one, Derived) and one.op == "Mult"]
-    return next((one.place for one in products if any(_is_factor(side) for side in one.of)), None)
+    products = [part for part in options(value) if isinstance(part, Derived) and part.op == "Mult"]
+    return next((part.place for part in products if any(_is_factor(side) for side in part.of)), None)
 
 
 def _is_factor(value: Value) -> bool:
@@ -62,10 +62,10 @@ def _is_factor(value: Value) -> bool:
 
 def _is_divided(event: Event, trace: Trace) -> bool:
     """Whether what came out is divided by the scale anywhere."""
-    values: list[Value] = [one for later in trace.events[event.index :] for one in (*later.args, *_receiver(later))]
+    values: list[Value] = [value for later in trace.events[event.index :] for value in (*later.args, *_receiver(later))]
     for value in ancestry(*values, most=20_000):
         if isinstance(value, Derived) and value.op in ("Div", "Mult"):
-            sides = [list(ancestry(one, most=500)) for one in value.of]
+            sides = [list(ancestry(part, most=500)) for part in value.of]
             for at, side in enumerate(sides):
                 if _is_of(event, side) and not _is_of(event, sides[1 - at]) and any(map(_is_scale, sides[1 - at])):
                     return True
@@ -73,7 +73,7 @@ def _is_divided(event: Event, trace: Trace) -> bool:
 
 
 def _is_of(event: Event, values: Sequence[Value]) -> bool:
-    return any(isinstance(one, Made) and one.event is event for one in values)
+    return any(isinstance(value, Made) and value.event is event for value in values)
 
 
 def _receiver(event: Event) -> tuple[Value, ...]:

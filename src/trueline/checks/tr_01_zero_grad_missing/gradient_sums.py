@@ -26,13 +26,13 @@ def never_ending_sums(loop: TrainingLoop) -> Iterator[tuple[Location, str]]:
         clearing = [event for event in loop.events if _clears(event)]
         if not clearing:
             yield steps[-1].place, "tr_01.script.sum_never_cleared"
-        elif all(adding[-1].index < one.index < steps[-1].index for one in clearing):
+        elif all(adding[-1].index < event.index < steps[-1].index for event in clearing):
             yield steps[-1].place, "tr_01.script.sum_cleared_early"
         return
     for step in steps:
         if step.conditional_within(loop.scope):
             continue
-        place = next((one for one in map(_carried_sum, ancestry(*step.args, most=400)) if one is not None), None)
+        place = next((place for place in map(_carried_sum, ancestry(*step.args, most=400)) if place is not None), None)
         if place is not None:
             yield place, "tr_01.script.sum_never_cleared"
             return
@@ -41,13 +41,13 @@ def never_ending_sums(loop: TrainingLoop) -> Iterator[tuple[Location, str]]:
 def _adds(event: Event) -> bool:
     if event.name.removesuffix(".__call__").rpartition(".")[2] not in _ADDING:
         return False
-    return any(_is_gradient(one) for value in event.args for one in ancestry(value, most=60))
+    return any(_is_gradient(part) for value in event.args for part in ancestry(value, most=60))
 
 
 def _clears(event: Event) -> bool:
     if event.name.removesuffix(".__call__").rpartition(".")[2] not in _CLEARING:
         return False
-    names = {one.name for value in event.args for one in ancestry(value, most=20) if isinstance(one, Made)}
+    names = {part.name for value in event.args for part in ancestry(value, most=20) if isinstance(part, Made)}
     return event.method == "zero_" or any("zeros" in name for name in names)
 
 
@@ -55,10 +55,10 @@ def _carried_sum(value: Value) -> Location | None:
     """The place of a sum of gradients and of what the loop has carried on so far."""
     if not isinstance(value, Derived) or value.op != "Add" or value.place is None:
         return None
-    sides = [list(ancestry(one, most=60)) for one in value.of]
+    sides = [list(ancestry(part, most=60)) for part in value.of]
     for at in (0, 1):
-        carried = any(isinstance(one, Unknown) and one.why == _CARRIED for one in sides[at])
-        if carried and any(_is_gradient(one) for one in sides[1 - at]):
+        carried = any(isinstance(part, Unknown) and part.why == _CARRIED for part in sides[at])
+        if carried and any(_is_gradient(part) for part in sides[1 - at]):
             return value.place
     return None
 

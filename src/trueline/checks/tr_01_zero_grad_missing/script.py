@@ -33,14 +33,14 @@ def from_script(script: Script) -> Iterator[Finding]:
             yield (na if handed_out else undecided)("tr_01.script.nothing_accumulates")
         return
     cleared: list[str] = []
-    told: set[tuple[str, int]] = set()
+    reported: set[tuple[str, int]] = set()
     for loop in loops:
         clearings = list(cleared_at(iter(loop.events)))
         for step in loop.of(Role.STEP, Role.SCALER_STEP):
             optimizer = _optimizer_of(step)
             early = _too_early(step, loop, clearings)
-            if early is not None and (early.place.file, early.place.line) not in told:
-                told.add((early.place.file, early.place.line))
+            if early is not None and (early.place.file, early.place.line) not in reported:
+                reported.add((early.place.file, early.place.line))
                 yield found("tr_01.script.too_early", early.place, step=step.place.line)
                 continue
             if _is_covered(optimizer, clearings):
@@ -48,9 +48,9 @@ def from_script(script: Script) -> Iterator[Finding]:
                 continue
             backward = _before(step, loop.of(Role.BACKWARD))
             place = backward.place if backward is not None else step.place
-            if (place.file, place.line) in told:
+            if (place.file, place.line) in reported:
                 continue
-            told.add((place.file, place.line))
+            reported.add((place.file, place.line))
             if _may_clear(loop, optimizer):
                 yield suspect("tr_01.script.may_be_elsewhere", place)
             else:
@@ -65,11 +65,11 @@ def _optimizer_of(step: Event) -> Value | None:
 
 def _accumulates(loop: TrainingLoop) -> bool:
     """Only torch keeps gradients from one backward to the next."""
-    return any(not one.implied for one in loop.of(Role.BACKWARD)) and bool(loop.of(Role.STEP, Role.SCALER_STEP))
+    return any(not event.implied for event in loop.of(Role.BACKWARD)) and bool(loop.of(Role.STEP, Role.SCALER_STEP))
 
 
 def _is_covered(optimizer: Value | None, clearings: Sequence[tuple[Event, Value | None]]) -> bool:
-    wanted = {id(one) for one in options(optimizer)}
+    wanted = {id(value) for value in options(optimizer)}
     for _, of in clearings:
         if of is not None and is_network(of):
             if _may_hold(optimizer, of):
@@ -77,17 +77,17 @@ def _is_covered(optimizer: Value | None, clearings: Sequence[tuple[Event, Value 
         elif of is None or not is_optimizer(of):
             # By hand, or by something of which nothing is known.
             return True
-        if wanted & {id(one) for one in options(of)}:
+        if wanted & {id(value) for value in options(of)}:
             return True
     return False
 
 
 def _may_hold(optimizer: Value | None, network: Value) -> bool:
     """Whether an optimizer has weights of a network, or nobody knows which weights it has."""
-    for one in options(optimizer):
-        built = one.event if isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER else None
+    for value in options(optimizer):
+        built = value.event if isinstance(value, Made) and value.event.role is Role.BUILD_OPTIMIZER else None
         given = [part for part in networks_given(built) if is_network(part)] if built is not None else []
-        held = {id(part) for other in given for part in parts_of(other)}
+        held = {id(part) for value in given for part in parts_of(value)}
         if not held or any(id(part) in held for part in parts_of(network)):
             return True
     return False
@@ -98,9 +98,9 @@ def _too_early(step: Event, loop: TrainingLoop, clearings: Sequence[tuple[Event,
     backward = _before(step, loop.of(Role.BACKWARD))
     if backward is None or step.conditional_within(loop.scope) or backward.index > step.index:
         return None
-    wanted = {id(one) for one in options(_optimizer_of(step))}
+    wanted = {id(value) for value in options(_optimizer_of(step))}
     for event, of in clearings:
-        own = of is not None and bool(wanted & {id(one) for one in options(of)})
+        own = of is not None and bool(wanted & {id(value) for value in options(of)})
         own = own or (of is not None and is_network(of) and _may_hold(_optimizer_of(step), of))
         if own and backward.index < event.index < step.index and not event.conditional_within(loop.scope):
             return event
@@ -108,12 +108,12 @@ def _too_early(step: Event, loop: TrainingLoop, clearings: Sequence[tuple[Event,
 
 
 def _before(step: Event, backwards: Sequence[Event]) -> Event | None:
-    earlier = [one for one in backwards if one.index < step.index]
+    earlier = [event for event in backwards if event.index < step.index]
     return earlier[-1] if earlier else (backwards[-1] if backwards else None)
 
 
 def _may_clear(loop: TrainingLoop, optimizer: Value | None) -> bool:
     """Whether the optimizer is given to something that cannot be looked into."""
-    ids = {id(one) for one in options(optimizer)}
+    ids = {id(value) for value in options(optimizer)}
     unseen = (event for event in loop.events if event.name == "?.__call__")
-    return any(id(one) in ids for event in unseen for one in event.args)
+    return any(id(value) in ids for event in unseen for value in event.args)

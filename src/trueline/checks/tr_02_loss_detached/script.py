@@ -18,25 +18,25 @@ from trueline.script.walking import taken_apart
 def from_script(script: Script) -> Iterator[Finding]:
     """Whether a way leads from what backward is called on to a network's output without being cut."""
     whole: list[str] = []
-    told: set[str] = set()
+    reported: set[str] = set()
     for backward in script.trace.of_role(Role.BACKWARD):
         loss = backward.receiver
         reached, cut = _way(loss)
-        lost = [one for term in _terms(loss) if (one := _lost(term)) is not None] if reached else []
-        for one in lost:
-            if str(one.place) not in told:
-                told.add(str(one.place))
-                yield found("tr_02.script.term_cut", one.place, by=one.method, backward=backward.place.line)
+        lost = [event for term in _terms(loss) if (event := _lost(term)) is not None] if reached else []
+        for event in lost:
+            if str(event.place) not in reported:
+                reported.add(str(event.place))
+                yield found("tr_02.script.term_cut", event.place, by=event.method, backward=backward.place.line)
         if reached and lost:
             continue
         if reached:
             whole.append(str(backward.place))
-        elif cut is not None and str(cut.place) not in told:
-            told.add(str(cut.place))
+        elif cut is not None and str(cut.place) not in reported:
+            reported.add(str(cut.place))
             yield found("tr_02.script.cut", cut.place, by=cut.method, backward=backward.place.line)
     if whole:
         yield none("tr_02.script.whole", evidence=whole)
-    elif not told:
+    elif not reported:
         yield undecided("tr_02.script.no_loss")
 
 
@@ -74,24 +74,26 @@ def _way(loss: Value | None) -> tuple[bool, Event | None]:
     nearest: Event | None = None
     at = 0
     while at < len(waiting) and at < 5000:
-        one, cut = waiting[at]
+        value, cut = waiting[at]
         at += 1
-        if (id(one), cut is None) in seen:
+        if (id(value), cut is None) in seen:
             continue
-        seen.add((id(one), cut is None))
-        if cut is None and _may_be_network(one):
+        seen.add((id(value), cut is None))
+        if cut is None and _may_be_network(value):
             return True, None
-        if isinstance(one, Made):
+        if isinstance(value, Made):
             if cut is None:
-                cut = is_cut(one)
-                if cut is None and is_without_gradient(one.event) and one.event.role in (Role.FORWARD, Role.LOSS):
-                    cut = one.event
-            if one.event.role in (Role.FORWARD, Role.LOSS) and (one.event.role is Role.FORWARD or not one.parts()):
+                cut = is_cut(value)
+                if cut is None and is_without_gradient(value.event) and value.event.role in (Role.FORWARD, Role.LOSS):
+                    cut = value.event
+            if value.event.role in (Role.FORWARD, Role.LOSS) and (
+                value.event.role is Role.FORWARD or not value.parts()
+            ):
                 if cut is None:
                     return True, None
                 nearest = nearest or cut
                 continue
-        elif isinstance(one, Attribute) and one.name == "data" and isinstance(one.of, Made):
-            cut = cut or one.of.event
-        waiting.extend((part, cut) for part in one.parts())
+        elif isinstance(value, Attribute) and value.name == "data" and isinstance(value.of, Made):
+            cut = cut or value.of.event
+        waiting.extend((part, cut) for part in value.parts())
     return False, nearest

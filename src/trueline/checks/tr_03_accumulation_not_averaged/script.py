@@ -17,7 +17,8 @@ from trueline.script.script import Script
 from trueline.script.trace import BRANCH, Event
 from trueline.script.values import Derived, Made, Value, ancestry, constant, options
 
-_MOST = 400
+# Values behind a loss that are looked at: bounds the graph, which may be cyclic.
+MAX_VISITED_VALUES = 400
 
 
 @check("tr.03")
@@ -25,7 +26,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Whether a loss whose gradients are added up over several batches is divided by their number."""
     looked: list[str] = []
     for loop in training_loops(script.trace):
-        backwards = [one for one in loop.of(Role.BACKWARD) if _adds_up(one, loop)]
+        backwards = [event for event in loop.of(Role.BACKWARD) if _adds_up(event, loop)]
         for backward in backwards:
             if is_averaged(backward.receiver) or _is_divided_later(loop):
                 looked.append(str(backward.place))
@@ -33,46 +34,46 @@ def from_script(script: Script) -> Iterator[Finding]:
                 yield found("tr_03.script.not_averaged", _place(backward, loop))
     if looked:
         yield none("tr_03.script.averaged", evidence=looked)
-    elif not any(_adds_up(one, loop) for loop in training_loops(script.trace) for one in loop.of(Role.BACKWARD)):
+    elif not any(_adds_up(event, loop) for loop in training_loops(script.trace) for event in loop.of(Role.BACKWARD)):
         yield (na if is_training_followed(script.trace) else undecided)("tr_03.script.no_accumulation")
 
 
 def _adds_up(backward: Event, loop: TrainingLoop) -> bool:
     """Whether there are several of these to one update: the update waits for a count, or stands outside its loop."""
-    steps = [one for one in loop.of(Role.STEP, Role.SCALER_STEP) if one.index > backward.index]
+    steps = [event for event in loop.of(Role.STEP, Role.SCALER_STEP) if event.index > backward.index]
     if backward.implied:
         # Gradients are values: the updates that they go into.
-        steps = [one for one in steps if _goes_into(backward, one)]
-        if steps and all(one.conditional_within(loop.scope) and _sums_in(one) for one in steps):
+        steps = [event for event in steps if _goes_into(backward, event)]
+        if steps and all(event.conditional_within(loop.scope) and _sums_in(event) for event in steps):
             return True
     if not steps:
         return False
-    inner = [one for one in backward.loops() if one in backward.scopes[backward.scopes.index(loop.scope) + 1 :]]
+    inner = [scope for scope in backward.loops() if scope in backward.scopes[backward.scopes.index(loop.scope) + 1 :]]
     if inner and not steps[0].inside(inner[-1]) and not backward.implied:
         return inner[-1].name != "comprehension"
     if backward.conditional_within(loop.scope):
         return False
-    return all(_counts(one, loop) for one in steps)
+    return all(_counts(event, loop) for event in steps)
 
 
 def _counts(step: Event, loop: TrainingLoop) -> bool:
     """Whether an update happens only where a count of batches is divisible by something, or has come to something."""
     inner = step.scopes[step.scopes.index(loop.scope) + 1 :]
-    return any(one.kind == BRANCH and one.holds and _is_count(one.value) for one in inner)
+    return any(scope.kind == BRANCH and scope.holds and _is_count(scope.value) for scope in inner)
 
 
 def _is_count(test: Value | None) -> bool:
-    if any(isinstance(one, Derived) and one.op == "Mod" for one in ancestry(test, most=40)):
+    if any(isinstance(value, Derived) and value.op == "Mod" for value in ancestry(test, most=40)):
         return True
     # A counter of its own that has come to a number.
-    for one in options(test):
-        if isinstance(one, Derived) and one.op in ("Eq", "GtE") and any(_is_counter(side) for side in one.of):
+    for value in options(test):
+        if isinstance(value, Derived) and value.op in ("Eq", "GtE") and any(_is_counter(side) for side in value.of):
             return True
     return False
 
 
 def _is_counter(value: Value) -> bool:
-    return isinstance(value, Derived) and value.op == "Add" and any(constant(one) == 1 for one in value.of)
+    return isinstance(value, Derived) and value.op == "Add" and any(constant(part) == 1 for part in value.of)
 
 
 def _place(backward: Event, loop: TrainingLoop) -> Location:
@@ -82,7 +83,7 @@ def _place(backward: Event, loop: TrainingLoop) -> Location:
     for step in loop.of(Role.STEP):
         for place in _sums_in(step):
             return place
-    losses = [one for one in loop.of(Role.LOSS) if one.index < backward.index]
+    losses = [event for event in loop.of(Role.LOSS) if event.index < backward.index]
     return losses[-1].place if losses else backward.place
 
 
@@ -99,31 +100,33 @@ def _sums_in(step: Event) -> list[Location]:
 
 def _up_to_gradients(step: Event) -> list[Value]:
     """What an update is given, back to where the gradients were computed and no farther."""
-    waiting, found = list(step.args), []
+    waiting, values = list(step.args), []
     seen: set[int] = set()
-    while waiting and len(seen) < _MOST:
-        one = waiting.pop(0)
-        if id(one) not in seen:
-            seen.add(id(one))
-            found.append(one)
-            if not (isinstance(one, Made) and one.event.role is Role.BACKWARD):
-                waiting.extend(one.parts())
-    return found
+    while waiting and len(seen) < MAX_VISITED_VALUES:
+        value = waiting.pop(0)
+        if id(value) not in seen:
+            seen.add(id(value))
+            values.append(value)
+            if not (isinstance(value, Made) and value.event.role is Role.BACKWARD):
+                waiting.extend(value.parts())
+    return values
 
 
 def _goes_into(backward: Event, step: Event) -> bool:
     if not step.args:
         return True
-    kept = any(one.event.method in ("value", "assign_value") for one in ancestry(*step.args) if isinstance(one, Made))
-    return kept or any(isinstance(one, Made) and one.event is backward for one in ancestry(*step.args))
+    kept = any(
+        value.event.method in ("value", "assign_value") for value in ancestry(*step.args) if isinstance(value, Made)
+    )
+    return kept or any(isinstance(value, Made) and value.event is backward for value in ancestry(*step.args))
 
 
 def _has_gradients(value: Value) -> bool:
-    return any(isinstance(one, Made) and one.event.role is Role.BACKWARD for one in ancestry(value, most=100))
+    return any(isinstance(part, Made) and part.event.role is Role.BACKWARD for part in ancestry(value, most=100))
 
 
 def _is_divided_later(loop: TrainingLoop) -> bool:
     if touches_gradients(iter(loop.events)):
         return True
-    given: Sequence[Value] = [one for step in loop.of(Role.STEP) for one in step.args]
-    return any(is_divided(one, until=(Role.BACKWARD,)) for one in given)
+    given: Sequence[Value] = [value for step in loop.of(Role.STEP) for value in step.args]
+    return any(is_divided(value, until=(Role.BACKWARD,)) for value in given)

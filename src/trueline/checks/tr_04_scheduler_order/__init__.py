@@ -19,3 +19,6 @@ When it is wrong
 ----------------
 Where a schedule is built for a later part of the training than was recorded.
 """
+
+# Whether the schedule is ever stepped is known at the end.
+ASKED_DURING_RUN = False

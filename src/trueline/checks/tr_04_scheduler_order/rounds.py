@@ -27,7 +27,11 @@ def out_of_rounds(schedule: Event, steps: Sequence[Event], loops: Sequence[Train
             continue
         for step in steps:
             innermost = next(iter(reversed(step.loops())), None)
-            if innermost is loop.scope and not by_batches and any(_counts(one.value, length) for one in loop.around):
+            if (
+                innermost is loop.scope
+                and not by_batches
+                and any(_counts(scope.value, length) for scope in loop.around)
+            ):
                 return step
             if innermost in loop.around and by_batches and not isinstance(length, Const):
                 return step
@@ -40,11 +44,11 @@ def _is_number_of_batches(value: Value) -> bool:
 
 def _counts(value: Value | None, length: Value) -> bool:
     """Whether a loop goes round as often as a schedule lasts: by one number, not two that happen to be equal."""
-    for one in ancestry(value, most=20):
-        if one is length and not isinstance(one, Const | Derived):
+    for part in ancestry(value, most=20):
+        if part is length and not isinstance(part, Const | Derived):
             return True
-        if isinstance(one, Const) and isinstance(length, Const):
-            same = (one.value, one.origin) == (length.value, length.origin)
-            if same and one.origin is not None:
+        if isinstance(part, Const) and isinstance(length, Const):
+            same = (part.value, part.origin) == (length.value, length.origin)
+            if same and part.origin is not None:
                 return True
     return False

@@ -40,41 +40,43 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     lists = [*_of_values(trace), *_of_names(script), *_in_epochs(trace)]
     yield from lists
-    built = [one for one in trace.of_role(Role.BUILD_SCHEDULER) if not any(at.kind == UNCALLED for at in one.scopes)]
+    built = [
+        event for event in trace.of_role(Role.BUILD_SCHEDULER) if not any(at.kind == UNCALLED for at in event.scopes)
+    ]
     if not built:
         if not lists:
             yield (na if is_training_followed(trace) else undecided)("tr_04.script.no_schedule")
         return
     stepped: list[str] = []
-    told: set[str] = set()
+    reported: set[str] = set()
     steps = list(trace.of_role(Role.SCHEDULER_STEP))
-    for one in built:
-        own = [step for step in steps if one.result is not None and _is_of(step.receiver, one.result)]
+    for event in built:
+        own = [step for step in steps if event.result is not None and _is_of(step.receiver, event.result)]
         if not own:
-            if str(one.place) not in told and not _is_given_away(one, trace):
-                told.add(str(one.place))
-                kind = one.name.rpartition(".")[2]
-                yield found("tr_04.script.never_stepped", one.place, kind=kind)
+            if str(event.place) not in reported and not _is_given_away(event, trace):
+                reported.add(str(event.place))
+                kind = event.name.rpartition(".")[2]
+                yield found("tr_04.script.never_stepped", event.place, kind=kind)
             continue
         early = _too_early(own, trace)
         if early is not None:
             yield found("tr_04.script.before_optimizer", early.place)
-        elif (wrong := out_of_rounds(one, own, training_loops(trace))) is not None:
-            kind = one.name.rpartition(".")[2]
-            yield found("tr_04.script.out_of_rounds", wrong.place, kind=kind, built=one.place.line)
+        elif (wrong := out_of_rounds(event, own, training_loops(trace))) is not None:
+            kind = event.name.rpartition(".")[2]
+            yield found("tr_04.script.out_of_rounds", wrong.place, kind=kind, built=event.place.line)
         else:
             stepped.append(str(own[0].place))
     if stepped:
         yield none("tr_04.script.stepped", evidence=stepped)
-    elif not told:
+    elif not reported:
         yield undecided("tr_04.script.given_away")
 
 
 def _of_values(trace: Trace) -> Iterator[Finding]:
     """MindSpore's schedules are values that an optimizer is built with."""
     optimizers = list(trace.of_role(Role.BUILD_OPTIMIZER))
-    given = [one.arg(1, "learning_rate", "lr") for one in optimizers]
-    used = {id(one) for value in given for one in ancestry(value)}
+    given = [event.arg(1, "learning_rate", "lr") for event in optimizers]
+    used = {id(part) for value in given for part in ancestry(value)}
     for value in _schedules(trace):
         place = value.place if isinstance(value, Instance) else value.event.place
         if optimizers and id(value) not in used:
@@ -82,8 +84,8 @@ def _of_values(trace: Trace) -> Iterator[Finding]:
     for event, rate in zip(optimizers, given, strict=True):
         if isinstance(rate, Item) and constant(rate.index) == 0 and _is_series(rate.of):
             yield found("tr_04.script.first_value", event.place)
-    unused = [one for one in trace.events if _is_unused_schedule(one)]
-    if unused and optimizers and not any(map(_is_schedule, (one for value in given for one in ancestry(value)))):
+    unused = [event for event in trace.events if _is_unused_schedule(event)]
+    if unused and optimizers and not any(map(_is_schedule, (part for value in given for part in ancestry(value)))):
         yield found("tr_04.script.class_not_used", optimizers[0].place, name=_class_name(unused[0]))
 
 
@@ -100,7 +102,7 @@ def _in_epochs(trace: Trace) -> Iterator[Finding]:
             # It is told how many steps an epoch has.
             continue
         for name, value in given.items():
-            if _STEPS.search(name) and any(_is_same_number(value, one) for one in epochs):
+            if _STEPS.search(name) and any(_is_same_number(value, constant) for constant in epochs):
                 place = schedule.place if isinstance(schedule, Instance) else event.place
                 yield found("tr_04.script.in_epochs", place, name=name, epochs=constant(value))
                 break
@@ -110,9 +112,9 @@ def _numbers_of_epochs(trace: Trace) -> Iterator[Const]:
     """How often the loops around those over batches are gone through, as it was written down."""
     for loop in training_loops(trace):
         for scope in loop.around:
-            for one in ancestry(scope.value, most=20):
-                if isinstance(one, Const) and isinstance(one.value, int):
-                    yield one
+            for value in ancestry(scope.value, most=20):
+                if isinstance(value, Const) and isinstance(value.value, int):
+                    yield value
     for event in trace.events:
         number = event.arg(None, "num_epochs")
         if event.name.startswith("mindspore.train.Model.") and event.method in ("train", "fit"):
@@ -121,15 +123,15 @@ def _numbers_of_epochs(trace: Trace) -> Iterator[Const]:
             yield number
 
 
-def _is_same_number(value: Value, other: Const) -> bool:
+def _is_same_number(value: Value, constant: Const) -> bool:
     """One number, not two that happen to be equal."""
     return (
         isinstance(value, Const)
         and value.origin is not None
         and (value.value, value.origin)
         == (
-            other.value,
-            other.origin,
+            constant.value,
+            constant.origin,
         )
     )
 
@@ -137,9 +139,9 @@ def _is_same_number(value: Value, other: Const) -> bool:
 def _parameter_names(schedule: Made | Instance) -> Sequence[str]:
     if isinstance(schedule, Instance):
         built = next(
-            (one.attributes["__init__"] for one in schedule.cls.lineage() if "__init__" in one.attributes), None
+            (cls.attributes["__init__"] for cls in schedule.cls.lineage() if "__init__" in cls.attributes), None
         )
-        return [one.arg for one in built.node.args.args][1:] if isinstance(built, Function) else ()
+        return [node.arg for node in built.node.args.args][1:] if isinstance(built, Function) else ()
     last = schedule.name.rpartition(".")[2]
     return {"WarmUpLR": ("learning_rate", "warmup_steps")}.get(last, ("first", "second", "decay_steps"))
 
@@ -155,7 +157,7 @@ def _of_names(script: Script) -> Iterator[Finding]:
 
 
 def _unread(scope: ast.FunctionDef | ast.Module) -> Iterator[ast.AST]:
-    read = {one.id for one in ast.walk(scope) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    read = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for node in scope.body:
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.ListComp | ast.List):
             continue
@@ -171,7 +173,7 @@ def _is_series(value: Value) -> bool:
 
 def _is_unused_schedule(event: Event) -> bool:
     """A schedule of the project's own that only reading it by itself has made."""
-    alone = any(one.kind == UNCALLED for one in event.scopes)
+    alone = any(scope.kind == UNCALLED for scope in event.scopes)
     return alone and event.method == "__new__" and isinstance(event.result, Instance) and _is_schedule(event.result)
 
 
@@ -181,7 +183,7 @@ def _class_name(event: Event) -> str:
 
 def _schedules(trace: Trace) -> Iterator[Made | Instance]:
     for event in trace.events:
-        if any(one.kind == UNCALLED for one in event.scopes):
+        if any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         if isinstance(event.result, Made | Instance) and _is_schedule(event.result):
             yield event.result
@@ -197,7 +199,7 @@ def _is_schedule(value: Value) -> bool:
 
 
 def _is_of(receiver: Value | None, schedule: Value) -> bool:
-    return any(one is schedule for one in options(receiver))
+    return any(value is schedule for value in options(receiver))
 
 
 def _is_given_away(built: Event, trace: Trace) -> bool:
@@ -207,13 +209,13 @@ def _is_given_away(built: Event, trace: Trace) -> bool:
             continue
         for value in (*event.args, *event.kwargs.values()):
             held = value.parts() if isinstance(value, Seq | Table) else options(value)
-            if any(one is built.result for one in held):
+            if any(value is built.result for value in held):
                 return True
     if not any(event.name.startswith("lightning.") for event in trace.events):
         return False
     # Returned by a function that a trainer calls.
     returned = [value for values in trace.returned.values() for value in values]
-    return any(one is built.result for value in returned for one in ancestry(value, most=50))
+    return any(part is built.result for value in returned for part in ancestry(value, most=50))
 
 
 def _too_early(own: Sequence[Event], trace: Trace) -> Event | None:
@@ -224,12 +226,12 @@ def _too_early(own: Sequence[Event], trace: Trace) -> Event | None:
             continue
         first, last = updates[0], updates[-1]
         for around in (loop.scope, *reversed(loop.around)):
-            here = [one for one in own if _innermost(one) is around]
-            if here and all(one.index < first.index for one in here) and last.inside(around):
+            here = [event for event in own if _innermost(event) is around]
+            if here and all(event.index < first.index for event in here) and last.inside(around):
                 return here[0]
     return None
 
 
 def _innermost(event: Event) -> object:
-    loops = [one for one in event.scopes if one.kind == LOOP]
+    loops = [scope for scope in event.scopes if scope.kind == LOOP]
     return loops[-1] if loops else None

@@ -27,7 +27,7 @@ _SPARED: Final = re.compile(r"bias|norm|beta|gamma|(^|\.)(ln|bn)|(ln|bn)\d*(\.|$
 
 def is_of_parameters(value: Value | None) -> bool:
     """Whether a value is an element of ``net.parameters()`` or its like, or a property of one."""
-    return any(isinstance(one, Made) and one.event.method in _ALL for one in ancestry(value, most=60))
+    return any(isinstance(part, Made) and part.event.method in _ALL for part in ancestry(value, most=60))
 
 
 def dimension_tests(trace: Trace) -> Iterator[tuple[Derived, bool]]:
@@ -35,8 +35,8 @@ def dimension_tests(trace: Trace) -> Iterator[tuple[Derived, bool]]:
     for value in _tests(trace):
         if value.op not in _COMPARED or len(value.of) != 2:
             continue
-        for (side, other), op in ((value.of, value.op), (value.of[::-1], _TURNED.get(value.op, value.op))):
-            number = constant(other)
+        for (side, other_value), op in ((value.of, value.op), (value.of[::-1], _TURNED.get(value.op, value.op))):
+            number = constant(other_value)
             if _is_dimensions(side) and isinstance(number, int) and is_of_parameters(side):
                 compare = _COMPARED[op]
                 yield value, len({compare(dimensions, number) for dimensions in (1, 2, 3, 4)}) > 1
@@ -48,15 +48,15 @@ def sorts_for_decay(trace: Trace) -> bool:
         return True
     for test in trace.tests:
         inside = list(ancestry(test, most=60))
-        words = [one.value for one in inside if isinstance(one, Const) and isinstance(one.value, str)]
-        if any(_SPARED.search(one) for one in words) and is_of_parameters(test):
+        words = [word.value for word in inside if isinstance(word, Const) and isinstance(word.value, str)]
+        if any(_SPARED.search(word) for word in words) and is_of_parameters(test):
             return True
     return False
 
 
 def _tests(trace: Trace) -> Iterator[Derived]:
     for test in trace.tests:
-        yield from (one for one in ancestry(test, most=60) if isinstance(one, Derived))
+        yield from (value for value in ancestry(test, most=60) if isinstance(value, Derived))
 
 
 def _is_dimensions(value: Value) -> bool:

@@ -29,32 +29,32 @@ def from_script(script: Script, *, min_decay: float = 0.02) -> Iterator[Finding]
     """Optimizers with a weight decay that is felt, and whether norms and biases are kept out of it."""
     built = list(script.trace.of_role(Role.BUILD_OPTIMIZER))
     kept_out: list[str] = []
-    told = 0
-    for one in built:
-        decay = one.arg(None, "weight_decay")
-        groups = _groups(one.arg(0, "params"))
+    reported = 0
+    for event in built:
+        decay = event.arg(None, "weight_decay")
+        groups = _groups(event.arg(0, "params"))
         amounts = _of_groups(groups, decay) if groups is not None else None
         if groups is not None and amounts is not None:
             if len(amounts) > 1 and min(amounts) > 0 and len(set(amounts)) == 1 and _is_for_decay(groups, script):
-                told += 1
-                yield found("tr_05.script.groups_alike", _last(groups, one.place), measured=min(amounts), limit=0)
+                reported += 1
+                yield found("tr_05.script.groups_alike", _last(groups, event.place), measured=min(amounts), limit=0)
             elif 0 in amounts:
-                kept_out.append(str(one.place))
+                kept_out.append(str(event.place))
             continue
         value = decay.value if isinstance(decay, Const) else None
         meant = _is_kept_out_nowhere_else(script) and groups is None
         if not isinstance(value, int | float) or value <= 0 or (value < min_decay and not meant):
             continue
-        if meant or any(has_norm(network) for network in networks_given(one)):
-            told += 1
-            yield found("tr_05.script.on_everything", one.place, measured=value, limit=min_decay)
+        if meant or any(has_norm(network) for network in networks_given(event)):
+            reported += 1
+            yield found("tr_05.script.on_everything", event.place, measured=value, limit=min_decay)
     for place in _useless_tests(script) if kept_out else ():
-        told += 1
+        reported += 1
         yield found("tr_05.script.same_for_all", place)
-    if kept_out and not told:
+    if kept_out and not reported:
         yield none("tr_05.script.kept_out", evidence=kept_out)
-    elif not told:
-        little = bool(built) and all(_is_little(one, min_decay) for one in built)
+    elif not reported:
+        little = bool(built) and all(_is_little(event, min_decay) for event in built)
         yield (na if little else undecided)("tr_05.script.little_or_none")
 
 
@@ -74,7 +74,7 @@ def _useless_tests(script: Script) -> list[Location]:
     tests = list(dimension_tests(script.trace))
     if any(divides for _, divides in tests):
         return []
-    return [one.place for one, _ in tests if one.place is not None][:1]
+    return [value.place for value, _ in tests if value.place is not None][:1]
 
 
 def _last(groups: list[Table], place: Location) -> Location:
@@ -86,22 +86,22 @@ def _groups(given: Value | None) -> list[Table] | None:
     """Groups of parameters; None where they are not in groups that can be looked into."""
     if not isinstance(given, Seq) or given.open or not given.items:
         return None
-    tables = [one for one in given.items if isinstance(one, Table)]
+    tables = [value for value in given.items if isinstance(value, Table)]
     # MindSpore: {"order_params": …} says in which order, and holds none.
-    return [one for one in tables if "params" in one.items] if len(tables) == len(given.items) else None
+    return [value for value in tables if "params" in value.items] if len(tables) == len(given.items) else None
 
 
 def _is_for_decay(groups: list[Table], script: Script) -> bool:
     """Whether groups with the same decay are there for nothing else, and sort out what decay is to spare."""
-    if not any("weight_decay" in one.items for one in groups):
+    if not any("weight_decay" in value.items for value in groups):
         return False
-    others = {
-        name: {repr(constant(one.items.get(name), id(one.items.get(name)))) for one in groups}
+    group_names = {
+        name: {repr(constant(value.items.get(name), id(value.items.get(name)))) for value in groups}
         for group in groups
         for name in group.items
         if name not in _OF_GROUPS
     }
-    return all(len(said) == 1 for said in others.values()) and sorts_for_decay(script.trace)
+    return all(len(said) == 1 for said in group_names.values()) and sorts_for_decay(script.trace)
 
 
 @lru_cache(maxsize=1)
@@ -134,7 +134,7 @@ def _functions_with_group(node: ast.AST, around: str | None) -> Iterator[str | N
             if isinstance(key, ast.Constant)
         ]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
-        pairs = [(one.arg, one.value) for one in node.keywords]
+        pairs = [(child.arg, child.value) for child in node.keywords]
     for name, value in pairs:
         if name == "weight_decay" and isinstance(value, ast.Constant) and value.value == 0:
             yield around
@@ -146,8 +146,8 @@ def _of_groups(groups: list[Table], decay: Value | None) -> list[float] | None:
     """The decay of each group of parameters; None where one of them is not known."""
     default = decay.value if isinstance(decay, Const) else 0
     amounts: list[float] = []
-    for one in groups:
-        given = one.items.get("weight_decay")
+    for part in groups:
+        given = part.items.get("weight_decay")
         value = given.value if isinstance(given, Const) else (default if given is None else None)
         if not isinstance(value, int | float):
             return None

@@ -25,23 +25,23 @@ def from_script(script: Script) -> Iterator[Finding]:
     """What optimizers were built with, what is called in the loop, and what was put in between."""
     trace = script.trace
     holding: list[str] = []
-    told: set[str] = set()
+    reported: set[str] = set()
     for loop in training_loops(trace):
         if not loop.is_certain:
             continue
         for built in optimizers_of(loop):
-            given = [one for one in networks_given(built) if is_network(one)]
+            given = [value for value in networks_given(built) if is_network(value)]
             trained = _called(loop)
-            if not given or not trained or str(built.place) in told:
+            if not given or not trained or str(built.place) in reported:
                 continue
-            held = {id(part) for one in given for part in parts_of(one)}
-            if not any(id(part) in held for one in trained for part in (*parts_of(one), *_built_of(one))):
-                told.add(str(built.place))
+            held = {id(part) for value in given for part in parts_of(value)}
+            if not any(id(part) in held for value in trained for part in (*parts_of(value), *_built_of(value))):
+                reported.add(str(built.place))
                 later = next(
                     (
-                        one
-                        for one in map(_built_at, map(_unwrapped, trained))
-                        if one is not None and one.index > built.index
+                        event
+                        for event in map(_built_at, map(_unwrapped, trained))
+                        if event is not None and event.index > built.index
                     ),
                     None,
                 )
@@ -52,34 +52,34 @@ def from_script(script: Script) -> Iterator[Finding]:
                 continue
             replaced = _replaced(built, given, loop, trace)
             if replaced is not None:
-                told.add(str(built.place))
+                reported.add(str(built.place))
                 yield found("tr_06.script.replaced_later", replaced.place, built=built.place.line)
             else:
                 holding.append(str(built.place))
     if holding:
         yield none("tr_06.script.holds", evidence=holding)
-    elif not told:
+    elif not reported:
         yield undecided("tr_06.script.unknown")
 
 
 def _called(loop: TrainingLoop) -> list[Value]:
     """The networks that the loop calls itself, not those that networks call."""
-    found: list[Value] = []
+    values: list[Value] = []
     for event in loop.of(Role.FORWARD):
         if event.receiver is not None and forward_around(event) is None:
-            found.extend(options(event.receiver))
-    return found
+            values.extend(options(event.receiver))
+    return values
 
 
 def _replaced(built: Event, given: list[Value], loop: TrainingLoop, trace: Trace) -> Event | None:
     """A part of the network that was put in after the optimizer had been built, and before training."""
-    held = {id(part) for one in given for part in parts_of(one)}
+    held = {id(part) for value in given for part in parts_of(value)}
     first = loop.events[0].index
     for event in trace.events[built.index + 1 : first]:
         if event.method in ("__setattr__", "__setitem__", "insert_child_to_cell") and id(event.receiver) in held:
             value = event.arg(1)
-            made = next((one for one in options(value) if is_network(one)), None)
-            if made is not None and not any(one.kind == UNCALLED for one in event.scopes) and _is_new(made, built):
+            made = next((part for part in options(value) if is_network(part)), None)
+            if made is not None and not any(scope.kind == UNCALLED for scope in event.scopes) and _is_new(made, built):
                 return event
     return None
 
@@ -95,7 +95,7 @@ def _unwrapped(value: Value) -> Value:
         inner = value.event.arg(0, "network", "backbone", "module") if isinstance(value, Made) else None
         if not isinstance(value, Made) or value.name.rpartition(".")[2] not in _WRAPPING or not is_network(inner):
             break
-        value = next(one for one in options(inner) if is_network(one))
+        value = next(part for part in options(inner) if is_network(part))
     return value
 
 

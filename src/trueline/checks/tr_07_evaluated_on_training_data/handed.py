@@ -22,7 +22,9 @@ def handed_at(scope: Scope, scopes: Sequence[Scope]) -> Location:
 def handed_through(scope: Scope, scopes: Sequence[Scope]) -> Iterator[tuple[Scope, str]]:
     """The calls that hand in what a loop goes through, innermost first, each with the parameter that takes it."""
     before = scopes[: scopes.index(scope)] if scope in scopes else scopes
-    calls = [one for one in before if one.kind == CALL and isinstance(one.value, Function)]
+    calls = [
+        other_scope for other_scope in before if other_scope.kind == CALL and isinstance(other_scope.value, Function)
+    ]
     place = scope.place
     wanted: str | None = None
     called = ""
@@ -32,17 +34,17 @@ def handed_through(scope: Scope, scopes: Sequence[Scope]) -> Iterator[tuple[Scop
             break
         names = _parameters(function.node)
         if wanted is None:
-            found = [name for name in _iterated_names(function.node, place.line) if name in names]
+            parameters = [name for name in _iterated_names(function.node, place.line) if name in names]
         else:
-            found = [name for name in _argument_names(function.node, place.line, wanted, called) if name in names]
-        if not found:
+            parameters = [name for name in _argument_names(function.node, place.line, wanted, called) if name in names]
+        if not parameters:
             break
-        if any("train" in name for name in found):
+        if any("train" in name for name in parameters):
             # The name says what it is: whoever wrote it here meant it.
             break
-        wanted, place = _position(function, found[0]), call.place
+        wanted, place = _position(function, parameters[0]), call.place
         called = getattr(function.node, "name", "")
-        yield call, found[0]
+        yield call, parameters[0]
 
 
 def _position(function: Function, name: str) -> str:
@@ -53,7 +55,7 @@ def _position(function: Function, name: str) -> str:
 
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
-    return [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return [child.arg for child in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
 def _iterated_names(tree: ast.AST, line: int) -> Iterator[str]:
@@ -69,19 +71,19 @@ def _iterated_names(tree: ast.AST, line: int) -> Iterator[str]:
 
 def _argument_names(tree: ast.AST, line: int, wanted: str, called: str) -> Iterator[str]:
     name, _, at = wanted.partition("@")
-    calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and one.lineno == line]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno == line]
     # Of several calls on a line, the one by this name; objects are called by theirs.
-    named = [one for one in calls if ast.unparse(one.func).rpartition(".")[2] == called]
+    named = [node for node in calls if ast.unparse(node.func).rpartition(".")[2] == called]
     for node in named or calls:
-        given = [one.value for one in node.keywords if one.arg == name]
+        given = [child.value for child in node.keywords if child.arg == name]
         if not given and int(at) < len(node.args):
             given = [node.args[int(at)]]
-        for one in given:
-            yield from _names(one)
+        for child in given:
+            yield from _names(child)
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    return (one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+    return (child.id for child in ast.walk(node) if isinstance(child, ast.Name))
 
 
 def said_at(script: Script, place: Location) -> str:
@@ -97,7 +99,7 @@ def said_at(script: Script, place: Location) -> str:
 def _given(node: ast.AST, line: int) -> Iterator[str]:
     if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno):
         for target in node.targets:
-            yield from (ast.unparse(one) for one in ast.walk(target) if isinstance(one, ast.Name | ast.Attribute))
+            yield from (ast.unparse(child) for child in ast.walk(target) if isinstance(child, ast.Name | ast.Attribute))
     elif isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
             if isinstance(key, ast.Constant) and isinstance(key.value, str) and value.lineno == line:

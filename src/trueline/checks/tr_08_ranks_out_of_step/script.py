@@ -38,7 +38,7 @@ _MEETING: Final = names_of(Trait.COLLECTIVE, Trait.MEETS)
 def from_script(script: Script) -> Iterator[Finding]:
     """Seeds, gradients and steps of a script that runs as several processes."""
     trace = script.trace
-    loops = [one for one in training_loops(trace) if one.is_certain]
+    loops = [loop for loop in training_loops(trace) if loop.is_certain]
     grouped = begins_group(trace) is not None
     if not loops or not (grouped or is_wrapped(trace) or knows_rank(trace) or _divides(trace)):
         yield (na if loops else undecided)("tr_08.script.one_process")
@@ -46,18 +46,18 @@ def from_script(script: Script) -> Iterator[Finding]:
     if is_looked_after(trace):
         yield undecided("tr_08.script.looked_after")
         return
-    told: set[str] = set()
+    reported: set[str] = set()
     apart = (*_seeds(trace, loops), *_rates(trace), *_alone(trace, loops))
     for said, place in (*apart, *_by_rank(trace), *_leaves(script, loops)):
-        if str(place) not in told:
-            told.add(str(place))
+        if str(place) not in reported:
+            reported.add(str(place))
             yield found(f"tr_08.script.{said}", place)
-    if not told:
-        yield none("tr_08.script.together", evidence=[str(one.scope.place) for one in loops])
+    if not reported:
+        yield none("tr_08.script.together", evidence=[str(loop.scope.place) for loop in loops])
 
 
 def _divides(trace: Trace) -> bool:
-    return any(depends_on_rank(one) for one in training_data(trace))
+    return any(depends_on_rank(value) for value in training_data(trace))
 
 
 def _is_mindspore(trace: Trace) -> bool:
@@ -66,7 +66,7 @@ def _is_mindspore(trace: Trace) -> bool:
 
 def _seeds(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Location]]:
     """Weights that are drawn by another seed on each rank, and that nothing makes the same."""
-    if is_wrapped(trace) or any(one.method in _SHARING for one in _before(trace, loops)) or _broadcasts(trace):
+    if is_wrapped(trace) or any(event.method in _SHARING for event in _before(trace, loops)) or _broadcasts(trace):
         return
     if _is_mindspore(trace) and begins_group(trace) is None:
         return
@@ -76,13 +76,13 @@ def _seeds(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Locat
             continue
         if event.name.startswith("mindspore.") and not any(index > event.index for index in networks):
             continue
-        if any(depends_on_rank(one) for one in (*event.args, *event.kwargs.values())):
+        if any(depends_on_rank(value) for value in (*event.args, *event.kwargs.values())):
             yield "seed_by_rank", event.place
             return
 
 
 def _before(trace: Trace, loops: list[TrainingLoop]) -> list[Event]:
-    first = min(one.events[0].index for one in loops)
+    first = min(loop.events[0].index for loop in loops)
     return trace.events[:first]
 
 
@@ -100,13 +100,13 @@ def _rates(trace: Trace) -> Iterator[tuple[str, Location]]:
 @walk(False)
 def _is_made_from_rank(value: Value | None) -> bool:
     """A number that is computed from the rank, not a property of something that differs between ranks."""
-    for one in options(value):
-        if is_rank(one):
+    for other_value in options(value):
+        if is_rank(other_value):
             return True
-        if isinstance(one, Derived) and any(_is_made_from_rank(part) for part in one.of):
+        if isinstance(other_value, Derived) and any(_is_made_from_rank(part) for part in other_value.of):
             return True
-        if isinstance(one, Made) and one.name.startswith("builtins."):
-            return any(_is_made_from_rank(part) for part in one.event.args)
+        if isinstance(other_value, Made) and other_value.name.startswith("builtins."):
+            return any(_is_made_from_rank(part) for part in other_value.event.args)
     return False
 
 
@@ -121,12 +121,12 @@ def _alone(trace: Trace, loops: list[TrainingLoop]) -> Iterator[tuple[str, Locat
         steps = loop.of(Role.STEP, Role.SCALER_STEP)
         if not steps:
             continue
-        if any(one.implied for one in steps):
+        if any(event.implied for event in steps):
             # Model and TrainOneStepCell exchange gradients by themselves.
             continue
         if not grouped and not _divides(trace):
             continue
-        reducing = any(one.name.endswith("DistributedGradReducer") for one in trace.events)
+        reducing = any(event.name.endswith("DistributedGradReducer") for event in trace.events)
         yield "not_reduced" if reducing else "not_wrapped", steps[-1].place
 
 
@@ -137,25 +137,25 @@ def _by_rank(trace: Trace) -> Iterator[tuple[str, Location]]:
             continue
         if event.method in _MEETING and not event.name.startswith(("torch.distributed.", "mindspore.")):
             continue
-        if any(one.kind == UNCALLED for one in event.scopes) or event.implied:
+        if any(scope.kind == UNCALLED for scope in event.scopes) or event.implied:
             continue
         # The condition is what keeps the others away, wherever it leads to.
-        for one in event.scopes:
-            if one.kind == BRANCH and depends_on_rank(one.value):
-                yield "only_some", one.place
+        for scope in event.scopes:
+            if scope.kind == BRANCH and depends_on_rank(scope.value):
+                yield "only_some", scope.place
                 break
 
 
 def _leaves(script: Script, loops: list[TrainingLoop]) -> Iterator[tuple[str, Location]]:
     """Loops in which ranks meet and that some of them leave, or cut short, by a condition on the rank."""
     asked = {
-        (one.place.file, one.place.line)
+        (value.place.file, value.place.line)
         for test in script.trace.tests
         if _is_made_from_rank(test)
-        for one in ancestry(test, most=20)
-        if isinstance(one, Derived) and one.place is not None
+        for value in ancestry(test, most=20)
+        if isinstance(value, Derived) and value.place is not None
     }
-    around = {(scope.place.file, scope.place.line) for one in loops for scope in (one.scope, *one.around)}
+    around = {(scope.place.file, scope.place.line) for loop in loops for scope in (loop.scope, *loop.around)}
     for source in script.files if asked else ():
         for node in ast.walk(source.tree):
             if isinstance(node, ast.For | ast.While) and (source.shown, node.lineno) in around:
@@ -168,7 +168,7 @@ def _ways_out(body: Sequence[ast.stmt]) -> Iterator[ast.If]:
     """Conditions in a loop's own body, not in that of a loop in it, that end with leaving it."""
     for node in body:
         if isinstance(node, ast.If):
-            if any(isinstance(one, ast.Break | ast.Return) for one in node.body):
+            if any(isinstance(child, ast.Break | ast.Return) for child in node.body):
                 yield node
             yield from _ways_out([*node.body, *node.orelse])
         elif isinstance(node, ast.With | ast.Try):

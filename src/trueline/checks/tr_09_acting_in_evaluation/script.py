@@ -42,7 +42,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Functions and layers that are told to act as in training, and whether that follows the mode."""
     trace = script.trace
     trained = values_trained(trace)
-    told: dict[Location, list[tuple[str, Event]]] = {}
+    by_place: dict[Location, list[tuple[str, Event]]] = {}
     fitting: set[str] = set()
     for event in trace.events:
         said = _always_on(event)
@@ -50,14 +50,14 @@ def from_script(script: Script) -> Iterator[Finding]:
             fitting.add(str(event.place))
         elif said is not None:
             place = _place(event, said)
-            told.setdefault(place, []).append((said, event))
+            by_place.setdefault(place, []).append((said, event))
     problems = 0
-    for place, cases in told.items():
+    for place, cases in by_place.items():
         if str(place) in fitting:
             # The same line is switched off in other calls.
             continue
         problems += 1
-        said, event = next(((how, one) for how, one in cases if _is_evaluated(one, trained)), cases[0])
+        said, event = next(((how, event) for how, event in cases if _is_evaluated(event, trained)), cases[0])
         if not _is_evaluated(event, trained) or is_repeated(event, trace) or _is_conditional(event):
             yield suspect(f"tr_09.script.{said}", place)
         else:
@@ -65,7 +65,7 @@ def from_script(script: Script) -> Iterator[Finding]:
     for finding in _left_in_training(trace, trained):
         problems += 1
         yield finding
-    layers = {str(one.event.place) for one in _acting(trace)}
+    layers = {str(value.event.place) for value in _acting(trace)}
     if not problems and (fitting or layers):
         yield none("tr_09.script.follows", evidence=sorted(fitting | layers)[:20])
     elif not problems:
@@ -105,16 +105,16 @@ def _of_layer(event: Event, layer: Made) -> str | None:
 
 def _told(training: Value, event: Event, said: str) -> str:
     """Whether what is handed over is always true, and no condition on the mode stands around."""
-    if any(one.kind == BRANCH and _asks_for_mode(one.value) for one in event.scopes):
+    if any(scope.kind == BRANCH and _asks_for_mode(scope.value) for scope in event.scopes):
         return "tied"
     return said if isinstance(training, Const) and training.value else "tied"
 
 
 def _asks_for_mode(test: Value | None) -> bool:
-    for one in ancestry(test, most=60):
-        if isinstance(one, Attribute) and "train" in one.name:
+    for value in ancestry(test, most=60):
+        if isinstance(value, Attribute) and "train" in value.name:
             return True
-        if isinstance(one, Unknown) and "train" in one.why:
+        if isinstance(value, Unknown) and "train" in value.why:
             return True
     return False
 
@@ -137,29 +137,29 @@ def _is_evaluated(event: Event, trained: set[int]) -> bool:
 
 def _is_conditional(event: Event) -> bool:
     inner = event.scopes
-    for at, one in enumerate(event.scopes):
-        if one.kind == CALL and isinstance(one.value, Function) and one.value is forward_around(event):
+    for at, scope in enumerate(event.scopes):
+        if scope.kind == CALL and isinstance(scope.value, Function) and scope.value is forward_around(event):
             inner = event.scopes[at + 1 :]
-    return forward_around(event) is not None and any(one.kind == BRANCH for one in inner)
+    return forward_around(event) is not None and any(scope.kind == BRANCH for scope in inner)
 
 
 def _acting(trace: Trace) -> Iterator[Made]:
     for event in calls_of_networks(trace):
-        yield from (one for one in acting_layers(event.receiver, trace) if isinstance(one, Made))
+        yield from (value for value in acting_layers(event.receiver, trace) if isinstance(value, Made))
 
 
 def _left_in_training(trace: Trace, trained: set[int]) -> Iterator[Finding]:
     """A layer that is set to training by itself, while the network around it is evaluated."""
     given = settings(trace)
-    told: set[Location] = set()
+    reported: set[Location] = set()
     for event in calls_of_networks(trace):
         if is_differentiated(event) or is_trained(event, trained) or is_uncalled(event):
             continue
         layers = acting_layers(event.receiver, trace)
-        modes = [next(iter(modes_at(one, event, given, starts_in(event)))) for one in layers]
+        modes = [next(iter(modes_at(value, event, given, starts_in(event)))) for value in layers]
         for place in _set_alone(layers, modes, event):
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 said = suspect if is_repeated(event, trace) else found
                 yield said("tr_09.script.left_in_training", place)
 
@@ -169,6 +169,6 @@ def _set_alone(layers: Sequence[Value], modes: Sequence[Found], event: Event) ->
         setting = mode.setting
         if mode.mode is Mode.TRAINING and mode.certain and setting is not None:
             receiver = setting.event.receiver
-            alone = is_single(receiver) and not any(one is receiver for one in options(event.receiver))
+            alone = is_single(receiver) and not any(value is receiver for value in options(event.receiver))
             if alone and len(layers) >= 1 and not setting.event.implied:
                 yield setting.event.place

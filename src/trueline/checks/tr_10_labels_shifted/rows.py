@@ -46,23 +46,23 @@ def rows_apart(script: Script) -> Iterator[Apart]:
 
 def _trained(trace: Trace) -> Iterator[Value]:
     """What training goes through, also where it is repacked on the way to the loss."""
-    found = {id(one): one for one in training_data(trace)}
+    values = {id(value): value for value in training_data(trace)}
     for loop in training_loops(trace):
         for event in loop.of(Role.LOSS):
             at = batch_index(plain(event.arg(1, "target", "labels", "label")))
             if at is not None:
-                found.setdefault(id(at[0]), at[0])
-    return iter(found.values())
+                values.setdefault(id(at[0]), at[0])
+    return iter(values.values())
 
 
 def _neighbour(inputs: Value, label: Value, script: Script) -> Iterator[Apart]:
     """``return self.x[i], self.y[i - 1]``: for the first sample that is the last label."""
-    other = list(_picked(plain(label)))
-    if len(other) != 1 or abs(other[0][2]) != 1:
+    labels = list(_picked(plain(label)))
+    if len(labels) != 1 or abs(labels[0][2]) != 1:
         return
-    array, base, by, place = other[0]
-    own = [one for one in _picked(inputs) if one[1] is base]
-    if place is None or any(one[0] is array or one[2] != 0 for one in own):
+    array, base, by, place = labels[0]
+    own = [picked for picked in _picked(inputs) if picked[1] is base]
+    if place is None or any(picked[0] is array or picked[2] != 0 for picked in own):
         return
     if own or _reads_row(script, place, base):
         # The one after may be what is to be foretold; the one before wraps around.
@@ -75,24 +75,24 @@ def _reads_row(script: Script, place: Location, index: Value) -> bool:
     for source in script.files:
         for node in ast.walk(source.tree) if source.shown == place.file else ():
             if isinstance(node, ast.FunctionDef) and node.lineno <= place.line <= (node.end_lineno or 0):
-                read = [one.slice for one in ast.walk(node) if isinstance(one, ast.Subscript)]
-                return any(isinstance(one, ast.Name) and one.id == name for one in read)
+                read = [child.slice for child in ast.walk(node) if isinstance(child, ast.Subscript)]
+                return any(isinstance(node, ast.Name) and node.id == name for node in read)
     return False
 
 
 def _picked(value: Value | None) -> Iterator[tuple[Value, Value, int, Location | None]]:
     """Rows that are picked by a dataset's index: of what, by which, how many further, and where."""
-    for one in ancestry(value, most=80):
-        if not isinstance(one, Item) or one.index is None:
+    for part in ancestry(value, most=80):
+        if not isinstance(part, Item) or part.index is None:
             continue
-        index = one.index
+        index = part.index
         if isinstance(index, Unknown) and index.why.startswith("parameter "):
-            yield one.of, index, 0, None
+            yield part.of, index, 0, None
         elif isinstance(index, Derived) and index.op in ("Add", "Sub") and len(index.of) == 2:
             base, number = index.of[0], constant(index.of[1])
             named = isinstance(base, Unknown) and base.why.startswith("parameter ")
             if named and isinstance(number, int):
-                yield one.of, base, number if index.op == "Add" else -number, index.place
+                yield part.of, base, number if index.op == "Add" else -number, index.place
 
 
 def _cut(inputs: Value, label: Value, trace: Trace) -> Iterator[Apart]:
@@ -104,9 +104,9 @@ def _cut(inputs: Value, label: Value, trace: Trace) -> Iterator[Apart]:
     place = second.place or first.place
     if place is None:
         return
-    others = [_distance(one.data, trace) for one in evaluation_passes(trace)]
-    known = [one for one in others if one is not None]
-    yield Apart(place, by, bool(known) and all(one == 0 for one in known))
+    starts = [_distance(start.data, trace) for start in evaluation_passes(trace)]
+    known = [start for start in starts if start is not None]
+    yield Apart(place, by, bool(known) and all(start == 0 for start in known))
 
 
 def _distance(loader: Value, trace: Trace) -> int | None:
@@ -172,8 +172,8 @@ def same_twice(script: Script) -> Iterator[Location]:
             if isinstance(node, ast.Return | ast.Yield) and _is_pair(node.value):
                 yield Location.of(source.shown, node)
             elif isinstance(node, ast.Assign) and _is_pair(node.value):
-                names = [one for one in ast.walk(node.targets[0]) if isinstance(one, ast.Name)]
-                if any(_LABELS.match(one.id) for one in names):
+                names = [child for child in ast.walk(node.targets[0]) if isinstance(child, ast.Name)]
+                if any(_LABELS.match(node.id) for node in names):
                     yield Location.of(source.shown, node)
         yield from _assigned_twice(source)
 
@@ -192,7 +192,7 @@ def _is_piece(node: ast.expr) -> bool:
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name | ast.Attribute):
         return False
     cuts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return any(isinstance(one, ast.Slice) and ast.unparse(one) in (":-1", "1:") for one in cuts)
+    return any(isinstance(child, ast.Slice) and ast.unparse(child) in (":-1", "1:") for child in cuts)
 
 
 def _assigned_twice(source: SourceFile) -> Iterator[Location]:
@@ -201,7 +201,7 @@ def _assigned_twice(source: SourceFile) -> Iterator[Location]:
         if not isinstance(function, ast.FunctionDef):
             continue
         pairs = {
-            frozenset(one.id for one in node.value.elts if isinstance(one, ast.Name))
+            frozenset(child.id for child in node.value.elts if isinstance(child, ast.Name))
             for node in ast.walk(function)
             if isinstance(node, ast.Return | ast.Yield) and isinstance(node.value, ast.Tuple)
         }

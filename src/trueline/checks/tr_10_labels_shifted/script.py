@@ -40,20 +40,20 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     losses = _class_losses(trace)
     of_classes = (*_apart(losses, trace), *_outside(losses, trace), *_rolled(losses, trace), *_tokens(losses, trace))
-    told: set[str] = set()
+    reported: set[str] = set()
     for finding in (*of_classes, *_rows(script)):
         key = f"{finding.where.file}:{finding.where.line}"
-        if key not in told:
-            told.add(key)
+        if key not in reported:
+            reported.add(key)
             yield finding
-    if told:
+    if reported:
         return
     if not losses:
         yield undecided("tr_10.script.no_classes")
         return
-    seen = [one for event in losses if (one := _moved(_target(event))) is not None and batch_index(one.base)]
+    seen = [label for event in losses if (label := _moved(_target(event))) is not None and batch_index(label.base)]
     if seen and any(True for _ in _compared(trace)):
-        yield none("tr_10.script.in_place", evidence=[str(one.place) for one in losses])
+        yield none("tr_10.script.in_place", evidence=[str(event.place) for event in losses])
     else:
         yield undecided("tr_10.script.not_told")
 
@@ -93,33 +93,33 @@ def _moved(value: Value | None) -> _Label | None:
 
 def _apart(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     """Labels that are moved in training and not where predictions are compared with them, or the other way."""
-    trained = [one for one in (_moved(_target(event)) for event in losses) if one is not None]
-    trained = [one for one in trained if batch_index(one.base) is not None]
+    trained = [label for label in (_moved(_target(event)) for event in losses) if label is not None]
+    trained = [label for label in trained if batch_index(label.base) is not None]
     compared = list(_compared(trace))
     if not trained or not compared:
         return
-    whole = [_in_data(one, trace) for one in (*trained, *compared)]
-    if all(one is not None for one in whole):
+    whole = [_in_data(label, trace) for label in (*trained, *compared)]
+    if all(label is not None for label in whole):
         # What was moved in the datasets counts too, where it can be told of both.
-        trained = [one for one in whole[: len(trained)] if one is not None]
-        compared = [one for one in whole[len(whole) - len(compared) :] if one is not None]
-    shifts = {one.shift for one in trained}
-    seen = {one.shift for one in compared}
+        trained = [label for label in whole[: len(trained)] if label is not None]
+        compared = [label for label in whole[len(whole) - len(compared) :] if label is not None]
+    shifts = {label.shift for label in trained}
+    seen = {label.shift for label in compared}
     if shifts == seen or len(shifts) > 1 or len(seen) > 1:
         return
-    own, other = trained[0], compared[0]
-    if abs(own.shift - other.shift) != 1:
+    own, label = trained[0], compared[0]
+    if abs(own.shift - label.shift) != 1:
         return
-    place = own.place if own.place is not None else other.place
+    place = own.place if own.place is not None else label.place
     if place is not None:
-        yield found("tr_10.script.apart", place, train=own.shift, evaluation=other.shift)
+        yield found("tr_10.script.apart", place, train=own.shift, evaluation=label.shift)
 
 
 def _in_data(label: _Label, trace: Trace) -> _Label | None:
     """A label with what its dataset had moved it by; None where that cannot be told."""
     if batch_index(label.base) is None:
         return label if isinstance(label.base, Made) else None
-    moved = [_moved(one) for one in _origins(label.base, trace)]
+    moved = [_moved(value) for value in _origins(label.base, trace)]
     if len(moved) != 1 or moved[0] is None or not isinstance(moved[0].base, Item | Made):
         return None
     inner = moved[0]
@@ -148,19 +148,19 @@ def _is_guess(value: Value) -> bool:
 
 
 def _is_of(value: Value, passes: list[Pass]) -> bool:
-    for one in ancestry(value, most=30):
-        if not isinstance(one, Made):
+    for part in ancestry(value, most=30):
+        if not isinstance(part, Made):
             continue
-        for each in passes:
-            if _is_within(one.event, each):
-                return not any(scope.kind == UNCALLED for scope in one.event.scopes)
+        for evaluation in passes:
+            if _is_within(part.event, evaluation):
+                return not any(scope.kind == UNCALLED for scope in part.event.scopes)
     return False
 
 
-def _is_within(event: Event, one: Pass) -> bool:
-    if one.scope is not None:
-        return event.inside(one.scope)
-    own = one.forward
+def _is_within(event: Event, evaluation: Pass) -> bool:
+    if evaluation.scope is not None:
+        return event.inside(evaluation.scope)
+    own = evaluation.forward
     return event is own or any(scope.kind == CALL and scope.place == own.place for scope in event.scopes)
 
 
@@ -189,11 +189,11 @@ def _origins(value: Value, trace: Trace) -> list[Value]:
 
 
 def _moved_in(value: Value) -> Location | None:
-    for one in ancestry(value, most=60):
-        if isinstance(one, Derived) and one.op in ("Add", "Sub") and abs(constant(one.of[-1], 0) or 0) == 1:
-            return one.place
-        if isinstance(one, Made) and one.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
-            return one.event.place
+    for part in ancestry(value, most=60):
+        if isinstance(part, Derived) and part.op in ("Add", "Sub") and abs(constant(part.of[-1], 0) or 0) == 1:
+            return part.place
+        if isinstance(part, Made) and part.event.method in functions_of(Trait.DRAWS_WHOLE, Trait.COUNTS_UP):
+            return part.event.place
     return None
 
 
@@ -216,9 +216,9 @@ def _rolled(losses: list[Event], trace: Trace) -> Iterator[Finding]:
 
 def _rows(script: Script) -> Iterator[Finding]:
     """Labels of other rows than the inputs, and targets that are the inputs."""
-    for one in rows_apart(script):
-        said = found if one.sure else suspect
-        yield said("tr_10.script.rows_apart", one.place, by=one.by)
+    for shift in rows_apart(script):
+        said = found if shift.sure else suspect
+        yield said("tr_10.script.rows_apart", shift.place, by=shift.by)
     for place in same_twice(script):
         yield found("tr_10.script.not_shifted", place)
 
@@ -227,7 +227,7 @@ def _tokens(losses: list[Event], trace: Trace) -> Iterator[Finding]:
     """Targets that are the inputs of a sequence, moved once by the data and once more before the loss."""
     for event in losses:
         label = _sequence(_target(event), trace)
-        network = next((one for one in ancestry(event.arg(0), most=400) if _is_batch_input(one)), None)
+        network = next((value for value in ancestry(event.arg(0), most=400) if _is_batch_input(value)), None)
         inputs = _sequence(network, trace) if network is not None else None
         if label is None or inputs is None or (label[0] is not inputs[0] and label[0] != inputs[0]):
             continue

@@ -37,7 +37,7 @@ def source_of(event: Event) -> Value | None:
 
 def contradicted(trace: Trace, softmaxes: Sequence[Event]) -> Iterator[tuple[str, Event]]:
     """Of these softmaxes over the first dimension, those whose later use says that classes or keys stand elsewhere."""
-    wanted = {id(one): one for one in softmaxes}
+    wanted = {id(event): event for event in softmaxes}
     if not wanted:
         return
     for event in trace.events:
@@ -78,7 +78,7 @@ def _is_column(index: Value | None) -> bool:
     if not isinstance(index, Seq) or len(index.items) != 2:
         return False
     rows, column = index.items
-    whole = isinstance(rows, Derived) and rows.op == "Slice" and all(constant(one, 0) is None for one in rows.of)
+    whole = isinstance(rows, Derived) and rows.op == "Slice" and all(constant(value, 0) is None for value in rows.of)
     return whole and isinstance(column, Const) and isinstance(column.value, int)
 
 
@@ -112,7 +112,7 @@ def _is_of_turned_product(scores: Value | None) -> bool:
     if not isinstance(right, Made) or right.event.method not in _TURNS:
         return False
     given = right.event.args[-2:]
-    places = sorted(one for one in (constant(at) for at in given) if isinstance(one, int))
+    places = sorted(axis for axis in (constant(at) for at in given) if isinstance(axis, int))
     return len(places) == 2 and (places == [-2, -1] or places[0] >= 1)
 
 
@@ -152,17 +152,17 @@ def _is_divergence(value: Value | None) -> bool:
     terms: list[Value] = []
     waiting = [value] if value is not None else []
     while waiting and len(terms) < 12:
-        one = waiting.pop()
-        if isinstance(one, Derived) and one.op in ("Add", "Sub", "Mult", "USub"):
-            waiting.extend(one.of)
+        other_value = waiting.pop()
+        if isinstance(other_value, Derived) and other_value.op in ("Add", "Sub", "Mult", "USub"):
+            waiting.extend(other_value.of)
         else:
-            terms.append(one)
-    grown = [one for one in terms if isinstance(one, Made) and one.event.method == "exp"]
+            terms.append(other_value)
+    grown = [part for part in terms if isinstance(part, Made) and part.event.method == "exp"]
     squares = [
-        one
-        for one in terms
-        if (isinstance(one, Made) and one.event.method in functions_of(Trait.POWER))
-        or (isinstance(one, Derived) and one.op == "Pow")
+        part
+        for part in terms
+        if (isinstance(part, Made) and part.event.method in functions_of(Trait.POWER))
+        or (isinstance(part, Derived) and part.op == "Pow")
     ]
-    logs = {id(part) for one in grown for part in ancestry(source_of(one.event), most=6)}
-    return bool(grown and squares) and any(id(one) in logs for one in terms)
+    logs = {id(part) for other_value in grown for part in ancestry(source_of(other_value.event), most=6)}
+    return bool(grown and squares) and any(id(part) in logs for part in terms)

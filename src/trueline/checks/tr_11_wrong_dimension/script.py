@@ -47,12 +47,12 @@ def from_script(script: Script) -> Iterator[Finding]:
     trace = script.trace
     answers, lasts = _answers(trace), _lasts(trace)
     fitting: set[str] = set()
-    told: set[Location] = set()
+    reported: set[Location] = set()
     reduces = False
     for said, event in _contradicted(trace):
         place = _place(event)
-        if place not in told:
-            told.add(place)
+        if place not in reported:
+            reported.add(place)
             yield found(f"tr_11.{said}", place, what=name_of(event))
     for event in trace.events:
         kind, source = _kind(event), source_of(event)
@@ -69,16 +69,16 @@ def from_script(script: Script) -> Iterator[Finding]:
                 fitting.add(str(event.place))
             continue
         place = _place(event)
-        if place in told:
+        if place in reported:
             continue
-        told.add(place)
+        reported.add(place)
         if inside or (call is not None and kind != "mean" and (_is_of_loader(call) or _is_compared(event, trace))):
             yield found(f"tr_11.{kind}", place, what=name_of(event))
         else:
             yield suspect("tr_11.may_be_samples", place, what=name_of(event))
-    if fitting and not told:
+    if fitting and not reported:
         yield none("tr_11.other_dimension", evidence=sorted(fitting))
-    elif not told:
+    elif not reported:
         absent = not reduces and is_training_followed(trace)
         yield (na if absent else undecided)("tr_11.no_reduction")
 
@@ -86,10 +86,12 @@ def from_script(script: Script) -> Iterator[Finding]:
 def _contradicted(trace: Trace) -> Iterator[tuple[str, Event]]:
     """Reductions over the first dimension that cannot be meant, by what they are of and what is done with them."""
     softmaxes = [
-        one for one in trace.events if _kind(one) == "softmax" and _dimension(one) == 0 and not is_uncalled(one)
+        event
+        for event in trace.events
+        if _kind(event) == "softmax" and _dimension(event) == 0 and not is_uncalled(event)
     ]
     yield from contradicted(trace, softmaxes)
-    yield from (("mean", one) for one in (*of_gradients(trace), *of_divergences(trace)) if not is_uncalled(one))
+    yield from (("mean", event) for event in (*of_gradients(trace), *of_divergences(trace)) if not is_uncalled(event))
 
 
 def _kind(event: Event) -> str | None:
@@ -120,7 +122,7 @@ def _dimension(event: Event) -> int | None:
 
 def _answers(trace: Trace) -> dict[int, Event]:
     """What networks give, by identity, and the calls that gave it."""
-    return {id(one): event for event in calls_of_networks(trace) for one in results_of(event)}
+    return {id(value): event for event in calls_of_networks(trace) for value in results_of(event)}
 
 
 def _answer_of(value: Value | None, answers: dict[int, Event]) -> Event | None:
@@ -147,15 +149,15 @@ def _before(value: Value) -> Value | None:
 
 def _lasts(trace: Trace) -> dict[int, Event]:
     """What happens last inside of networks, by identity, and the first calls of networks that give it."""
-    found: dict[int, Event] = {}
+    events: dict[int, Event] = {}
     for call in calls_of_networks(trace):
         for result in results_of(call):
             at: Value | None = result
             for _ in range(10):
                 if isinstance(at, Made):
-                    found.setdefault(id(at.event), call)
+                    events.setdefault(id(at.event), call)
                 at = _before(at) if at is not None else None
-    return found
+    return events
 
 
 def _last_in_forward(event: Event, lasts: dict[int, Event]) -> Event | None:
@@ -197,7 +199,7 @@ def _is_behind_first(value: Made) -> bool:
 
 
 def _is_of_loader(call: Event) -> bool:
-    return any(_comes_from_loader(one) for one in call.args)
+    return any(_comes_from_loader(value) for value in call.args)
 
 
 @walk(False)
@@ -205,7 +207,7 @@ def _comes_from_loader(value: Value) -> bool:
     """Whether it is an element of a loader's batch, as it is."""
     while isinstance(value, Item | Attribute | Made | Either):
         if isinstance(value, Either):
-            return all(_comes_from_loader(one) for one in options(value))
+            return all(_comes_from_loader(part) for part in options(value))
         if isinstance(value, Made):
             if value.name.startswith(_LOADERS):
                 return True
@@ -224,8 +226,8 @@ def _is_compared(event: Event, trace: Trace) -> bool:
     """Whether a choice is compared with labels, and the comparison counted or averaged."""
     for later in trace.events[event.index + 1 :]:
         if later.method in _COUNTING and later.role is not Role.LOSS:
-            for one in ancestry(later.receiver, *later.args[:1], most=12):
-                if isinstance(one, Derived) and one.op == "Eq" and any(_is(side, event) for side in one.of):
+            for value in ancestry(later.receiver, *later.args[:1], most=12):
+                if isinstance(value, Derived) and value.op == "Eq" and any(_is(side, event) for side in value.of):
                     return True
         elif later.method == "eq" and _is(later.receiver, event):
             return True
@@ -234,10 +236,10 @@ def _is_compared(event: Event, trace: Trace) -> bool:
 
 def _is(value: Value | None, event: Event) -> bool:
     """Whether a value is what an event gave, or the places of the largest in it."""
-    for one in options(value):
-        if isinstance(one, Item):
-            one = one.of
-        if isinstance(one, Made) and one.event is event:
+    for part in options(value):
+        if isinstance(part, Item):
+            part = part.of
+        if isinstance(part, Made) and part.event is event:
             return True
     return False
 

@@ -58,37 +58,37 @@ class _Averaged:
 @check("tr.12", "a metric is averaged over batches of different size")
 def from_script(script: Script) -> Iterator[Finding]:
     """Accuracies of batches that are averaged without weights, and counts over batches times their size."""
-    evaluated = [one for one in evaluation_passes(script.trace) if one.scope is not None]
-    trained = [(one.scope, one.loader) for one in training_loops(script.trace)]
+    evaluated = [evaluation for evaluation in evaluation_passes(script.trace) if evaluation.scope is not None]
+    trained = [(loop.scope, loop.loader) for loop in training_loops(script.trace)]
     if not evaluated and not trained:
         yield undecided("tr_12.no_evaluation")
         return
-    passes = [(one.scope, one.data) for one in evaluated]
-    told: set[str] = set()
+    passes = [(evaluation.scope, evaluation.data) for evaluation in evaluated]
+    reported: set[str] = set()
     whole: list[str] = []
     for value in all_values(script.trace):
-        one = _averaged(value)
-        if one is None:
+        mean = _averaged(value)
+        if mean is None:
             continue
-        data = _data_of(one.values, passes if one.counted is None else [*passes, *trained])
-        if data is None or str(one.place) in told:
+        data = _data_of(mean.values, passes if mean.counted is None else [*passes, *trained])
+        if data is None or str(mean.place) in reported:
             continue
         size = constant(batch_size_of(data))
-        if one.counted is not None and one.counted != size:
+        if mean.counted is not None and mean.counted != size:
             continue
         even = _are_even(data)
         if even:
-            whole.append(str(one.place))
+            whole.append(str(mean.place))
             continue
-        told.add(str(one.place))
+        reported.add(str(mean.place))
         batch = size if size is not None else "?"
-        if even is None and one.loose:
-            yield suspect(f"tr_12.{one.said}", one.place, batch=batch)
+        if even is None and mean.loose:
+            yield suspect(f"tr_12.{mean.said}", mean.place, batch=batch)
         else:
-            yield found(f"tr_12.{one.said}", one.place, certainty=Certainty.LIKELY, batch=batch)
-    if whole and not told:
+            yield found(f"tr_12.{mean.said}", mean.place, certainty=Certainty.LIKELY, batch=batch)
+    if whole and not reported:
         yield none("tr_12.even", evidence=whole)
-    elif not told:
+    elif not reported:
         yield none("tr_12.not_averaged", evidence=[str(scope.place) for scope, _ in (*passes, *trained) if scope])
 
 
@@ -97,11 +97,11 @@ def _averaged(value: Value) -> _Averaged | None:
     if isinstance(value, Derived) and value.op == "Div" and len(value.of) == 2 and value.place is not None:
         above, below = value.of
         if _is_batches_times_size(below):
-            counted = [one for one in _added(above) if _is_count(one)]
+            counted = [part for part in _added(above) if _is_count(part)]
             return _Averaged("times_size", value.place, counted) if counted else None
         full = _full_batches(below)
         if full is not None:
-            counted = [one for one in _added(above) if _is_count(one) or _is_weighted(one)]
+            counted = [part for part in _added(above) if _is_count(part) or _is_weighted(part)]
             return _Averaged("full_batches", full[1], counted, counted=full[0]) if counted else None
         return _of_batches(_added(above), value.place) if _is_number_of_batches(below) else None
     if isinstance(value, Made) and value.event.method in _MEANS:
@@ -111,10 +111,10 @@ def _averaged(value: Value) -> _Averaged | None:
 
 
 def _of_batches(values: Sequence[Value], place: Location) -> _Averaged | None:
-    means = [one for one in values if _is_batch_accuracy(one)]
+    means = [value for value in values if _is_batch_accuracy(value)]
     if means:
         return _Averaged("mean_of_means", place, means)
-    means = [one for one in values if _is_batch_mean(one)]
+    means = [value for value in values if _is_batch_mean(value)]
     return _Averaged("mean_of_means", place, means, loose=True) if means else None
 
 
@@ -135,18 +135,18 @@ def _is_batch_mean(value: Value) -> bool:
 
 def _full_batches(value: Value) -> tuple[int, Location] | None:
     """``seen += 32`` in a loop: every batch is counted as a full one."""
-    for one in options(_bounded(value)):
-        if isinstance(one, Derived) and one.op == "Add" and one.place is not None:
-            numbers = [constant(part) for part in one.of]
+    for other_value in options(_bounded(value)):
+        if isinstance(other_value, Derived) and other_value.op == "Add" and other_value.place is not None:
+            numbers = [constant(part) for part in other_value.of]
             counted = [at for at in numbers if isinstance(at, int) and not isinstance(at, bool) and at > 1]
-            if len(counted) == 1 and any(isinstance(part, Unknown) for part in one.of):
-                return counted[0], one.place
+            if len(counted) == 1 and any(isinstance(part, Unknown) for part in other_value.of):
+                return counted[0], other_value.place
     return None
 
 
 def _is_weighted(value: Value) -> bool:
     """``loss.item() * len(y)``."""
-    return isinstance(value, Derived) and value.op == "Mult" and any(_is_size_of_batch(one) for one in value.of)
+    return isinstance(value, Derived) and value.op == "Mult" and any(_is_size_of_batch(part) for part in value.of)
 
 
 def _opened(value: Value | None) -> Value | None:
@@ -155,8 +155,8 @@ def _opened(value: Value | None) -> Value | None:
         if isinstance(value, Made) and value.event.method in _OPENED:
             event = value.event
             value = event.receiver if event.receiver is not None else event.arg(0)
-        elif isinstance(value, Derived) and value.op == "Mult" and any(isinstance(one, Const) for one in value.of):
-            value = next((one for one in value.of if not isinstance(one, Const)), None)
+        elif isinstance(value, Derived) and value.op == "Mult" and any(isinstance(part, Const) for part in value.of):
+            value = next((part for part in value.of if not isinstance(part, Const)), None)
         else:
             break
     return value
@@ -172,8 +172,8 @@ def _added(value: Value | None) -> Iterator[Value]:
     elif isinstance(value, Made) and value.event.method in functions_of(Trait.SUM):
         yield from _collected(value.event.arg(0) or value.event.receiver)
     elif isinstance(value, Either):
-        for one in value.options:
-            yield from _added(one)
+        for other_value in value.options:
+            yield from _added(other_value)
 
 
 def _collected(value: Value | None) -> list[Value]:
@@ -224,15 +224,23 @@ def _is_size_of_batch(value: Value) -> bool:
 
 def _is_number_of_batches(value: Value) -> bool:
     """``len(loader)``, ``get_dataset_size()``, a counter, the length of the list."""
-    for one in options(_bounded(value)):
-        if isinstance(one, Made) and one.event.method == "get_dataset_size":
+    for other_value in options(_bounded(value)):
+        if isinstance(other_value, Made) and other_value.event.method == "get_dataset_size":
             return True
-        if isinstance(one, Made) and one.name == "builtins.len":
-            of = one.event.arg(0)
+        if isinstance(other_value, Made) and other_value.name == "builtins.len":
+            of = other_value.event.arg(0)
             return (isinstance(of, Seq) and of.open) or _is_loader(of)
-        if isinstance(one, Derived) and one.op == "Add" and any(constant(part) == 1 for part in one.of):
+        if (
+            isinstance(other_value, Derived)
+            and other_value.op == "Add"
+            and any(constant(part) == 1 for part in other_value.of)
+        ):
             return True
-        if isinstance(one, Derived) and one.op == "Add" and "index" in {getattr(part, "why", "") for part in one.of}:
+        if (
+            isinstance(other_value, Derived)
+            and other_value.op == "Add"
+            and "index" in {getattr(part, "why", "") for part in other_value.of}
+        ):
             return True
     return False
 
@@ -240,14 +248,16 @@ def _is_number_of_batches(value: Value) -> bool:
 def _bounded(value: Value) -> Value:
     """``max(n, 1)`` is n."""
     if isinstance(value, Made) and value.name == "builtins.max":
-        return next((one for one in value.event.args if not isinstance(one, Const)), value)
+        return next((part for part in value.event.args if not isinstance(part, Const)), value)
     return value
 
 
 def _is_batches_times_size(value: Value) -> bool:
     if not isinstance(value, Derived) or value.op != "Mult" or len(value.of) != 2:
         return False
-    return any(_is_number_of_batches(one) and _is_fixed(other) for one, other in (value.of, value.of[::-1]))
+    return any(
+        _is_number_of_batches(part) and _is_fixed(other_value) for part, other_value in (value.of, value.of[::-1])
+    )
 
 
 def _is_fixed(value: Value) -> bool:
@@ -255,8 +265,8 @@ def _is_fixed(value: Value) -> bool:
 
 
 def _is_loader(value: Value | None) -> bool:
-    for one in options(iterated(value)):
-        if isinstance(one, Made) and one.name.startswith(("torch.utils.data.DataLoader", "mindspore.dataset.")):
+    for part in options(iterated(value)):
+        if isinstance(part, Made) and part.name.startswith(("torch.utils.data.DataLoader", "mindspore.dataset.")):
             return True
     return False
 
@@ -264,11 +274,11 @@ def _is_loader(value: Value | None) -> bool:
 def _data_of(values: list[Value], passes: Sequence[tuple[Scope | None, Value | None]]) -> Value | None:
     """What the loop goes through in which the values of the batches are made."""
     for value in values:
-        for one in ancestry(value, most=60):
-            if not isinstance(one, Made) or any(scope.kind == UNCALLED for scope in one.event.scopes):
+        for part in ancestry(value, most=60):
+            if not isinstance(part, Made) or any(scope.kind == UNCALLED for scope in part.event.scopes):
                 continue
             for scope, data in passes:
-                if scope is not None and one.event.inside(scope):
+                if scope is not None and part.event.inside(scope):
                     return data
     return None
 

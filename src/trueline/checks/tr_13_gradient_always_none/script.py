@@ -42,22 +42,24 @@ _MAKING: Final = {
 def from_script(script: Script) -> Iterator[Finding]:
     """Layers in plain lists, layers built in forward, parameters that are lost or never used."""
     trace = script.trace
-    told: set[Location] = set()
+    reported: set[Location] = set()
     lost = (*_in_plain_lists(trace), *_built_in_forward(trace), *_lost(trace))
-    for one in (*lost, *_unused(trace), *_never_read(script), *_spare(trace)):
-        place = Location(one.where.file or "", one.where.line or 0)
-        if place not in told:
-            told.add(place)
-            yield one
-    networks = sorted({str(one.place) for one in trace.events if one.method == "__new__" and is_network(one.receiver)})
-    if networks and not told:
+    for finding in (*lost, *_unused(trace), *_never_read(script), *_spare(trace)):
+        place = Location(finding.where.file or "", finding.where.line or 0)
+        if place not in reported:
+            reported.add(place)
+            yield finding
+    networks = sorted(
+        {str(event.place) for event in trace.events if event.method == "__new__" and is_network(event.receiver)}
+    )
+    if networks and not reported:
         yield none("tr_13.script.all_known", evidence=networks[:20])
-    elif not told:
+    elif not reported:
         yield undecided("tr_13.script.no_networks")
 
 
 def _in_plain_lists(trace: Trace) -> Iterator[Finding]:
-    given = {id(one) for event in trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)}
+    given = {id(value) for event in trace.of_role(Role.BUILD_OPTIMIZER) for value in networks_given(event)}
     called = {id(option) for event in trace.of_role(Role.FORWARD) for option in options(event.receiver)}
     for event in trace.events:
         owner, value = event.receiver, event.arg(1)
@@ -65,9 +67,9 @@ def _in_plain_lists(trace: Trace) -> Iterator[Finding]:
             continue
         if owner.attributes.get(str(constant(event.arg(0)))) is not value:
             continue
-        known = {id(one) for one in registered_in(owner)} | given
-        lost = [one for one in layers_within(value) if id(one) not in known and has_weights(one)]
-        lost = [one for one in lost if id(one) in called]
+        known = {id(value) for value in registered_in(owner)} | given
+        lost = [part for part in layers_within(value) if id(part) not in known and has_weights(part)]
+        lost = [value for value in lost if id(value) in called]
         if not lost or _all_without_gradient(lost, trace):
             continue
         name = str(constant(event.arg(0)))
@@ -79,8 +81,10 @@ def _in_plain_lists(trace: Trace) -> Iterator[Finding]:
 
 
 def _all_without_gradient(layers: list[Value], trace: Trace) -> bool:
-    ids = {id(one) for one in layers}
-    calls = [event for event in trace.of_role(Role.FORWARD) if any(id(one) in ids for one in options(event.receiver))]
+    ids = {id(value) for value in layers}
+    calls = [
+        event for event in trace.of_role(Role.FORWARD) if any(id(value) in ids for value in options(event.receiver))
+    ]
     return bool(calls) and all(is_without_gradient(event) for event in calls)
 
 
@@ -91,12 +95,14 @@ def _built_in_forward(trace: Trace) -> Iterator[Finding]:
         weight = event.name in PARAMETERS
         if not weight and not (_is_built(event) and has_weights(event.result)):
             continue
-        at = max(index for index, one in enumerate(event.scopes) if _is_forward_call(one.value) and one.kind == CALL)
+        at = max(
+            index for index, scope in enumerate(event.scopes) if _is_forward_call(scope.value) and scope.kind == CALL
+        )
         inner = event.scopes[at + 1 :]
-        if any(one.kind == CALL and one.name.endswith("__init__") for one in inner):
+        if any(scope.kind == CALL and scope.name.endswith("__init__") for scope in inner):
             continue
         kind = event.name.rpartition(".")[2] if not isinstance(event.result, Instance) else event.result.cls.name
-        if any(one.kind in (BRANCH, HANDLER) for one in inner):
+        if any(scope.kind in (BRANCH, HANDLER) for scope in inner):
             yield suspect("tr_13.script.built_when_needed", event.place, kind=kind)
         else:
             yield found("tr_13.script.built_in_forward", event.place, kind=kind)
@@ -121,19 +127,19 @@ def _lost(trace: Trace) -> Iterator[Finding]:
             value = event.arg(1)
             if isinstance(value, Derived) and value.op in ("Mult", "Div", "Add", "Sub"):
                 # ``self.count += 1`` changes the parameter that is there.
-                lost = any(is_parameter(one) and id(one) not in kept for one in value.of)
+                lost = any(is_parameter(part) and id(part) not in kept for part in value.of)
             else:
                 lost = isinstance(value, Made) and value.event.method in _MAKING and is_parameter(value.event.receiver)
-            kept.update(id(one) for one in options(value))
+            kept.update(id(part) for part in options(value))
             if lost:
                 yield found("tr_13.script.no_parameter", event.place, name=str(constant(event.arg(0), "parameter")))
 
 
 def _unused(trace: Trace) -> Iterator[Finding]:
     """Parameters of networks that are called and optimized, and that nothing is ever done with."""
-    called = {id(one) for event in trace.of_role(Role.FORWARD) for one in options(event.receiver)}
-    given = [one for event in trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)]
-    held = {id(part) for one in given for part in registered_in(one)}
+    called = {id(value) for event in trace.of_role(Role.FORWARD) for value in options(event.receiver)}
+    given = [value for event in trace.of_role(Role.BUILD_OPTIMIZER) for value in networks_given(event)]
+    held = {id(part) for value in given for part in registered_in(value)}
     used: set[int] | None = None
     for event in trace.events:
         owner, value = event.receiver, event.arg(1)
@@ -149,11 +155,11 @@ def _unused(trace: Trace) -> Iterator[Finding]:
 
 def _never_read(script: Script) -> Iterator[Finding]:
     """Layers that an optimizer holds and nothing reads: what follows from a network that is wrongly connected."""
-    given = [one for event in script.trace.of_role(Role.BUILD_OPTIMIZER) for one in networks_given(event)]
-    held = {id(part) for one in given for part in registered_in(one)}
-    for one in unread_in(script):
-        if one.has_weights and id(one.owner) in held:
-            yield found("tr_13.script.layer_unused", one.event.place, because="cg.03", name=one.name)
+    given = [value for event in script.trace.of_role(Role.BUILD_OPTIMIZER) for value in networks_given(event)]
+    held = {id(part) for value in given for part in registered_in(value)}
+    for unread in unread_in(script):
+        if unread.has_weights and id(unread.owner) in held:
+            yield found("tr_13.script.layer_unused", unread.event.place, because="cg.03", name=unread.name)
 
 
 # What is done with a network without going through it.
@@ -165,16 +171,16 @@ _AROUND: Final = functions_of(
 
 def _spare(trace: Trace) -> Iterator[Finding]:
     """Networks whose weights an optimizer holds beside those of the trained one, and that nothing goes through."""
-    called = [one for event in trace.of_role(Role.FORWARD) for one in options(event.receiver)]
+    called = [value for event in trace.of_role(Role.FORWARD) for value in options(event.receiver)]
     for event in trace.of_role(Role.BUILD_OPTIMIZER):
-        if any(one.kind in (BRANCH, HANDLER, UNCALLED) for one in event.scopes):
+        if any(scope.kind in (BRANCH, HANDLER, UNCALLED) for scope in event.scopes):
             continue
-        networks = list({id(one): one for one in networks_given(event)}.values())
-        through = {id(part) for one in called for part in registered_in(one)}
-        spare = [one for one in networks if id(one) not in through and _is_left(one, trace)]
+        networks = list({id(value): value for value in networks_given(event)}.values())
+        through = {id(part) for value in called for part in registered_in(value)}
+        spare = [value for value in networks if id(value) not in through and _is_left(value, trace)]
         # Where none of them is gone through, the way to the network is not known.
-        for one in spare if len(spare) < len(networks) else ():
-            kind = one.cls.name if isinstance(one, Instance) else one.name.rpartition(".")[2]
+        for value in spare if len(spare) < len(networks) else ():
+            kind = value.cls.name if isinstance(value, Instance) else value.name.rpartition(".")[2]
             yield found("tr_13.script.spare", event.place, kind=kind)
 
 
@@ -182,7 +188,7 @@ def _is_left(network: Value, trace: Trace) -> TypeGuard[Instance | Made]:
     """Whether all that happens to a network, and to what is in it, is that it is built and optimized."""
     if not isinstance(network, Instance | Made) or not has_weights(network):
         return False
-    inside = {id(one) for one in registered_in(network)}
+    inside = {id(value) for value in registered_in(network)}
     for event in trace.events:
         if event.method in _AROUND or id(event.result) in inside:
             continue
@@ -196,10 +202,10 @@ def _touches(value: Value, networks: set[int]) -> bool:
     """Whether a value is one of these networks or has one in it; their weights as a list are not meant."""
     waiting, seen = [value], 0
     while waiting and seen < 60:
-        one = waiting.pop()
+        part = waiting.pop()
         seen += 1
-        if id(one) in networks:
+        if id(part) in networks:
             return True
-        if not (isinstance(one, Made) and one.event.method in _AROUND):
-            waiting.extend(one.parts())
+        if not (isinstance(part, Made) and part.event.method in _AROUND):
+            waiting.extend(part.parts())
     return False

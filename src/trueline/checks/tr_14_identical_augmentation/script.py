@@ -33,20 +33,20 @@ _STREAM: Final = ("__iter__", "__next__")
 def from_script(script: Script) -> Iterator[Finding]:
     """Seeds and generators of datasets that several workers, or all samples, share."""
     trace = script.trace
-    loaders = [one for one in training_data(trace) if isinstance(one, Made)]
+    loaders = [value for value in training_data(trace) if isinstance(value, Made)]
     if not loaders:
         yield undecided("tr_14.script.no_training_loop")
         return
-    told: set[str] = set()
+    reported: set[str] = set()
     for said, place in _faults(loaders, trace):
-        if str(place) not in told:
-            told.add(str(place))
+        if str(place) not in reported:
+            reported.add(str(place))
             yield found(f"tr_14.script.{said}", place)
-    if told:
+    if reported:
         return
-    several = [one for one in loaders if _workers(one)]
+    several = [value for value in loaders if _workers(value)]
     if several:
-        yield none("tr_14.script.apart", evidence=[str(one.event.place) for one in several])
+        yield none("tr_14.script.apart", evidence=[str(value.event.place) for value in several])
     else:
         yield (na if is_training_followed(trace) else undecided)("tr_14.script.one_process")
 
@@ -80,14 +80,14 @@ def _workers(loader: Made) -> bool:
 @walk_each()
 def _datasets(value: Value | None) -> Iterator[Instance]:
     """The datasets of the project that a loader takes samples from."""
-    for one in options(value):
-        if isinstance(one, Instance):
-            yield one
-        elif isinstance(one, Made):
-            inner = one.event.receiver if one.event.receiver is not None else one.event.arg(0, "dataset", "source")
+    for part in options(value):
+        if isinstance(part, Instance):
+            yield part
+        elif isinstance(part, Made):
+            inner = part.event.receiver if part.event.receiver is not None else part.event.arg(0, "dataset", "source")
             yield from _datasets(inner)
-        elif isinstance(one, Item | Attribute):
-            yield from _datasets(one.of)
+        elif isinstance(part, Item | Attribute):
+            yield from _datasets(part.of)
 
 
 def _seeded_workers(loader: Made, trace: Trace) -> Iterator[tuple[str, Location]]:
@@ -108,14 +108,14 @@ def _seeded_workers(loader: Made, trace: Trace) -> Iterator[tuple[str, Location]
 def _seeds_constantly(node: ast.Lambda) -> bool:
     for call in ast.walk(node.body):
         if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(("random.seed", "manual_seed")):
-            return bool(call.args) and all(isinstance(one, ast.Constant) for one in call.args)
+            return bool(call.args) and all(isinstance(child, ast.Constant) for child in call.args)
     return False
 
 
 def _is_read_in(event: Event, function: Function) -> bool:
     return any(
-        one.kind in (CALL, UNCALLED) and isinstance(one.value, Function) and one.value.node is function.node
-        for one in event.scopes
+        scope.kind in (CALL, UNCALLED) and isinstance(scope.value, Function) and scope.value.node is function.node
+        for scope in event.scopes
     )
 
 
@@ -123,19 +123,19 @@ def _shared_generators(sources: list[Instance], trace: Trace) -> Iterator[tuple[
     """A generator that the dataset keeps, or makes anew with one seed, goes into every worker as it is."""
     for source in sources:
         own = {id(cls.node) for cls in source.cls.lineage()}
-        kept = {str(root_of(one).event.place) for one in source.attributes.values() if isinstance(one, Made)}
+        kept = {str(root_of(value).event.place) for value in source.attributes.values() if isinstance(value, Made)}
         for generator in generators(trace):
             seed = seeds_generator(generator, trace)
             if seed is not None and not has_fixed_seed(seed):
                 continue
             place = generator.event.place
             if str(place) in kept:
-                used = [one for one in drawn_from(generator, trace) if happens_in(one, *_SAMPLE, *_STREAM)]
+                used = [event for event in drawn_from(generator, trace) if happens_in(event, *_SAMPLE, *_STREAM)]
             elif happens_in(generator.event, *_STREAM) and seed is not None:
                 used = list(drawn_from(generator, trace))
             else:
                 continue
-            if any(_is_method_of(one, own) for one in used):
+            if any(_is_method_of(event, own) for event in used):
                 yield "shared_generator", _seed_place(seed) if seed is not None else place
 
 
@@ -143,16 +143,16 @@ def _seed_place(seed: Event) -> Location:
     """Where the seed is written down, if that is in the function that uses it; else where it is used."""
     given = seed.arg(0, "seed")
     origin = given.origin if isinstance(given, Const) else None
-    around = next((one.value for one in reversed(seed.scopes) if one.kind in (CALL, UNCALLED)), None)
+    around = next((scope.value for scope in reversed(seed.scopes) if scope.kind in (CALL, UNCALLED)), None)
     if origin is None or not isinstance(around, Function) or origin.file != seed.place.file:
         return seed.place
     return origin if around.node.lineno <= origin.line <= seed.place.line else seed.place
 
 
 def _is_method_of(event: Event, classes: set[int]) -> bool:
-    for one in event.scopes:
-        owner = one.value.owner if isinstance(one.value, Function) else None
-        if one.kind in (CALL, UNCALLED) and owner is not None and id(owner.node) in classes:
+    for scope in event.scopes:
+        owner = scope.value.owner if isinstance(scope.value, Function) else None
+        if scope.kind in (CALL, UNCALLED) and owner is not None and id(owner.node) in classes:
             return True
     return False
 
@@ -188,7 +188,7 @@ def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Location]]:
                 if seed is None or not has_fixed_seed(seed):
                     continue
                 for function in functions:
-                    used = any(_is_read_in(one, function) for one in drawn_from(generator, trace))
+                    used = any(_is_read_in(event, function) for event in drawn_from(generator, trace))
                     inside = _is_read_in(generator.event, function)
                     if used and inside:
                         yield "same_for_all", generator.event.place
@@ -199,15 +199,15 @@ def _mapped(loader: Made, trace: Trace) -> Iterator[tuple[str, Location]]:
 
 @walk_each()
 def _operations(value: Value | None) -> Iterator[Function]:
-    for one in options(value):
-        if isinstance(one, Function):
-            yield one
-        elif isinstance(one, Instance):
+    for part in options(value):
+        if isinstance(part, Function):
+            yield part
+        elif isinstance(part, Instance):
             called = next(
-                (cls.attributes["__call__"] for cls in one.cls.lineage() if "__call__" in cls.attributes), None
+                (cls.attributes["__call__"] for cls in part.cls.lineage() if "__call__" in cls.attributes), None
             )
             if isinstance(called, Function):
                 yield called
-        elif hasattr(one, "items") and isinstance(one.items, list):
-            for inner in one.items:
+        elif hasattr(part, "items") and isinstance(part.items, list):
+            for inner in part.items:
                 yield from _operations(inner)

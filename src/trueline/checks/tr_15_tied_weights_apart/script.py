@@ -33,7 +33,7 @@ class Tie:
 
     def has(self, layer: Value | None, name: str | None = None) -> bool:
         """Whether a layer (and this weight of it) is one of the two."""
-        return any(one is layer and (name is None or name == held) for one, held in self.sides)
+        return any(value is layer and (name is None or name == held) for value, held in self.sides)
 
 
 @check("tr.15")
@@ -41,26 +41,29 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Weights that one layer takes from another, and what is put into either of them later."""
     trace = script.trace
     ties = _last_of_each(list(_ties(trace)))
-    told: set[str] = set()
+    reported: set[str] = set()
     for tie in ties:
         apart = _taken_apart(tie, trace)
-        if apart is None or str(apart.place) in told or _is_tied_again(tie, apart, ties):
+        if apart is None or str(apart.place) in reported or _is_tied_again(tie, apart, ties):
             continue
-        told.add(str(apart.place))
+        reported.add(str(apart.place))
         said = suspect if _may_not_happen(apart, tie.event) else found
         yield said("tr_15.script.came_apart", apart.place, tied=tie.event.place.line)
     for event in (*_copied(trace), *_begun_as_copies(trace)):
-        if str(event.place) not in told and not any(one.event.index > event.index for one in ties):
-            told.add(str(event.place))
+        if str(event.place) not in reported and not any(tie.event.index > event.index for tie in ties):
+            reported.add(str(event.place))
             yield found("tr_15.script.copied", event.place)
-    if ties and not told:
-        yield none("tr_15.script.still_tied", evidence=[str(one.event.place) for one in ties])
-    elif not told:
+    if ties and not reported:
+        yield none("tr_15.script.still_tied", evidence=[str(tie.event.place) for tie in ties])
+    elif not reported:
         yield (undecided if known_networks(trace) is None else na)("tr_15.script.nothing_tied")
 
 
 def _is_tied_again(tie: Tie, apart: Event, ties: Sequence[Tie]) -> bool:
-    return any(other.event.index > apart.index and any(other.has(layer) for layer, _ in tie.sides) for other in ties)
+    return any(
+        other_tie.event.index > apart.index and any(other_tie.has(layer) for layer, _ in tie.sides)
+        for other_tie in ties
+    )
 
 
 def _copied(trace: Trace) -> Iterator[Event]:
@@ -76,7 +79,7 @@ def _copied(trace: Trace) -> Iterator[Event]:
             continue
         into, source = _layer_behind(target), _layer_given(value)
         if into is not None and source is not None and into is not source:
-            kinds = {one.name.rpartition(".")[2] for one in (into, source)}
+            kinds = {value.name.rpartition(".")[2] for value in (into, source)}
             if "Embedding" in kinds and kinds & {"Linear", "Dense"}:
                 yield event
 
@@ -85,7 +88,7 @@ def _begun_as_copies(trace: Trace) -> Iterator[Event]:
     """Weights of an output that are built from an embedding's table: they begin alike, and are two."""
     for event in trace.events:
         last = event.name.rpartition(".")[2]
-        if event.receiver is not None or any(one.kind == UNCALLED for one in event.scopes):
+        if event.receiver is not None or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         if last in ("Linear", "Dense"):
             given = event.arg(None, "weight_init", "weight")
@@ -105,17 +108,17 @@ def _projects(parameter: Event, trace: Trace) -> bool:
     for event in trace.events:
         multiplies = event.method in _PRODUCTS
         multiplies = multiplies or event.name.endswith("MatMul.__call__")
-        if multiplies and any(_is_weight(one, parameter) for one in event.args[-2:]):
+        if multiplies and any(_is_weight(value, parameter) for value in event.args[-2:]):
             return True
     return any(
-        isinstance(one, Derived) and one.op == "MatMult" and _is_weight(one.of[1], parameter)
-        for one in all_values(trace)
+        isinstance(value, Derived) and value.op == "MatMult" and _is_weight(value.of[1], parameter)
+        for value in all_values(trace)
     )
 
 
 def _is_weight(value: Value, parameter: Event) -> bool:
     """A weight as it is, or turned around."""
-    return any(isinstance(one, Made) and one.event is parameter for one in ancestry(value, most=4))
+    return any(isinstance(part, Made) and part.event is parameter for part in ancestry(value, most=4))
 
 
 def _layer_behind(value: Value | None) -> Made | None:
@@ -128,16 +131,16 @@ def _layer_given(value: Value | None) -> Made | None:
     """The layer whose weight a value has the numbers of; its shape alone gives none of them."""
     waiting, seen = [value] if value is not None else [], 0
     while waiting and seen < 20:
-        one = waiting.pop(0)
+        part = waiting.pop(0)
         seen += 1
-        if isinstance(one, Attribute):
-            if one.name in WEIGHTS and isinstance(one.of, Made) and is_network(one.of):
-                return one.of
-            if one.name in _FORM:
+        if isinstance(part, Attribute):
+            if part.name in WEIGHTS and isinstance(part.of, Made) and is_network(part.of):
+                return part.of
+            if part.name in _FORM:
                 continue
-        elif isinstance(one, Made) and (one.event.method in _OF_FORM or one.name.startswith("builtins.")):
+        elif isinstance(part, Made) and (part.event.method in _OF_FORM or part.name.startswith("builtins.")):
             continue
-        waiting.extend(one.parts())
+        waiting.extend(part.parts())
     return None
 
 
@@ -153,20 +156,20 @@ def _ties(trace: Trace) -> Iterator[Tie]:
 def _last_of_each(ties: Sequence[Tie]) -> list[Tie]:
     """What is tied again counts from then on."""
     last: dict[frozenset[int], Tie] = {}
-    for one in ties:
-        last[frozenset(id(layer) for layer, _ in one.sides)] = one
+    for tie in ties:
+        last[frozenset(id(layer) for layer, _ in tie.sides)] = tie
     return list(last.values())
 
 
 def _taken_apart(tie: Tie, trace: Trace) -> Event | None:
     for event in trace.events[tie.event.index + 1 :]:
-        if event.method != "__setattr__" or any(one.kind == UNCALLED for one in event.scopes):
+        if event.method != "__setattr__" or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         name, value = constant(event.arg(0)), event.arg(1)
-        if name in WEIGHTS and any(tie.has(one, str(name)) for one in options(event.receiver)):
+        if name in WEIGHTS and any(tie.has(value, str(name)) for value in options(event.receiver)):
             if not _is_of_the_tie(value, tie):
                 return event
-        elif _replaces(event, tie, trace) and is_network(value) and not any(tie.has(one) for one in options(value)):
+        elif _replaces(event, tie, trace) and is_network(value) and not any(tie.has(part) for part in options(value)):
             return event
     return None
 
@@ -182,9 +185,9 @@ def _replaces(event: Event, tie: Tie, trace: Trace) -> bool:
     name = constant(event.arg(0))
     for earlier in reversed(trace.events[: event.index]):
         if earlier.method == "__setattr__" and earlier.receiver is event.receiver and constant(earlier.arg(0)) == name:
-            return any(tie.has(one) for one in options(earlier.arg(1)))
+            return any(tie.has(value) for value in options(earlier.arg(1)))
     return False
 
 
 def _may_not_happen(apart: Event, tie: Event) -> bool:
-    return any(one.kind == BRANCH and one not in tie.scopes for one in apart.scopes)
+    return any(scope.kind == BRANCH and scope not in tie.scopes for scope in apart.scopes)

@@ -22,28 +22,30 @@ def from_script(script: Script) -> Iterator[Finding]:
     """What is put into the weights of layers that are called, before they are trained."""
     trace = script.trace
     last: dict[int, Start] = {}
-    for one in starts(trace):
-        if _counts(one.layer):
-            last[id(one.layer)] = one
+    for start in starts(trace):
+        if _counts(start.layer):
+            last[id(start.layer)] = start
     loaded = loaded_parts(trace)
     calls = _calls(trace)
     alike = [
-        one for key, one in last.items() if one.filling is not Filling.OTHER and key not in loaded and key in calls
+        start
+        for key, start in last.items()
+        if start.filling is not Filling.OTHER and key not in loaded and key in calls
     ]
     added = _added(trace) if alike else set()
-    alike = [one for one in alike if id(one.layer) not in added]
+    alike = [start for start in alike if id(start.layer) not in added]
     owners = _owners(trace)
-    inner = [one for one in alike if not _is_last(one.layer, calls, trace)]
-    inner = [one for one in inner if not _is_last_of_part(one.layer, owners, calls, trace)]
-    told: set[Location] = set()
-    for one in alike if inner else ():
-        if one.event.place not in told:
-            told.add(one.event.place)
-            said = suspect if any(scope.kind == BRANCH for scope in one.event.scopes) and len(alike) < 2 else found
-            yield said(f"wi_01.script.{one.filling.value}", one.event.place)
-    if calls and not told:
-        yield none("wi_01.script.different", evidence=sorted({str(one.place) for one in calls.values()})[:20])
-    elif not told:
+    inner = [start for start in alike if not _is_last(start.layer, calls, trace)]
+    inner = [start for start in inner if not _is_last_of_part(start.layer, owners, calls, trace)]
+    reported: set[Location] = set()
+    for start in alike if inner else ():
+        if start.event.place not in reported:
+            reported.add(start.event.place)
+            said = suspect if any(scope.kind == BRANCH for scope in start.event.scopes) and len(alike) < 2 else found
+            yield said(f"wi_01.script.{start.filling.value}", start.event.place)
+    if calls and not reported:
+        yield none("wi_01.script.different", evidence=sorted({str(event.place) for event in calls.values()})[:20])
+    elif not reported:
         yield undecided("wi_01.script.no_layers")
 
 
@@ -55,9 +57,9 @@ def _calls(trace: Trace) -> dict[int, Event]:
     """The first call of each layer with weights."""
     found_: dict[int, Event] = {}
     for event in trace.of_role(Role.FORWARD):
-        for one in options(event.receiver):
-            if is_leaf(one) and has_weights(one):
-                found_.setdefault(id(one), event)
+        for value in options(event.receiver):
+            if is_leaf(value) and has_weights(value):
+                found_.setdefault(id(value), event)
     return found_
 
 
@@ -66,10 +68,10 @@ def _is_last(layer: Value, calls: dict[int, Event], trace: Trace) -> bool:
     results = {
         id(event.result)
         for event in trace.of_role(Role.FORWARD)
-        if any(one is layer for one in options(event.receiver))
+        if any(value is layer for value in options(event.receiver))
     }
     for key, event in calls.items():
-        if key != id(layer) and any(id(one) in results for one in ancestry(*event.args, most=3000)):
+        if key != id(layer) and any(id(value) in results for value in ancestry(*event.args, most=3000)):
             return False
     return True
 
@@ -77,10 +79,10 @@ def _is_last(layer: Value, calls: dict[int, Event], trace: Trace) -> bool:
 def _owners(trace: Trace) -> dict[int, Instance]:
     """The network of the project that has a layer as an attribute."""
     return {
-        id(one): event.receiver
+        id(value): event.receiver
         for event in trace.events
         if event.method == "__setattr__" and isinstance(event.receiver, Instance)
-        for one in options(event.arg(1))
+        for value in options(event.arg(1))
     }
 
 
@@ -89,7 +91,7 @@ def _is_last_of_part(layer: Value, owners: dict[int, Instance], calls: dict[int,
     owner = owners.get(id(layer))
     if owner is None:
         return False
-    own = {id(one) for one in registered_in(owner)}
+    own = {id(value) for value in registered_in(owner)}
     inside = {key: event for key, event in calls.items() if key in own}
     return len(inside) > 1 and _is_last(layer, inside, trace)
 
@@ -97,13 +99,13 @@ def _is_last_of_part(layer: Value, owners: dict[int, Instance], calls: dict[int,
 def _added(trace: Trace) -> set[int]:
     """Layers whose result is added to something else: the last of a residual branch may start from zero."""
     found_: set[int] = set()
-    losses = [one.receiver for one in trace.of_role(Role.BACKWARD)]
+    losses = [event.receiver for event in trace.of_role(Role.BACKWARD)]
     for value in ancestry(*losses, most=60_000):
-        if isinstance(value, Derived) and value.op == "Add" and not any(isinstance(one, Const) for one in value.of):
-            sides = [_nearest(one) for one in value.of]
+        if isinstance(value, Derived) and value.op == "Add" and not any(isinstance(part, Const) for part in value.of):
+            sides = [_nearest(part) for part in value.of]
             if all(sides):
                 # What goes into the branch as well is the trunk: without it there is nothing.
-                before = [_behind(one) for one in value.of]
+                before = [_behind(part) for part in value.of]
                 for at, side in enumerate(sides):
                     found_.update(key for key in side if key not in before[1 - at])
     return found_
@@ -112,9 +114,9 @@ def _added(trace: Trace) -> set[int]:
 def _behind(value: Value) -> set[int]:
     """All layers that a value comes from."""
     return {
-        id(one.event.receiver)
-        for one in ancestry(value, most=3000)
-        if isinstance(one, Made) and one.event.method == "__call__" and one.event.receiver is not None
+        id(part.event.receiver)
+        for part in ancestry(value, most=3000)
+        if isinstance(part, Made) and part.event.method == "__call__" and part.event.receiver is not None
     }
 
 
@@ -124,18 +126,18 @@ def _nearest(value: Value) -> Sequence[int]:
     nearest: list[int] = []
     seen: set[int] = set()
     while waiting and len(seen) < 60:
-        one = waiting.pop()
-        if id(one) in seen:
+        part = waiting.pop()
+        if id(part) in seen:
             continue
-        seen.add(id(one))
-        layer = one.event.receiver if isinstance(one, Made) and one.event.method == "__call__" else None
+        seen.add(id(part))
+        layer = part.event.receiver if isinstance(part, Made) and part.event.method == "__call__" else None
         if layer is not None and _counts(layer):
             nearest.append(id(layer))
-        elif isinstance(one, Made) and one.event.role is Role.LOSS:
+        elif isinstance(part, Made) and part.event.role is Role.LOSS:
             return ()
         else:
-            parts = list(one.parts())
+            parts = list(part.parts())
             waiting.extend(parts)
-            if not parts and not isinstance(one, Const):
+            if not parts and not isinstance(part, Const):
                 nearest.append(0)
     return nearest

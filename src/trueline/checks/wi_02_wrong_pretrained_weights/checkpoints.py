@@ -44,20 +44,20 @@ def is_reading(event: Event) -> bool:
 
 
 @walk(False)
-def is_same_path(one: Value | None, other: Value | None) -> bool:
+def is_same_path(value: Value | None, other_value: Value | None) -> bool:
     """Whether two values are one path: the same value, the same text, or put together alike from the same."""
-    one, other = _path(one), _path(other)
-    if one is None or other is None:
+    value, other_value = _path(value), _path(other_value)
+    if value is None or other_value is None:
         return False
-    if one is other:
+    if value is other_value:
         return True
-    if isinstance(one, Const) or isinstance(other, Const):
-        return isinstance(one, Const) and isinstance(other, Const) and bool(one.value == other.value)
-    if isinstance(one, Derived) and isinstance(other, Derived):
-        alike = one.op == other.op
+    if isinstance(value, Const) or isinstance(other_value, Const):
+        return isinstance(value, Const) and isinstance(other_value, Const) and bool(value.value == other_value.value)
+    if isinstance(value, Derived) and isinstance(other_value, Derived):
+        alike = value.op == other_value.op
     else:
-        alike = isinstance(one, Made) and isinstance(other, Made) and one.name == other.name
-    mine, theirs = one.parts(), other.parts()
+        alike = isinstance(value, Made) and isinstance(other_value, Made) and value.name == other_value.name
+    mine, theirs = value.parts(), other_value.parts()
     together = zip(mine, theirs, strict=False)
     return alike and bool(mine) and len(mine) == len(theirs) and all(is_same_path(*pair) for pair in together)
 
@@ -74,15 +74,15 @@ def loadings(trace: Trace) -> Iterator[Loading]:
     for event in trace.events:
         if event.method == "load_state_dict" and is_network(event.receiver):
             strict = constant(event.arg(1, "strict"), True) is not False
-            for one in options(event.receiver):
-                yield Loading(event, one, event.arg(0, "state_dict"), strict)
+            for value in options(event.receiver):
+                yield Loading(event, value, event.arg(0, "state_dict"), strict)
         elif event.method == "load_param_into_net" and _takes_weights(event.arg(0, "net")):
             strict = constant(event.arg(2, "strict_load"), False) is True
-            for one in options(event.arg(0, "net")):
-                yield Loading(event, one, event.arg(1, "parameter_dict"), strict)
+            for value in options(event.arg(0, "net")):
+                yield Loading(event, value, event.arg(1, "parameter_dict"), strict)
         elif event.name == "mindspore.load_checkpoint" and is_network(event.arg(1, "net")):
-            for one in options(event.arg(1, "net")):
-                yield Loading(event, one, None, True)
+            for value in options(event.arg(1, "net")):
+                yield Loading(event, value, None, True)
 
 
 def _takes_weights(value: Value | None) -> bool:
@@ -98,13 +98,13 @@ def names_in(network: Value) -> set[str] | None:
             return None
         only = network.event.args[0] if isinstance(network, Made) and len(network.event.args) == 1 else None
         if isinstance(only, Table):
-            return {str(one) for one in only.items}
+            return {str(name) for name in only.items}
         return {str(at) for at in range(len(held[0]))}
     if isinstance(network, Instance):
         names = {
             name
             for name, value in network.attributes.items()
-            if name != HELD_LAYERS and any(is_network(one) or is_parameter(one) for one in options(value))
+            if name != HELD_LAYERS and any(is_network(name) or is_parameter(name) for name in options(value))
         }
         return names if names and not any(name.startswith("*") for name in names) else None
     return None
@@ -113,12 +113,12 @@ def names_in(network: Value) -> set[str] | None:
 @walk_each()
 def words_of(weights: Value | None) -> Iterator[str]:
     """The words that names of weights begin with, as far as they are known for sure."""
-    for one in options(weights):
-        if isinstance(one, Made) and one.event.method in _NAMED and one.event.receiver is not None:
-            for network in options(one.event.receiver):
+    for value in options(weights):
+        if isinstance(value, Made) and value.event.method in _NAMED and value.event.receiver is not None:
+            for network in options(value.event.receiver):
                 yield from names_in(network) or ()
-        elif isinstance(one, Table) and one.key is not None:
-            for key in options(one.key):
+        elif isinstance(value, Table) and value.key is not None:
+            for key in options(value.key):
                 yield from _word_of(key)
 
 
@@ -137,14 +137,14 @@ def _word_of(key: Value) -> Iterator[str]:
 
 def chosen_words(weights: Value | None, trace: Trace) -> Iterator[str]:
     """First words by which names are chosen from a file and put in as they are: ``if k.startswith("net.")``."""
-    keys = {id(key) for one in options(weights) if isinstance(one, Table) for key in options(one.key)}
+    keys = {id(key) for word in options(weights) if isinstance(word, Table) for key in options(word.key)}
     for event in trace.named("*.startswith") if keys else ():
         if id(event.receiver) in keys:
             given = event.arg(0, "prefix")
             words = given.items if isinstance(given, Seq) else [given]
-            known = [constant(one) for one in words]
-            if all(isinstance(one, str) and "." in one for one in known):
-                yield from (str(one).partition(".")[0] for one in known)
+            known = [constant(word) for word in words]
+            if all(isinstance(word, str) and "." in word for word in known):
+                yield from (str(word).partition(".")[0] for word in known)
 
 
 _LAST_WORDS: Final = tensor_names("linear", "embedding", "batchnorm")
@@ -152,8 +152,8 @@ _LAST_WORDS: Final = tensor_names("linear", "embedding", "batchnorm")
 
 def renamed_to_nothing(weights: Value | None) -> str | None:
     """``name.replace("weight", "kernel")``: a last word that no layer knows."""
-    for one in options(weights):
-        for key in options(one.key) if isinstance(one, Table) else ():
+    for value in options(weights):
+        for key in options(value.key) if isinstance(value, Table) else ():
             if isinstance(key, Made) and key.event.method == "replace":
                 old, new = constant(key.event.arg(0)), constant(key.event.arg(1))
                 known = isinstance(old, str) and old.strip(".") in _LAST_WORDS
@@ -164,14 +164,14 @@ def renamed_to_nothing(weights: Value | None) -> str | None:
 
 def saved_under(trace: Trace) -> dict[str, Event]:
     """The keys under which a network's weights are saved in a checkpoint, and where."""
-    found: dict[str, Event] = {}
+    events: dict[str, Event] = {}
     for event in trace.named("torch.save"):
         table = event.arg(0, "obj")
         if isinstance(table, Table):
             for key, value in table.items.items():
                 if isinstance(key, str) and _is_of_network(value):
-                    found[key] = event
-    return found
+                    events[key] = event
+    return events
 
 
 def _is_of_network(value: Value) -> bool:

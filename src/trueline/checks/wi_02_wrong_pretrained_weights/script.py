@@ -48,25 +48,26 @@ _LOOKING: Final = functions_of(
 )
 
 
-_MOST_GIVEN: Final = 100
+# Values behind an argument that are looked at.
+MAX_VALUES_BEHIND_ARGUMENT: Final = 100
 
 
 @check("wi.02", decides=False)
 def from_script(script: Script) -> Iterator[Finding]:
     """What is read from files of weights, what it is put into, and what becomes of that."""
     trace = script.trace
-    told: set[Location] = set()
+    reported: set[Location] = set()
     loaded: list[str] = []
     for place, finding in (*_never_put_in(trace), *_too_early(trace), *_of_loadings(script)):
         if finding is None:
             loaded.append(str(place))
-        elif place not in told:
-            told.add(place)
+        elif place not in reported:
+            reported.add(place)
             yield finding
-    if loaded and not told:
+    if loaded and not reported:
         # That they come in does not show that they are the right ones.
         yield undecided("wi_02.script.put_in", evidence=sorted(set(loaded)))
-    elif not told:
+    elif not reported:
         yield (undecided if known_networks(trace) is None else na)("wi_02.script.nothing_loaded")
 
 
@@ -99,8 +100,12 @@ def _never_put_in(trace: Trace) -> _Told:
 def _is_read_again(event: Event, trace: Trace) -> bool:
     """Whether the same file is read somewhere else too: here it may be for the epoch alone."""
     path = event.arg(0, "f", "ckpt_file_name")
-    others = (one for one in trace.events if one is not event and is_reading(one) and one.place != event.place)
-    return any(is_same_path(path, one.arg(0, "f", "ckpt_file_name")) for one in others)
+    later_events = (
+        other_event
+        for other_event in trace.events
+        if other_event is not event and is_reading(other_event) and other_event.place != event.place
+    )
+    return any(is_same_path(path, other_event.arg(0, "f", "ckpt_file_name")) for other_event in later_events)
 
 
 def _is_used(event: Event, trace: Trace) -> bool:
@@ -110,11 +115,11 @@ def _is_used(event: Event, trace: Trace) -> bool:
         if later.method in _LOOKING:
             continue
         receiver = [later.receiver] if later.receiver is not None else []
-        if any(one is result for one in ancestry(*receiver, *later.args, *later.kwargs.values(), most=300)):
+        if any(value is result for value in ancestry(*receiver, *later.args, *later.kwargs.values(), most=300)):
             return True
     # Returned to where nothing is known of it.
     return any(
-        one is result for values in trace.returned.values() for value in values for one in ancestry(value, most=50)
+        part is result for values in trace.returned.values() for value in values for part in ancestry(value, most=50)
     )
 
 
@@ -127,23 +132,23 @@ def _is_only_picked(event: Event, trace: Trace) -> bool:
     for later in trace.events[event.index + 1 :]:
         if later.receiver is result and later.method in ("pop", "get"):
             picked += 1
-        elif any(one is result for one in (later.receiver, *later.args, *later.kwargs.values())):
+        elif any(value is result for value in (later.receiver, *later.args, *later.kwargs.values())):
             return False
-        for one in ancestry(*later.args, *later.kwargs.values(), later.receiver, most=60):
-            if isinstance(one, Item) and one.of is result and not isinstance(constant(one.index), str):
+        for part in ancestry(*later.args, *later.kwargs.values(), later.receiver, most=60):
+            if isinstance(part, Item) and part.of is result and not isinstance(constant(part.index), str):
                 return False
-            if isinstance(one, Table) and any(each is result for each in ancestry(one.key, most=20)):
+            if isinstance(part, Table) and any(value is result for value in ancestry(part.key, most=20)):
                 return False
     returned = (value for values in trace.returned.values() for value in values)
-    return bool(picked) and not any(one is result for one in returned)
+    return bool(picked) and not any(value is result for value in returned)
 
 
 def _keys_read(event: Event, trace: Trace) -> set[str]:
     found_: set[str] = set()
     for later in trace.events[event.index + 1 :]:
-        for one in ancestry(*later.args, most=60):
-            if isinstance(one, Item) and one.of is event.result and isinstance(constant(one.index), str):
-                found_.add(constant(one.index))
+        for value in ancestry(*later.args, most=60):
+            if isinstance(value, Item) and value.of is event.result and isinstance(constant(value.index), str):
+                found_.add(constant(value.index))
     return found_
 
 
@@ -186,7 +191,9 @@ def _words_lost(loading: Loading, trace: Trace) -> list[str]:
     if chosen and not own & set(chosen):
         return chosen
     words = sorted(set(words_of(loading.weights)))
-    return [one for one in words if (one not in own and not one.isdigit()) or (one.isdigit() and not own & set(words))]
+    return [
+        word for word in words if (word not in own and not word.isdigit()) or (word.isdigit() and not own & set(words))
+    ]
 
 
 def _is_orphan(loading: Loading, trace: Trace) -> bool:
@@ -199,15 +206,19 @@ def _is_orphan(loading: Loading, trace: Trace) -> bool:
     if not calls or index > calls[-1].index:
         # Nothing is called after it at all: it is not this script that uses the weights.
         return False
-    loops = {id(one) for one in loading.event.loops()}
+    loops = {id(scope) for scope in loading.event.loops()}
     for event in trace.events:
-        if event.index < index and not any(id(one) in loops for one in event.loops()):
+        if event.index < index and not any(id(scope) in loops for scope in event.loops()):
             continue
-        if event.role in (Role.FORWARD, Role.STEP) and parts & {id(one) for one in options(event.receiver)}:
+        if event.role in (Role.FORWARD, Role.STEP) and parts & {id(value) for value in options(event.receiver)}:
             return False
-        if event.method not in _IDLE and parts & {id(one) for one in _given(event, loading.event)}:
+        if event.method not in _IDLE and parts & {id(value) for value in _given(event, loading.event)}:
             return False
-        if event.method == "__setattr__" and event.index > index and parts & {id(one) for one in options(event.arg(1))}:
+        if (
+            event.method == "__setattr__"
+            and event.index > index
+            and parts & {id(value) for value in options(event.arg(1))}
+        ):
             return False
     return True
 
@@ -227,27 +238,29 @@ def _made_anew(loading: Loading, trace: Trace) -> Location | None:
 
 def _given(event: Event, loading: Event) -> Iterator[Value]:
     """What an event takes, with what that was made from; the names that loading has given back are no use of it."""
-    waiting = [one for one in (event.receiver, *event.args, *event.kwargs.values()) if one is not None]
+    waiting = [value for value in (event.receiver, *event.args, *event.kwargs.values()) if value is not None]
     seen: set[int] = set()
-    while waiting and len(seen) < _MOST_GIVEN:
-        one = waiting.pop(0)
-        if id(one) in seen or (isinstance(one, Made) and one.event is loading):
+    while waiting and len(seen) < MAX_VALUES_BEHIND_ARGUMENT:
+        value = waiting.pop(0)
+        if id(value) in seen or (isinstance(value, Made) and value.event is loading):
             continue
-        seen.add(id(one))
-        yield one
-        waiting.extend(one.parts())
+        seen.add(id(value))
+        yield value
+        waiting.extend(value.parts())
 
 
 def _set_again(loading: Loading, trace: Trace) -> Location | None:
     """Where all weights are given new first values after they had been loaded."""
     layers = {
-        id(one) for one in registered_in(loading.network) if is_leaf(one) and isinstance(one, Made) and has_weights(one)
+        id(value)
+        for value in registered_in(loading.network)
+        if is_leaf(value) and isinstance(value, Made) and has_weights(value)
     }
-    later = [one for one in starts(trace) if one.event.index > loading.event.index and id(one.layer) in layers]
-    if len(layers) > 1 and {id(one.layer) for one in later} >= layers:
+    later = [start for start in starts(trace) if start.event.index > loading.event.index and id(start.layer) in layers]
+    if len(layers) > 1 and {id(start.layer) for start in later} >= layers:
         callers = later[0].event.callers()
-        inside = {id(one) for one in loading.event.scopes}
-        outer = [one for one in later[0].event.scopes if one.kind == "call" and id(one) not in inside]
+        inside = {id(scope) for scope in loading.event.scopes}
+        outer = [scope for scope in later[0].event.scopes if scope.kind == "call" and id(scope) not in inside]
         return outer[0].place if outer and callers else later[0].event.place
     return None
 

@@ -41,7 +41,7 @@ def batch_index(value: Value | None) -> tuple[Value, object] | None:
 
 def passed(event: Event, function: Function) -> dict[str, Value]:
     """What each parameter of a method is given by a call of its object."""
-    names = [one.arg for one in function.node.args.args][1:]
+    names = [argument.arg for argument in function.node.args.args][1:]
     given = dict(zip(names, event.args, strict=False))
     several, named = event.kwargs.get("*"), event.kwargs.get("**")
     if isinstance(several, Derived) and isinstance(several.of[1], Const):
@@ -55,8 +55,8 @@ def passed(event: Event, function: Function) -> dict[str, Value]:
 
 def columns_of(loader: Value | None, index: object, trace: Trace) -> Iterator[Value]:
     """What a loader's dataset, or its collate function, puts at a place of a batch."""
-    for one in options(iterated(loader)):
-        yield from _columns(one, index, trace)
+    for value in options(iterated(loader)):
+        yield from _columns(value, index, trace)
 
 
 @walk_each()
@@ -68,8 +68,8 @@ def _columns(value: Value, index: object, trace: Trace) -> Iterator[Value]:
             collate = event.arg(None, "per_batch_map")
         returned = list(_returned(collate, trace))
         if returned:
-            for one in returned:
-                yield from _at(one, index)
+            for part in returned:
+                yield from _at(part, index)
         elif value.name == "torch.utils.data.TensorDataset":
             yield from _at(Seq("tuple", list(event.args)), index)
         elif value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
@@ -84,15 +84,15 @@ def _columns(value: Value, index: object, trace: Trace) -> Iterator[Value]:
                 yield from _columns(inner, index, trace)
     elif isinstance(value, Instance):
         own = trace.samples_of(value)
-        for one in own:
-            yield from _at(one.items[0] if isinstance(one, Seq) and one.kind == "generator" else one, index)
+        for part in own:
+            yield from _at(part.items[0] if isinstance(part, Seq) and part.kind == "generator" else part, index)
         if own:
             return
         for name in ("__getitem__", "__iter__", "__next__"):
             method = next((cls.attributes[name] for cls in value.cls.lineage() if name in cls.attributes), None)
             if isinstance(method, Function):
-                for one in trace.returns_of(method):
-                    yield from _at(one.items[0] if isinstance(one, Seq) and one.kind == "generator" else one, index)
+                for part in trace.returns_of(method):
+                    yield from _at(part.items[0] if isinstance(part, Seq) and part.kind == "generator" else part, index)
                 return
     elif isinstance(value, Item):
         # A part of a split.
@@ -100,22 +100,22 @@ def _columns(value: Value, index: object, trace: Trace) -> Iterator[Value]:
 
 
 def _returned(function: Value | None, trace: Trace) -> Iterator[Value]:
-    for one in options(function):
-        if isinstance(one, Function):
-            yield from trace.returns_of(one)
-        elif isinstance(one, Instance):
+    for value in options(function):
+        if isinstance(value, Function):
+            yield from trace.returns_of(value)
+        elif isinstance(value, Instance):
             method = next(
-                (cls.attributes["__call__"] for cls in one.cls.lineage() if "__call__" in cls.attributes), None
+                (cls.attributes["__call__"] for cls in value.cls.lineage() if "__call__" in cls.attributes), None
             )
             if isinstance(method, Function):
                 yield from trace.returns_of(method)
 
 
 def _at(value: Value, index: object) -> Iterator[Value]:
-    for one in options(value):
-        held = list(one.items.values()) if isinstance(one, Table) else one.items if isinstance(one, Seq) else []
-        if isinstance(one, Table) and index in one.items:
-            yield one.items[index]
+    for part in options(value):
+        held = list(part.items.values()) if isinstance(part, Table) else part.items if isinstance(part, Seq) else []
+        if isinstance(part, Table) and index in part.items:
+            yield part.items[index]
         elif isinstance(index, int) and -len(held) <= index < len(held):
             yield held[index]
 
@@ -125,12 +125,12 @@ def with_indexes(value: Value | None, most: int = 2000) -> Iterator[Value]:
     waiting = [value] if value is not None else []
     seen: set[int] = set()
     while waiting and len(seen) < most:
-        for one in ancestry(waiting.pop(), most=most):
-            if id(one) not in seen:
-                seen.add(id(one))
-                yield one
-                if isinstance(one, Item) and one.index is not None:
-                    waiting.append(one.index)
+        for part in ancestry(waiting.pop(), most=most):
+            if id(part) not in seen:
+                seen.add(id(part))
+                yield part
+                if isinstance(part, Item) and part.index is not None:
+                    waiting.append(part.index)
 
 
 _SAME: Final = functions_of(Trait.SAME, Trait.VIEW)
@@ -201,9 +201,9 @@ def _drawn(value: Made) -> tuple[int, int] | None:
 
 def outputs_of(value: Value | None) -> int | None:
     """The number of outputs of the last layer that a value came through."""
-    for one in ancestry(value, most=400):
-        if isinstance(one, Made) and one.event.method == "__call__" and isinstance(one.event.receiver, Made):
-            layer = one.event.receiver
+    for part in ancestry(value, most=400):
+        if isinstance(part, Made) and part.event.method == "__call__" and isinstance(part.event.receiver, Made):
+            layer = part.event.receiver
             last = layer.name.rpartition(".")[2]
             if last in classes_of(Trait.LINEAR):
                 number = constant(layer.event.arg(1, "out_features", "out_channels"))

@@ -10,16 +10,17 @@ from trueline.script.trace import CALL, GRAD, LOOP, UNCALLED, Event, Scope, Trac
 from trueline.script.values import Function, Made, Seq, Table, Value, ancestry, options
 
 _FORWARD: Final = ("forward", "construct", "__call__")
-# So far back a result is looked for in what is done later.
-_NEAR: Final = 400
-_FAR: Final = 60_000
+# Values behind an argument among which an earlier result is looked for.
+MAX_VALUES_BEHIND_ARGUMENT: Final = 400
+# Values behind all losses: bounds the graph, which may be cyclic.
+MAX_VALUES_BEHIND_LOSS: Final = 60_000
 
 
 def forward_around(event: Event) -> Function | None:
     """The innermost ``forward`` of a network that an event happens in."""
-    for one in reversed(event.scopes):
-        if one.kind == CALL and isinstance(one.value, Function) and is_forward(one.value):
-            return one.value
+    for scope in reversed(event.scopes):
+        if scope.kind == CALL and isinstance(scope.value, Function) and is_forward(scope.value):
+            return scope.value
     return None
 
 
@@ -30,39 +31,39 @@ def is_forward(function: Function) -> bool:
 
 def calls_of_networks(trace: Trace) -> Iterator[Event]:
     """Networks that the script calls, not those that networks call."""
-    return (one for one in trace.of_role(Role.FORWARD) if forward_around(one) is None and not one.in_chain)
+    return (event for event in trace.of_role(Role.FORWARD) if forward_around(event) is None and not event.in_chain)
 
 
 def is_uncalled(event: Event) -> bool:
     """Whether nothing in the script leads to an event."""
-    return any(one.kind == UNCALLED for one in event.scopes)
+    return any(scope.kind == UNCALLED for scope in event.scopes)
 
 
 def is_differentiated(event: Event) -> bool:
     """Whether it happens where a framework differentiates."""
-    return any(one.kind == GRAD for one in event.scopes)
+    return any(scope.kind == GRAD for scope in event.scopes)
 
 
 def values_trained(trace: Trace) -> set[int]:
     """What backward goes through, or would if nothing cut it off, by identity."""
-    losses = [one.receiver for one in trace.of_role(Role.BACKWARD)]
-    return {id(one) for one in ancestry(*losses, most=_FAR)}
+    losses = [event.receiver for event in trace.of_role(Role.BACKWARD)]
+    return {id(value) for value in ancestry(*losses, most=MAX_VALUES_BEHIND_LOSS)}
 
 
 def results_of(event: Event) -> Iterator[Value]:
     """What a call gives; each of several."""
-    for one in options(event.result):
-        if isinstance(one, Seq):
-            yield from one.items
-        elif isinstance(one, Table):
-            yield from one.items.values()
+    for value in options(event.result):
+        if isinstance(value, Seq):
+            yield from value.items
+        elif isinstance(value, Table):
+            yield from value.items.values()
         else:
-            yield one
+            yield value
 
 
 def is_trained(event: Event, trained: set[int]) -> bool:
     """Whether backward goes through what a call gave."""
-    return any(id(one) in trained for one in results_of(event))
+    return any(id(value) in trained for value in results_of(event))
 
 
 class Uses:
@@ -71,18 +72,18 @@ class Uses:
     def __init__(self, trace: Trace) -> None:
         self._into: dict[int, list[Event]] = {}
         for event in trace.events:
-            for value in ancestry(*_given(event), most=_NEAR):
+            for value in ancestry(*_given(event), most=MAX_VALUES_BEHIND_ARGUMENT):
                 self._into.setdefault(id(value), []).append(event)
 
     def of(self, event: Event) -> list[Event]:
         """Later events that something went into that a call gave."""
-        found = {
+        events = {
             later.index: later
             for result in results_of(event)
             for later in self._into.get(id(result), ())
             if later.index > event.index
         }
-        return [found[index] for index in sorted(found)]
+        return [events[index] for index in sorted(events)]
 
 
 def _given(event: Event) -> list[Value]:
@@ -92,15 +93,15 @@ def _given(event: Event) -> list[Value]:
 
 def loops_without_backward(event: Event, trace: Trace) -> list[Scope]:
     """The loops around an event in which nothing is trained, outermost first."""
-    training = {id(one) for back in trace.of_role(Role.BACKWARD) for one in back.scopes if one.kind == LOOP}
-    return [one for one in event.loops() if id(one) not in training]
+    training = {id(scope) for back in trace.of_role(Role.BACKWARD) for scope in back.scopes if scope.kind == LOOP}
+    return [scope for scope in event.loops() if id(scope) not in training]
 
 
 def is_repeated(event: Event, trace: Trace) -> bool:
     """Whether the same input is given again and again: several answers are what dropout is left on for."""
-    given = {id(one) for one in ancestry(*event.args, most=_NEAR)}
+    given = {id(value) for value in ancestry(*event.args, most=MAX_VALUES_BEHIND_ARGUMENT)}
     for loop in loops_without_backward(event, trace):
-        for one in options(iterated(loop.value)):
-            if isinstance(one, Made) and one.name == "builtins.range" and id(one) not in given:
+        for value in options(iterated(loop.value)):
+            if isinstance(value, Made) and value.name == "builtins.range" and id(value) not in given:
                 return True
     return False

@@ -65,18 +65,18 @@ def is_divided(value: Value | None, *, until: tuple[Role, ...] = (Role.LOSS, Rol
     waiting = [value] if value is not None else []
     seen: set[int] = set()
     while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
+        part = waiting.pop()
+        if id(part) in seen:
             continue
-        seen.add(id(one))
-        if isinstance(one, Derived) and one.op in ("Div", "Mult", "FloorDiv"):
+        seen.add(id(part))
+        if isinstance(part, Derived) and part.op in ("Div", "Mult", "FloorDiv"):
             return True
-        if isinstance(one, Made):
-            if one.event.role in until:
+        if isinstance(part, Made):
+            if part.event.role in until:
                 continue
-            if one.event.method in _DIVIDING:
+            if part.event.method in _DIVIDING:
                 return True
-        waiting.extend(one.parts())
+        waiting.extend(part.parts())
     return False
 
 
@@ -88,30 +88,30 @@ _KEEPING: Final = _AVERAGES | functions_of(Trait.SAME, Trait.VIEW, Trait.SCALES_
 
 def is_averaged(loss: Value | None) -> bool:
     """Whether the last thing done to a loss is a division by a number, or a product with one that may be a share."""
-    waiting = [(one, False) for one in options(loss)]
+    waiting = [(value, False) for value in options(loss)]
     seen: set[tuple[int, bool]] = set()
     while waiting:
-        one, inside = waiting.pop()
-        if (id(one), inside) in seen:
+        value, inside = waiting.pop()
+        if (id(value), inside) in seen:
             continue
-        seen.add((id(one), inside))
+        seen.add((id(value), inside))
         # Within a mean it is the samples' own terms that are multiplied: only what is written down is a share of them.
         number = _is_written if inside else _is_number
-        if isinstance(one, Made) and one.event.role is not Role.FORWARD:
-            event = one.event
+        if isinstance(value, Made) and value.event.role is not Role.FORWARD:
+            event = value.event
             inner = event.arg(0) if is_scaler(event.receiver) or event.receiver is None else event.receiver
-            other = event.arg(1 if event.receiver is None else 0, "other")
-            if event.method in _DIVISIONS and other is not None and number(other):
+            other_value = event.arg(1 if event.receiver is None else 0, "other")
+            if event.method in _DIVISIONS and other_value is not None and number(other_value):
                 return True
             if event.method in _KEEPING:
                 waiting.extend((option, inside or event.method in _AVERAGES) for option in options(inner))
-        if not isinstance(one, Derived):
+        if not isinstance(value, Derived):
             continue
-        if one.op == "Div" and number(one.of[-1]):
+        if value.op == "Div" and number(value.of[-1]):
             return True
-        if one.op == "Mult" and any(number(side) and not _is_at_least_one(side) for side in one.of):
+        if value.op == "Mult" and any(number(side) and not _is_at_least_one(side) for side in value.of):
             return True
-        waiting.extend((option, inside) for side in one.of for option in options(side))
+        waiting.extend((option, inside) for side in value.of for option in options(side))
     return False
 
 
@@ -121,8 +121,8 @@ def _is_written(value: Value) -> bool:
 
 def _is_number(value: Value) -> bool:
     """Whether no network and no loss is in it."""
-    for one in ancestry(value, most=300):
-        if isinstance(one, Made) and one.event.role in (Role.FORWARD, Role.LOSS):
+    for part in ancestry(value, most=300):
+        if isinstance(part, Made) and part.event.role in (Role.FORWARD, Role.LOSS):
             return False
     return True
 
@@ -146,12 +146,12 @@ def touches_gradients(events: Iterator[Event]) -> bool:
 
 def gives_gradient(event: Event) -> bool:
     """Whether an event stands where a framework differentiates."""
-    return any(one.kind == GRAD for one in event.scopes)
+    return any(scope.kind == GRAD for scope in event.scopes)
 
 
 def scaled_by(value: Value | None) -> Event | None:
     """The call that scaled a loss: ``scaler.scale(loss)``; None where there is none."""
-    for one in ancestry(value):
-        if isinstance(one, Made) and one.event.method == "scale" and one.event.receiver is not None:
-            return one.event
+    for part in ancestry(value):
+        if isinstance(part, Made) and part.event.method == "scale" and part.event.receiver is not None:
+            return part.event
     return None

@@ -17,7 +17,8 @@ from trueline.script.walking import walk_each
 
 _WITH_WEIGHTS: Final = stems_of(Trait.HAS_WEIGHTS)
 PARAMETERS: Final = qualified_of(Trait.PARAMETER)
-_FAR: Final = 200_000
+# Values behind all that a script uses: bounds the graph, which may be cyclic.
+MAX_VISITED_VALUES: Final = 200_000
 _SETTING_UP: Final = functions_of(Trait.WRITES, Trait.FILLS_IN_PLACE, Trait.DRAWS_IN_PLACE, Trait.SIZE, Trait.SAYS)
 __all__ = [
     "PARAMETERS",
@@ -37,10 +38,10 @@ def is_parameter(value: Value | None) -> bool:
 
 def has_weights(layer: Value | None) -> bool:
     """Whether a layer or network has weights to learn."""
-    for one in parts_of(layer):
-        if isinstance(one, Made) and one.name.rpartition(".")[2].startswith(_WITH_WEIGHTS):
+    for value in parts_of(layer):
+        if isinstance(value, Made) and value.name.rpartition(".")[2].startswith(_WITH_WEIGHTS):
             return True
-        if isinstance(one, Instance) and any(is_parameter(held) for held in one.attributes.values()):
+        if isinstance(value, Instance) and any(is_parameter(held) for held in value.attributes.values()):
             return True
     return False
 
@@ -58,17 +59,17 @@ def is_single(layer: Value | None) -> bool:
 @walk_each()
 def layers_within(value: Value | None) -> Iterator[Value]:
     """The networks in a list, tuple or dict of Python's, also in lists in it."""
-    for one in options(value):
-        if isinstance(one, Seq | Table):
-            for part in one.parts():
+    for other_value in options(value):
+        if isinstance(other_value, Seq | Table):
+            for part in other_value.parts():
                 yield from layers_within(part)
-        elif is_network(one):
-            yield one
+        elif is_network(other_value):
+            yield other_value
 
 
 def values_used(trace: Trace) -> set[int]:
     """What goes into anything that is more than setting up weights, by identity."""
-    return {id(one) for one in ancestry(*_everything_used(trace), most=_FAR)}
+    return {id(value) for value in ancestry(*_everything_used(trace), most=MAX_VISITED_VALUES)}
 
 
 def _everything_used(trace: Trace) -> Iterator[Value]:

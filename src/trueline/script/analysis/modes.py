@@ -52,15 +52,15 @@ class Found:
 
 def settings(trace: Trace) -> list[Setting]:
     """All places where a mode is set, in order."""
-    found: list[Setting] = []
+    places: list[Setting] = []
     for event in trace.events:
         mode = _set_by(event)
         # What a network does to itself while it is called is not the script's way to set a mode.
         if mode is not None and forward_around(event) is None:
             known = is_network(event.receiver)
-            parts = frozenset(id(one) for one in parts_of(event.receiver)) if known else None
-            found.append(Setting(event, mode, parts))
-    return found
+            parts = frozenset(id(value) for value in parts_of(event.receiver)) if known else None
+            places.append(Setting(event, mode, parts))
+    return places
 
 
 def _set_by(event: Event) -> Mode | None:
@@ -76,15 +76,15 @@ def _set_by(event: Event) -> Mode | None:
 
 def modes_at(layer: Value, event: Event, settings: Sequence[Setting], start: Mode) -> Iterator[Found]:
     """The modes of a layer at an event: the first time, and in later rounds of the loops around it."""
-    own = [one for one in settings if one.reaches(layer)]
-    before = [one for one in own if one.event.index < event.index]
+    own = [setting for setting in settings if setting.reaches(layer)]
+    before = [setting for setting in own if setting.event.index < event.index]
     yield _last(before, event, start)
     for loop in reversed(event.loops()):
-        inside = [one for one in own if one.event.inside(loop)]
-        earlier = [one for one in inside if one.event.index < event.index]
-        if any(_is_certain(one, event) for one in earlier):
+        inside = [setting for setting in own if setting.event.inside(loop)]
+        earlier = [setting for setting in inside if setting.event.index < event.index]
+        if any(_is_certain(setting, event) for setting in earlier):
             return
-        later = [one for one in inside if one.event.index > event.index]
+        later = [setting for setting in inside if setting.event.index > event.index]
         if later:
             last = later[-1]
             certain = last.parts is not None and not earlier and not last.event.conditional_within(loop)
@@ -95,10 +95,10 @@ def modes_at(layer: Value, event: Event, settings: Sequence[Setting], start: Mod
 def _last(before: Sequence[Setting], event: Event, start: Mode) -> Found:
     """What the last place says; unknown where one that may not be passed says something else."""
     possible: set[Mode] = set()
-    for one in reversed(before):
-        if _is_certain(one, event):
-            return Found(one.mode, one) if possible <= {one.mode} else Found(Mode.UNKNOWN, one)
-        possible.add(one.mode if one.parts is not None else Mode.UNKNOWN)
+    for setting in reversed(before):
+        if _is_certain(setting, event):
+            return Found(setting.mode, setting) if possible <= {setting.mode} else Found(Mode.UNKNOWN, setting)
+        possible.add(setting.mode if setting.parts is not None else Mode.UNKNOWN)
     return Found(start) if possible <= {start} else Found(Mode.UNKNOWN)
 
 
@@ -106,8 +106,8 @@ def _is_certain(setting: Setting, event: Event) -> bool:
     """Whether nothing lets an event happen without the setting before it."""
     if setting.parts is None:
         return False
-    conditions = [one for one in setting.event.scopes if one.kind in (BRANCH, HANDLER)]
-    return all(one in event.scopes for one in conditions)
+    conditions = [scope for scope in setting.event.scopes if scope.kind in (BRANCH, HANDLER)]
+    return all(scope in event.scopes for scope in conditions)
 
 
 _DROPPING: Final = tuple(f"*.{name}" for name in sorted(functions_of(Trait.DROPOUT)))
@@ -116,7 +116,7 @@ _DROPPING: Final = tuple(f"*.{name}" for name in sorted(functions_of(Trait.DROPO
 def acting_layers(network: Value | None, trace: Trace) -> list[Value]:
     """The layers in a network that do other things in training than in evaluation."""
     by_hand = _asking_layers(trace)
-    return [one for one in parts_of(network) if id(one) in by_hand or (isinstance(one, Made) and _acts(one))]
+    return [value for value in parts_of(network) if id(value) in by_hand or (isinstance(value, Made) and _acts(value))]
 
 
 def _acts(layer: Made) -> bool:
@@ -144,12 +144,12 @@ def _is_off(value: Value | None, off: float) -> bool:
 
 def _asking_layers(trace: Trace) -> set[int]:
     """Networks of the project that hand their own mode to a function that drops values."""
-    found: set[int] = set()
+    layers: set[int] = set()
     for event in trace.named(*_DROPPING):
         given = event.arg(2, "training")
         if isinstance(given, Attribute) and given.name == "training" and isinstance(given.of, Instance):
-            found.add(id(given.of))
-    return found
+            layers.add(id(given.of))
+    return layers
 
 
 def starts_in(event: Event) -> Mode:

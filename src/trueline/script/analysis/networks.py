@@ -22,23 +22,23 @@ def parts_of(network: Value | None, most: int = 2000) -> Iterator[Value]:
     waiting = list(options(network))
     seen: set[int] = set()
     while waiting and len(seen) < most:
-        one = waiting.pop(0)
-        if id(one) in seen:
+        value = waiting.pop(0)
+        if id(value) in seen:
             continue
-        seen.add(id(one))
-        if is_network(one):
-            yield one
-        if isinstance(one, Instance):
-            waiting.extend(one.attributes.values())
-        elif isinstance(one, Made | Seq | Table):
-            waiting.extend(one.parts())
+        seen.add(id(value))
+        if is_network(value):
+            yield value
+        if isinstance(value, Instance):
+            waiting.extend(value.attributes.values())
+        elif isinstance(value, Made | Seq | Table):
+            waiting.extend(value.parts())
         else:
-            waiting.extend(options(one) if options(one) != (one,) else ())
+            waiting.extend(options(value) if options(value) != (value,) else ())
 
 
 def kinds_of(network: Value | None) -> set[str]:
     """The classes of a library that a network has in it, by their last names."""
-    return {one.name.rpartition(".")[2] for one in parts_of(network) if isinstance(one, Made)}
+    return {value.name.rpartition(".")[2] for value in parts_of(network) if isinstance(value, Made)}
 
 
 def has_norm(network: Value | None) -> bool:
@@ -58,17 +58,17 @@ def has_dropout(network: Value | None) -> bool:
 
 def networks_given(optimizer: Event) -> list[Value]:
     """The networks whose weights an optimizer was built with."""
-    found: list[Value] = []
+    values: list[Value] = []
     for value in ancestry(optimizer.arg(0, "params", "learning_rate_params") or optimizer.arg(None, "params")):
         if isinstance(value, Made) and value.event.method in _PARAMETERS and value.event.receiver is not None:
-            found.extend(one for one in options(value.event.receiver))
-    return found
+            values.extend(part for part in options(value.event.receiver))
+    return values
 
 
 def optimizers_of(loop: TrainingLoop) -> Iterator[Event]:
     """Where the optimizers were built that a training loop steps."""
     for step in loop.of(Role.STEP, Role.SCALER_STEP):
         value = step.arg(0, "optimizer") if step.role is Role.SCALER_STEP else step.receiver
-        for one in options(value):
-            if isinstance(one, Made) and one.event.role is Role.BUILD_OPTIMIZER:
-                yield one.event
+        for part in options(value):
+            if isinstance(part, Made) and part.event.role is Role.BUILD_OPTIMIZER:
+                yield part.event

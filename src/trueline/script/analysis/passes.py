@@ -33,26 +33,26 @@ class Part:
     chosen: object
 
 
-def shares(keys: frozenset[object], others: frozenset[object]) -> bool:
+def shares(keys: frozenset[object], other_keys: frozenset[object]) -> bool:
     """Whether some of the one are the others' data, or a part of them."""
-    for one in keys:
-        key: object = one
+    for own_key in keys:
+        key: object = own_key
         while True:
-            if key in others:
+            if key in other_keys:
                 return True
             if not isinstance(key, Part):
                 break
-            if any(isinstance(other, Part) and _overlap(key, other) for other in others):
+            if any(isinstance(other_key, Part) and _overlap(key, other_key) for other_key in other_keys):
                 return True
             key = key.whole
     return False
 
 
-def _overlap(one: Part, other: Part) -> bool:
+def _overlap(part: Part, other_part: Part) -> bool:
     """Whether two cuts of the same thing have rows in common, by the numbers that are written down."""
-    if one.whole != other.whole:
+    if part.whole != other_part.whole:
         return False
-    first, second = _bounds(one.chosen), _bounds(other.chosen)
+    first, second = _bounds(part.chosen), _bounds(other_part.chosen)
     if first is None or second is None:
         return False
     return max(first[0], second[0]) < min(first[1], second[1])
@@ -61,7 +61,7 @@ def _overlap(one: Part, other: Part) -> bool:
 def _bounds(chosen: object) -> tuple[float, float] | None:
     """``'None:64:None'`` as numbers; None where steps or counts from the end are in it."""
     parts = chosen.split(":") if isinstance(chosen, str) else []
-    if len(parts) != 3 or parts[2] != "None" or any(one.startswith("-") for one in parts):
+    if len(parts) != 3 or parts[2] != "None" or any(part.startswith("-") for part in parts):
         return None
     try:
         first = 0.0 if parts[0] == "None" else float(parts[0])
@@ -73,52 +73,54 @@ def _bounds(chosen: object) -> tuple[float, float] | None:
 
 def training_data(trace: Trace) -> list[Value]:
     """What the training loops go through."""
-    found: list[Value] = []
+    values: list[Value] = []
     for loop in training_loops(trace):
-        for one in options(loop.loader):
-            if not any(one is other for other in found):
-                found.append(one)
-    return found
+        for value in options(loop.loader):
+            if not any(value is other_value for other_value in values):
+                values.append(value)
+    return values
 
 
 def evaluation_passes(trace: Trace) -> list[Pass]:
     """Where a network is called and nothing is trained, each loop once; not what the script never calls itself."""
-    busy = {id(one) for event in trace.of_role(Role.BACKWARD) for one in event.scopes if one.kind == LOOP}
+    busy = {id(scope) for event in trace.of_role(Role.BACKWARD) for scope in event.scopes if scope.kind == LOOP}
     # The innermost loops that go back: what stands there is part of training.
     training = {id(event.loops()[-1]) for event in trace.of_role(Role.BACKWARD) if event.loops()}
-    found: dict[int, Pass] = {}
+    passes: dict[int, Pass] = {}
     inside: set[int] = set()
     for event in trace.of_role(Role.FORWARD):
-        if any(one.kind == UNCALLED for one in event.scopes) or _is_within_network(event):
+        if any(scope.kind == UNCALLED for scope in event.scopes) or _is_within_network(event):
             continue
         if event.loops() and id(event.loops()[-1]) in training:
             continue
-        scope = next((one for one in event.loops() if id(one) not in busy and is_data(iterated(one.value))), None)
+        scope = next(
+            (scope for scope in event.loops() if id(scope) not in busy and is_data(iterated(scope.value))), None
+        )
         key = id(scope) if scope is not None else id(event)
-        if key in found or key in inside:
+        if key in passes or key in inside:
             continue
         value = iterated(scope.value) if scope is not None else event.arg(0)
         if value is not None:
             events = list(trace.within(scope)) if scope is not None else [event]
-            found[key] = Pass(scope, value, events, event)
-    return list(found.values())
+            passes[key] = Pass(scope, value, events, event)
+    return list(passes.values())
 
 
 def _is_within_network(event: Event) -> bool:
     """A layer that is called by the network around it."""
     return any(
-        one.kind == "call" and one.name.rpartition(".")[2] in ("forward", "construct", "__call__")
-        for one in event.scopes
+        scope.kind == "call" and scope.name.rpartition(".")[2] in ("forward", "construct", "__call__")
+        for scope in event.scopes
     )
 
 
 def is_data(value: Value | None) -> bool:
     """Whether a loop over it goes through batches: a loader, a pipeline, a dataset of the project."""
-    for one in options(value):
-        if isinstance(one, Made) and one.name.startswith(_ROOMS):
+    for part in options(value):
+        if isinstance(part, Made) and part.name.startswith(_ROOMS):
             return True
-        if isinstance(one, Instance) and any(
-            name in cls.attributes for cls in one.cls.lineage() for name in ("__iter__", "__getitem__")
+        if isinstance(part, Instance) and any(
+            name in cls.attributes for cls in part.cls.lineage() for name in ("__iter__", "__getitem__")
         ):
             return True
     return False
@@ -130,7 +132,7 @@ _SAME = functions_of(Trait.SAME, Trait.ADDS_AXIS, Trait.LISTS)
 _ARITHMETIC = ("Add", "Sub", "Mult", "Div")
 _WHOLE = classes_of(Trait.SAMPLER_WHOLE)
 # Of more indices only all together are known.
-_MOST_CHOSEN = 16
+MAX_CHOSEN_PARTS = 16
 _IDENTITIES = frozenset(
     ("root", "path", "dataset_dir", "dataset_files", "train", "split", "usage", "image_set", "name")
 )
@@ -150,13 +152,15 @@ def _keys(value: Value) -> Iterator[object]:
     elif isinstance(value, Attribute):
         yield from (_short("attribute", key, value.name) for key in keys_of(value.of))
     elif isinstance(value, Derived) and value.op in _ARITHMETIC:
-        yield _short(value.op, *(keys_of(one) if not isinstance(one, Const) else repr(one.value) for one in value.of))
+        yield _short(
+            value.op, *(keys_of(part) if not isinstance(part, Const) else repr(part.value) for part in value.of)
+        )
     elif (parts := _several(value)) is not None:
         for part in parts:
             yield from keys_of(part)
     elif isinstance(value, Instance) and value.event is not None and is_drawn_by_seed(value):
         given = (*value.event.args, *(value.event.kwargs[name] for name in sorted(value.event.kwargs)))
-        yield (id(value.cls.node), *value.event.kwargs, *(_text(one) for one in given))
+        yield (id(value.cls.node), *value.event.kwargs, *(_text(part) for part in given))
     else:
         yield id(value)
 
@@ -181,11 +185,11 @@ def _keys_of_made(value: Made) -> Iterator[object]:
         else:
             yield from base
     elif value.name == "torch.utils.data.TensorDataset":
-        for one in event.args:
-            yield from keys_of(one)
+        for other_value in event.args:
+            yield from keys_of(other_value)
     elif value.name == "torch.utils.data.Subset":
         chosen = keys_of(event.arg(1, "indices"))
-        parts = [_short(part) for part in chosen] if len(chosen) <= _MOST_CHOSEN else [_short(chosen)]
+        parts = [_short(part) for part in chosen] if len(chosen) <= MAX_CHOSEN_PARTS else [_short(chosen)]
         yield from (Part(key, part) for key in keys_of(event.arg(0, "dataset")) for part in parts)
     elif value.name in ("mindspore.dataset.NumpySlicesDataset", "mindspore.dataset.GeneratorDataset"):
         first = event.arg(0, "data", "source")
@@ -213,10 +217,10 @@ def _named(value: Made) -> object:
     event = value.event
     if event.open or event.arg(None, "sampler") is not None or event.arg(None, "num_samples") is not None:
         return id(value)
-    given = [_text(one) for one in event.args[:2]]
-    named = [f"{name}={_text(one)}" for name, one in sorted(event.kwargs.items()) if name in _IDENTITIES]
+    given = [_text(value) for value in event.args[:2]]
+    named = [f"{name}={_text(value)}" for name, value in sorted(event.kwargs.items()) if name in _IDENTITIES]
     words = [*given, *named]
-    if not words or any(one is None or one.endswith("None") for one in words):
+    if not words or any(word is None or word.endswith("None") for word in words):
         return id(value)
     return (value.name, *words)
 
@@ -237,8 +241,8 @@ def _text(value: Value | None) -> str | None:
     if isinstance(value, Const):
         return repr(value.value)
     if isinstance(value, Derived) and value.op == "Slice":
-        parts = [_text(one) for one in value.of]
-        return None if any(one is None for one in parts) else ":".join(str(one) for one in parts)
+        parts = [_text(part) for part in value.of]
+        return None if any(part is None for part in parts) else ":".join(str(part) for part in parts)
     return None
 
 

@@ -32,7 +32,8 @@ from trueline.script.values import (
 )
 from trueline.script.walking import walk_each
 
-_MOST: Final = 400
+# Values between a network's input and its dataset: bounds the graph, which may be cyclic.
+MAX_VISITED_VALUES: Final = 400
 _DRAWING: Final = functions_of(Trait.RANDOM)
 # What puts several things together: behind it there is no single way.
 _JOINING: Final = functions_of(Trait.JOINS, Trait.JOINS_SIDES, Trait.SELECTS)
@@ -54,15 +55,15 @@ def way_of(value: Value | None, trace: Trace, *, whole: bool = False) -> Way:
     way = Way()
     waiting = [value] if value is not None else []
     seen: set[int] = set()
-    while waiting and len(way.values) < _MOST:
-        one = waiting.pop(0)
-        if id(one) in seen:
+    while waiting and len(way.values) < MAX_VISITED_VALUES:
+        part = waiting.pop(0)
+        if id(part) in seen:
             continue
-        seen.add(id(one))
-        way.values.append(one)
-        at = batch_index(one)
+        seen.add(id(part))
+        way.values.append(part)
+        at = batch_index(part)
         if at is None:
-            waiting.extend(_operands(one) if whole and isinstance(one, Derived) else _before(one))
+            waiting.extend(_operands(part) if whole and isinstance(part, Derived) else _before(part))
             continue
         loader = iterated(at[0])
         way.datasets.extend(datasets_of(loader))
@@ -100,17 +101,17 @@ def _before(value: Value) -> Sequence[Value]:
 def _operands(value: Derived) -> Sequence[Value]:
     if value.op not in ("Add", "Sub", "Mult", "Div"):
         return _operand(value)
-    return [one for one in value.of if not isinstance(one, Const)]
+    return [part for part in value.of if not isinstance(part, Const)]
 
 
 def _operand(value: Derived) -> Sequence[Value]:
     """The side of an operator that the data stands on."""
     if value.op not in ("Add", "Sub", "Mult", "Div", "FloorDiv", "Pow", "USub"):
         return ()
-    data = [one for one in value.of if not isinstance(one, Const)]
+    data = [part for part in value.of if not isinstance(part, Const)]
     if len(data) > 1 and value.op in ("Sub", "Div", "FloorDiv", "Pow"):
         return data[:1]
-    still = [one for one in data if not is_random(one)]
+    still = [part for part in data if not is_random(part)]
     return (still or data)[:1]
 
 
@@ -121,7 +122,7 @@ def is_drawing(value: Value) -> bool:
 
 def is_random(value: Value | None) -> bool:
     """Whether it is made of numbers that are drawn."""
-    return any(is_drawing(one) for one in ancestry(value, most=60))
+    return any(is_drawing(part) for part in ancestry(value, most=60))
 
 
 def datasets_of(loader: Value | None) -> Iterator[Value]:
@@ -147,7 +148,7 @@ def _operations(loader: Value | None, index: object) -> Iterator[Value]:
         event = at.event
         if event.method == "map":
             columns = event.arg(1, "input_columns")
-            named = [constant(one) for one in columns.items] if isinstance(columns, Seq) else [constant(columns)]
+            named = [constant(value) for value in columns.items] if isinstance(columns, Seq) else [constant(columns)]
             if columns is None or name is None or name in named:
                 yield from reversed(list(_flat(event.arg(0, "operations"))))
         at = event.receiver
@@ -155,20 +156,20 @@ def _operations(loader: Value | None, index: object) -> Iterator[Value]:
 
 @walk_each(Unknown("too much to follow"))
 def _flat(value: Value | None) -> Iterator[Value]:
-    for one in options(value):
-        if isinstance(one, Seq):
-            for inner in one.items:
+    for part in options(value):
+        if isinstance(part, Seq):
+            for inner in part.items:
                 yield from _flat(inner)
-        elif isinstance(one, Made) and one.name.endswith(".Compose"):
-            yield from _flat(one.event.arg(0))
+        elif isinstance(part, Made) and part.name.endswith(".Compose"):
+            yield from _flat(part.event.arg(0))
         else:
-            yield one
+            yield part
 
 
 def _column(loader: Value | None, index: object) -> str | None:
     if isinstance(index, str):
         return index
-    source = next((one for one in reversed(list(datasets_of(loader))) if isinstance(one, Made)), None)
+    source = next((value for value in reversed(list(datasets_of(loader))) if isinstance(value, Made)), None)
     if source is None or not isinstance(index, int):
         return None
     names = source.event.arg(1, "column_names")
@@ -183,28 +184,28 @@ def _column(loader: Value | None, index: object) -> str | None:
 
 def dataset_place(way: Way) -> Location | None:
     """Where the data is put into a dataset: the innermost; of one of the project, the line that gives a sample."""
-    for one in reversed(way.datasets):
-        if isinstance(one, Made):
-            return one.event.place
-        if isinstance(one, Instance):
-            return _giving(one) or one.place
+    for value in reversed(way.datasets):
+        if isinstance(value, Made):
+            return value.event.place
+        if isinstance(value, Instance):
+            return _giving(value) or value.place
     return None
 
 
 def random_place(way: Way) -> Location | None:
     """The line that changes an input by chance: by numbers that are drawn, or where a draw decides."""
-    for one in way.values:
-        if isinstance(one, Derived) and one.op in ("Add", "Sub", "Mult", "Div") and one.place is not None:
-            data = way_operand(one)
-            if any(is_random(part) for part in one.of if part is not data):
-                return one.place
-        elif isinstance(one, Made):
-            for scope in reversed(one.event.scopes):
+    for value in way.values:
+        if isinstance(value, Derived) and value.op in ("Add", "Sub", "Mult", "Div") and value.place is not None:
+            data = way_operand(value)
+            if any(is_random(part) for part in value.of if part is not data):
+                return value.place
+        elif isinstance(value, Made):
+            for scope in reversed(value.event.scopes):
                 if scope.kind == BRANCH and is_random(scope.value):
                     return scope.place
-            given = (*one.event.args[0 if one.event.receiver is not None else 1 :], *one.event.kwargs.values())
-            if not is_drawing(one) and any(is_random(part) for part in given):
-                return one.event.place
+            given = (*value.event.args[0 if value.event.receiver is not None else 1 :], *value.event.kwargs.values())
+            if not is_drawing(value) and any(is_random(part) for part in given):
+                return value.event.place
     return None
 
 
@@ -224,16 +225,16 @@ def _giving(dataset: Instance) -> Location | None:
 
 def returning(node: ast.AST, file: str) -> Location:
     """The line on which a function gives its result."""
-    given = [one for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield | ast.YieldFrom)]
+    given = [child for child in ast.walk(node) if isinstance(child, ast.Return | ast.Yield | ast.YieldFrom)]
     return Location.of(file, given[-1] if given else node)
 
 
 def enters_as_it_is(value: Value | None, trace: Trace) -> bool:
     """Whether a part of a batch reaches a layer without anything being done to its numbers."""
-    for one in way_of(value, trace).values:
-        if batch_index(one) is not None:
+    for part in way_of(value, trace).values:
+        if batch_index(part) is not None:
             return True
-        known = isinstance(one, Item | Seq) or (isinstance(one, Made) and one.event.method in _CARRYING)
+        known = isinstance(part, Item | Seq) or (isinstance(part, Made) and part.event.method in _CARRYING)
         if not known:
             return False
     return False

@@ -22,7 +22,7 @@ _ORDERING: Final = functions_of(Trait.SHUFFLES, Trait.PERMUTES, Trait.SEEDS) | {
 
 def happens_in(event: Event, *functions: str) -> bool:
     """Whether an event stands in a function of one of these names, or in what it calls."""
-    return any(one.kind in (CALL, UNCALLED) and one.name.rpartition(".")[2] in functions for one in event.scopes)
+    return any(scope.kind in (CALL, UNCALLED) and scope.name.rpartition(".")[2] in functions for scope in event.scopes)
 
 
 def has_fixed_seed(event: Event) -> bool:
@@ -30,16 +30,16 @@ def has_fixed_seed(event: Event) -> bool:
     given = (*event.args, *event.kwargs.values())
     if not given:
         return False
-    return all(_is_fixed(one) for one in given)
+    return all(_is_fixed(value) for value in given)
 
 
 def _is_fixed(value: Value) -> bool:
-    for one in ancestry(value, most=200):
-        if isinstance(one, Unknown | Symbol):
+    for part in ancestry(value, most=200):
+        if isinstance(part, Unknown | Symbol):
             return False
-        if isinstance(one, Made) and not one.name.startswith("builtins."):
+        if isinstance(part, Made) and not part.name.startswith("builtins."):
             return False
-        if isinstance(one, Const) and one.value is None:
+        if isinstance(part, Const) and part.value is None:
             return False
     return True
 
@@ -50,7 +50,11 @@ def is_drawn_by_seed(value: Instance) -> bool:
     All of them are written down, it draws from a generator that it makes from a seed of theirs, and from no other.
     """
     event = value.event
-    if event is None or event.open or not all(isinstance(one, Const) for one in (*event.args, *event.kwargs.values())):
+    if (
+        event is None
+        or event.open
+        or not all(isinstance(part, Const) for part in (*event.args, *event.kwargs.values()))
+    ):
         return False
     seeded = False
     for cls in value.cls.lineage():
@@ -80,7 +84,7 @@ def drawn_from(generator: Made, trace: Trace) -> Iterator[Event]:
         if event.method in _ORDERING:
             continue
         given = (event.receiver, event.kwargs.get("generator"))
-        if any(isinstance(one, Made) and root_of(one).event.place == place for one in given):
+        if any(isinstance(value, Made) and root_of(value).event.place == place for value in given):
             yield event
 
 

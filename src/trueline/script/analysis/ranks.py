@@ -25,7 +25,7 @@ _OWN: Final = re.compile(r"(local_|global_)?rank(_id)?|shard_id|proc_id|process_
 def begins_group(trace: Trace) -> Event | None:
     """Where the processes are brought together; None where they are not."""
     for event in trace.events:
-        if event.name not in _BEGINNING or any(one.kind == UNCALLED for one in event.scopes):
+        if event.name not in _BEGINNING or any(scope.kind == UNCALLED for scope in event.scopes):
             continue
         if constant(event.arg(None, "world_size")) != 1:
             return event
@@ -42,19 +42,19 @@ def reads_rank(trace: Trace) -> bool:
     rank = world = False
     for event in trace.events:
         for value in (*event.args, *event.kwargs.values()):
-            for one in ancestry(value, most=30):
-                rank = rank or is_rank(one)
-                world = world or is_world(one)
+            for part in ancestry(value, most=30):
+                rank = rank or is_rank(part)
+                world = world or is_world(part)
     return rank and world
 
 
 def knows_rank(trace: Trace) -> bool:
     """Whether anything in the script depends on which process it is."""
     return any(
-        is_rank(one)
+        is_rank(part)
         for event in trace.events
         for value in (*event.args, *event.kwargs.values())
-        for one in ancestry(value, most=30)
+        for part in ancestry(value, most=30)
     )
 
 
@@ -85,7 +85,7 @@ def is_rank(value: Value) -> bool:
         return bool(_OWN.fullmatch(value.name))
     if isinstance(value, Unknown):
         if value.why == "environment":
-            return any(isinstance(one, Const) and _NAMES.fullmatch(str(one.value)) for one in value.of)
+            return any(isinstance(part, Const) and _NAMES.fullmatch(str(part.value)) for part in value.of)
         return bool(_OWN.fullmatch(value.why.removeprefix("parameter ")))
     return False
 
@@ -95,14 +95,14 @@ def depends_on_rank(value: Value | None) -> bool:
     waiting = [value] if value is not None else []
     seen: set[int] = set()
     while waiting:
-        for one in with_indexes(waiting.pop()):
-            if id(one) in seen:
+        for part in with_indexes(waiting.pop()):
+            if id(part) in seen:
                 continue
-            seen.add(id(one))
-            if is_rank(one):
+            seen.add(id(part))
+            if is_rank(part):
                 return True
-            if isinstance(one, Instance):
-                waiting.extend(one.attributes.values())
+            if isinstance(part, Instance):
+                waiting.extend(part.attributes.values())
     return False
 
 
@@ -111,5 +111,5 @@ def is_world(value: Value) -> bool:
     if isinstance(value, Made):
         return value.event.method in functions_of(Trait.WORLD_SIZE)
     if isinstance(value, Unknown) and value.why == "environment":
-        return any(isinstance(one, Const) and _WORLDS.fullmatch(str(one.value)) for one in value.of)
+        return any(isinstance(part, Const) and _WORLDS.fullmatch(str(part.value)) for part in value.of)
     return False

@@ -29,27 +29,27 @@ class Reach:
 
 def reach_of(backward: Event) -> Reach:
     """How far one backward comes."""
-    found = Reach()
+    reach = Reach()
     waiting: list[tuple[Value, Location | None]] = []
     if backward.receiver is not None:
         waiting.append((backward.receiver, None))
     seen: set[tuple[int, Location | None]] = set()
     at = 0
     while at < len(waiting) and at < _MOST:
-        one, cut = waiting[at]
+        value, cut = waiting[at]
         at += 1
         # Of several cuts on a way, the one nearest to the layer is what it needs to be without.
-        cut = _cut_at(one) or cut
-        if (id(one), cut) in seen:
+        cut = _cut_at(value) or cut
+        if (id(value), cut) in seen:
             continue
-        seen.add((id(one), cut))
-        for layer in _touched(one):
+        seen.add((id(value), cut))
+        for layer in _touched(value):
             if cut is None:
-                found.reached[id(layer)] = layer
+                reach.reached[id(layer)] = layer
             else:
-                found.cut_off.setdefault(id(layer), (layer, cut))
-        waiting.extend((part, cut) for part in one.parts())
-    return found
+                reach.cut_off.setdefault(id(layer), (layer, cut))
+        waiting.extend((part, cut) for part in value.parts())
+    return reach
 
 
 def _cut_at(value: Value) -> Location | None:
@@ -67,10 +67,10 @@ def _cut_at(value: Value) -> Location | None:
 
 def _context(event: Event) -> Location:
     """The line of the ``with`` that keeps gradients away."""
-    for one in reversed(event.scopes):
-        name = one.value.name if one.kind == WITH and isinstance(one.value, Symbol | Made) else ""
+    for scope in reversed(event.scopes):
+        name = scope.value.name if scope.kind == WITH and isinstance(scope.value, Symbol | Made) else ""
         if name.rpartition(".")[2] in functions_of(Trait.NO_GRADIENT, Trait.SWITCHES_GRADIENT):
-            return one.place
+            return scope.place
     return event.place
 
 
@@ -78,7 +78,7 @@ def _touched(value: Value) -> Iterator[Value]:
     """The layer whose weights a value was made with."""
     if isinstance(value, Made):
         if value.event.method == "__call__" and value.event.receiver is not None:
-            yield from (one for one in options(value.event.receiver) if is_leaf(one))
+            yield from (part for part in options(value.event.receiver) if is_leaf(part))
         if is_parameter(value):
             yield value
     elif isinstance(value, Attribute) and is_leaf(value.of):
@@ -98,8 +98,8 @@ def frozen_parts(trace: Trace, wanted: bool = False) -> Iterator[tuple[Event, Va
         else:
             continue
         if given is wanted:
-            for one in _networks_behind(event.receiver):
-                yield event, one
+            for value in _networks_behind(event.receiver):
+                yield event, value
 
 
 def _networks_behind(value: Value | None) -> Iterator[Value]:
@@ -108,35 +108,35 @@ def _networks_behind(value: Value | None) -> Iterator[Value]:
     for _ in range(40):
         if not waiting:
             return
-        one = waiting.pop(0)
-        if is_network(one):
-            yield from options(one)
-        elif isinstance(one, Made) and one.event.receiver is not None and is_network(one.event.receiver):
-            yield from options(one.event.receiver)
+        part = waiting.pop(0)
+        if is_network(part):
+            yield from options(part)
+        elif isinstance(part, Made) and part.event.receiver is not None and is_network(part.event.receiver):
+            yield from options(part.event.receiver)
         else:
-            waiting.extend(one.parts())
+            waiting.extend(part.parts())
 
 
 def parts_of_all(networks: Iterable[Value]) -> set[int]:
     """Networks with all that is in them, by identity."""
-    return {id(part) for one in networks for part in parts_of(one)}
+    return {id(part) for value in networks for part in parts_of(value)}
 
 
 def loaded_parts(trace: Trace) -> set[int]:
     """The networks that weights were put into from elsewhere, with all that is in them."""
-    found: list[Value] = []
+    values: list[Value] = []
     for event in trace.events:
         if event.method == "load_state_dict" and is_network(event.receiver):
-            found.extend(options(event.receiver))
+            values.extend(options(event.receiver))
         elif event.method in ("load_param_into_net", "load_checkpoint"):
-            found.extend(one for one in (*event.args, *event.kwargs.values()) if is_network(one))
+            values.extend(value for value in (*event.args, *event.kwargs.values()) if is_network(value))
         elif event.method == "copy_" and event.receiver is not None and _comes_from_elsewhere(event.arg(0)):
-            found.extend(_networks_behind(event.receiver))
-    return parts_of_all(found)
+            values.extend(_networks_behind(event.receiver))
+    return parts_of_all(values)
 
 
 def _comes_from_elsewhere(value: Value | None) -> bool:
     """Whether it was read from a file, or from another network."""
     return any(
-        (isinstance(one, Made) and one.event.method in _READ) or is_network(one) for one in ancestry(value, most=60)
+        (isinstance(part, Made) and part.event.method in _READ) or is_network(part) for part in ancestry(value, most=60)
     )

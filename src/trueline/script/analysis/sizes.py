@@ -73,15 +73,15 @@ def samples_of(value: Value | None) -> int | None:
             return _of_item(value)
         case Seq() if not value.open:
             # Columns side by side have the length of one of them; a plain list has its own.
-            inner = [samples_of(one) for one in value.items]
-            columns = [one for one in inner if one is not None]
+            inner = [samples_of(part) for part in value.items]
+            columns = [count for count in inner if count is not None]
             return columns[0] if columns else None
         case Table() if not value.open and value.items:
             return samples_of(next(iter(value.items.values())))
         case Derived() if value.op in _BESIDE:
             # A row of places, as of time, is laid across the samples.
-            parts = [one for one in value.of if not _is_axis(one)] or value.of
-            sizes = [one for one in (samples_of(part) for part in parts) if one is not None]
+            parts = [part for part in value.of if not _is_axis(part)] or value.of
+            sizes = [count for count in (samples_of(part) for part in parts) if count is not None]
             return max(sizes) if sizes else None
         case Instance():
             return _of_instance(value)
@@ -101,8 +101,8 @@ def _of_made(value: Made) -> int | None:
     if value.name.startswith("mindspore.dataset.") and event.receiver is not None:
         return samples_of(event.receiver) if last in functions_of(Trait.PIPELINE_KEEPS_SAMPLES) else None
     if last in functions_of(Trait.COUNTS_UP, Trait.PERMUTES):
-        found = written_range(event.args[:1] if last == "permutation" else event.args)
-        return len(found) if found is not None else None
+        counted = written_range(event.args[:1] if last == "permutation" else event.args)
+        return len(counted) if counted is not None else None
     if last in _SHAPED:
         return _leading(event.arg(0, "size", "shape"))
     if last in functions_of(Trait.SIZED_BEHIND):
@@ -124,7 +124,7 @@ def _of_made(value: Made) -> int | None:
 def _is_axis(value: Value) -> bool:
     """``arange(n)`` or ``linspace(…)``, also scaled."""
     if isinstance(value, Derived) and value.op in _BESIDE:
-        return all(isinstance(one, Const) or _is_axis(one) for one in value.of)
+        return all(isinstance(part, Const) or _is_axis(part) for part in value.of)
     if not isinstance(value, Made):
         return False
     if value.event.method in _SAME:
@@ -145,7 +145,7 @@ def _of_item(value: Item) -> int | None:
     if isinstance(index, Seq) and index.items:
         index = index.items[0]
     if isinstance(index, Derived) and index.op == "Slice":
-        bounds = [constant(one, "?") for one in index.of]
+        bounds = [constant(part, "?") for part in index.of]
         if not all(bound is None or isinstance(bound, int) for bound in bounds) or 0 in bounds[2:]:
             return None
         whole = samples_of(value.of)

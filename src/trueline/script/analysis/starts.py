@@ -127,10 +127,10 @@ def filling_of(value: Value | None) -> Filling:
             return Filling.ZERO if name in _ZEROS else Filling.CONSTANT if name in _ONES else Filling.OTHER
         return _of_number(value)
     if isinstance(value, Derived) and value.op == "Mult":
-        sides = [filling_of(one) for one in value.of]
+        sides = [filling_of(part) for part in value.of]
         if Filling.ZERO in sides:
             return Filling.ZERO
-        return Filling.CONSTANT if all(one is Filling.CONSTANT for one in sides) else Filling.OTHER
+        return Filling.CONSTANT if all(filling is Filling.CONSTANT for filling in sides) else Filling.OTHER
     if not isinstance(value, Made):
         return Filling.OTHER
     event, name = value.event, value.name.rpartition(".")[2]
@@ -165,7 +165,7 @@ def _layers(target: Value | None, event: Event) -> Iterator[Value]:
         target = target.of
     if isinstance(target, Attribute) and (target.name in _WEIGHTS or target.name.startswith(_HIDDEN)):
         owner = target.of
-        leaves = [one for one in options(owner) if is_leaf(one)]
+        leaves = [value for value in options(owner) if is_leaf(value)]
         if leaves:
             yield from leaves
         elif isinstance(item_of(owner), Made):
@@ -175,23 +175,23 @@ def _layers(target: Value | None, event: Event) -> Iterator[Value]:
     if isinstance(source, Made) and source.event.method == "values":
         source = source.event.receiver
     if isinstance(target, Item) and isinstance(source, Made) and source.event.method in _ALL_OF_IT:
-        tests = [one for one in event.scopes if one.kind == BRANCH]
-        if all(_leaves_weights(one.value, one.holds) for one in tests):
+        tests = [scope for scope in event.scopes if scope.kind == BRANCH]
+        if all(_leaves_weights(scope.value, scope.holds) for scope in tests):
             for network in options(source.event.receiver):
-                yield from (one for one in registered_in(network) if is_leaf(one))
+                yield from (value for value in registered_in(network) if is_leaf(value))
 
 
 def _leaves_weights(test: Value | None, holds: bool) -> bool:
     """Whether a condition on a parameter's name or shape is met by weights rather than by biases."""
-    for one in ancestry(test, most=60):
-        if isinstance(one, Const) and isinstance(one.value, str):
-            if "bias" in one.value:
+    for value in ancestry(test, most=60):
+        if isinstance(value, Const) and isinstance(value.value, str):
+            if "bias" in value.value:
                 return not holds
-            if "weight" in one.value:
+            if "weight" in value.value:
                 return holds
-        if isinstance(one, Derived) and one.op in ("Gt", "GtE", "NotEq"):
+        if isinstance(value, Derived) and value.op in ("Gt", "GtE", "NotEq"):
             return holds
-        if isinstance(one, Derived) and one.op in ("Lt", "LtE", "Eq"):
+        if isinstance(value, Derived) and value.op in ("Lt", "LtE", "Eq"):
             return not holds
     return False
 
@@ -200,7 +200,7 @@ def _chosen_layers(source: Value | None, event: Event) -> Iterator[Value]:
     """The layers among ``net.modules()`` that a condition on their class lets through."""
     if not isinstance(source, Made) or source.event.method not in _ALL_LAYERS:
         return
-    kinds = [name for one in event.scopes if one.kind == BRANCH and one.holds for name in _classes(one.value)]
+    kinds = [name for scope in event.scopes if scope.kind == BRANCH and scope.holds for name in _classes(scope.value)]
     for network in options(source.event.receiver):
         for layer in registered_in(network):
             if isinstance(layer, Made) and layer.name in kinds:
@@ -208,11 +208,11 @@ def _chosen_layers(source: Value | None, event: Event) -> Iterator[Value]:
 
 
 def _classes(test: Value | None) -> Sequence[str]:
-    found: list[str] = []
-    for one in ancestry(test, most=40):
-        if isinstance(one, Made) and one.name == "builtins.isinstance":
-            kinds = one.event.arg(1)
+    names: list[str] = []
+    for value in ancestry(test, most=40):
+        if isinstance(value, Made) and value.name == "builtins.isinstance":
+            kinds = value.event.arg(1)
             for kind in kinds.items if isinstance(kinds, Seq) else [kinds]:
                 if isinstance(kind, Symbol):
-                    found.append(kind.name)
-    return found
+                    names.append(kind.name)
+    return names

@@ -29,32 +29,32 @@ class Normalised:
 
 def reached(value: Value | None) -> list[Value]:
     """What data was made from, also through what datasets of the project keep."""
-    found: list[Value] = []
+    values: list[Value] = []
     seen: set[int] = set()
     waiting = [value] if value is not None else []
-    while waiting and len(found) < 3000:
-        for one in ancestry(waiting.pop(0), most=1500):
-            if id(one) in seen:
+    while waiting and len(values) < 3000:
+        for part in ancestry(waiting.pop(0), most=1500):
+            if id(part) in seen:
                 continue
-            seen.add(id(one))
-            found.append(one)
-            if isinstance(one, Instance):
-                waiting.extend(held for held in one.attributes.values() if not isinstance(held, Const))
-    return found
+            seen.add(id(part))
+            values.append(part)
+            if isinstance(part, Instance):
+                waiting.extend(held for held in part.attributes.values() if not isinstance(held, Const))
+    return values
 
 
 def normalised(value: Value | None) -> Iterator[Normalised]:
     """Where data is normalised by a statistic that is computed over samples."""
-    for one in reached(value):
-        if isinstance(one, Derived) and one.op == "Sub" and len(one.of) == 2:
-            data, subtracted = one.of
+    for part in reached(value):
+        if isinstance(part, Derived) and part.op == "Sub" and len(part.of) == 2:
+            data, subtracted = part.of
             statistic = _statistic(subtracted)
             if statistic is not None and _over_samples(statistic):
                 of = statistic.receiver if statistic.receiver is not None else statistic.arg(0)
                 if of is not None:
                     yield Normalised(data, statistic, keys_of(of) == keys_of(data))
-        elif isinstance(one, Made) and one.name.rpartition(".")[0].endswith(_SCALERS):
-            yield from _scaled(one)
+        elif isinstance(part, Made) and part.name.rpartition(".")[0].endswith(_SCALERS):
+            yield from _scaled(part)
 
 
 def _scaled(value: Made) -> Iterator[Normalised]:
@@ -69,18 +69,18 @@ def _scaled(value: Made) -> Iterator[Normalised]:
 
 @walk(None)
 def _statistic(value: Value) -> Event | None:
-    for one in options(value):
-        if isinstance(one, Attribute) and one.name == "values":
-            one = one.of
-        if isinstance(one, Made) and one.event.method in _SAME:
-            inner = one.event.receiver
+    for part in options(value):
+        if isinstance(part, Attribute) and part.name == "values":
+            part = part.of
+        if isinstance(part, Made) and part.event.method in _SAME:
+            inner = part.event.receiver
             return _statistic(inner) if inner is not None else None
         if (
-            isinstance(one, Made)
-            and one.event.method in _MEANS
-            and one.name.startswith(("torch.", "numpy.", "?.", "mindspore.", "pandas."))
+            isinstance(part, Made)
+            and part.event.method in _MEANS
+            and part.name.startswith(("torch.", "numpy.", "?.", "mindspore.", "pandas."))
         ):
-            return one.event
+            return part.event
     return None
 
 
@@ -89,5 +89,5 @@ def _over_samples(event: Event) -> bool:
     at = event.arg(0 if event.receiver is not None else 1, "axis", "dim")
     if at is None:
         return True
-    axes = [constant(one, "?") for one in at.items] if isinstance(at, Seq) else [constant(at, "?")]
+    axes = [constant(value, "?") for value in at.items] if isinstance(at, Seq) else [constant(at, "?")]
     return axes == [None] or 0 in axes

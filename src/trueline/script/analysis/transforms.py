@@ -35,8 +35,8 @@ def transforms_of(loader: Value | None) -> Transforms:
     """What a loader of torch or a pipeline of MindSpore does to its samples."""
     steps: list[Made] = []
     known = True
-    for one in _given(loader):
-        for step in _flat(one):
+    for value in _given(loader):
+        for step in _flat(value):
             if isinstance(step, Made) and step.name.startswith(_ROOMS):
                 steps.append(step)
             else:
@@ -48,27 +48,27 @@ def transforms_of(loader: Value | None) -> Transforms:
 def _given(value: Value | None) -> Iterator[Value]:
     if isinstance(value, Either):
         return
-    for one in options(value):
-        if isinstance(one, Made):
-            event = one.event
-            if one.name.startswith("mindspore.dataset.") and event.receiver is not None:
+    for part in options(value):
+        if isinstance(part, Made):
+            event = part.event
+            if part.name.startswith("mindspore.dataset.") and event.receiver is not None:
                 yield from _given(event.receiver)
                 if event.method == "map":
                     operations = event.arg(0, "operations")
                     if operations is not None:
                         yield operations
-            elif one.name in _OVER_DATASETS:
+            elif part.name in _OVER_DATASETS:
                 yield from _given(event.arg(0, "dataset"))
-            elif one.name.startswith("torchvision.datasets."):
-                at = 1 if one.name.endswith(("ImageFolder", "DatasetFolder")) else None
+            elif part.name.startswith("torchvision.datasets."):
+                at = 1 if part.name.endswith(("ImageFolder", "DatasetFolder")) else None
                 given = event.arg(at, "transform", "transforms")
                 if given is not None:
                     yield given
-        elif isinstance(one, Item):
-            yield from _given(one.of)
-        elif isinstance(one, Instance):
-            for name, held in one.attributes.items():
-                if "target" not in name and any(_is_transform(each) for each in _flat(held)):
+        elif isinstance(part, Item):
+            yield from _given(part.of)
+        elif isinstance(part, Instance):
+            for name, held in part.attributes.items():
+                if "target" not in name and any(_is_transform(part) for part in _flat(held)):
                     yield held
                 elif isinstance(held, Made) and held.name.startswith(("torchvision.datasets.", "torch.utils.data.")):
                     yield from _given(held)
@@ -82,13 +82,13 @@ def _is_transform(value: Value) -> bool:
 def _flat(value: Value) -> Iterator[Value]:
     """The single steps of a list or a Compose."""
     if isinstance(value, Seq):
-        for one in value.items:
-            yield from _flat(one)
+        for part in value.items:
+            yield from _flat(part)
     elif isinstance(value, Made) and value.name.rpartition(".")[2] in ("Compose", "Sequential") and value.event.args:
         yield from _flat(value.event.args[0])
     elif isinstance(value, Made) and value.name.endswith(".Sequential"):
-        for one in value.event.args:
-            yield from _flat(one)
+        for part in value.event.args:
+            yield from _flat(part)
     else:
         yield value
 
@@ -103,14 +103,14 @@ def is_random(step: Made) -> bool:
 
 def normalising(steps: tuple[Made, ...]) -> Made | None:
     """The last step that subtracts a mean and divides by a deviation."""
-    found = [one for one in steps if one.name.rpartition(".")[2] in ("Normalize", "NormalizePad")]
-    return found[-1] if found else None
+    values = [value for value in steps if value.name.rpartition(".")[2] in ("Normalize", "NormalizePad")]
+    return values[-1] if values else None
 
 
 def numbers_of(value: Value | None) -> tuple[float, ...] | None:
     """Numbers that are written down; None where one of them is not."""
-    found = [one for one in _numbers(value) if one is not None]
-    return tuple(found) if len(found) == len(_numbers(value)) else None
+    numbers = [number for number in _numbers(value) if number is not None]
+    return tuple(numbers) if len(numbers) == len(_numbers(value)) else None
 
 
 @walk_each(None)
@@ -118,8 +118,8 @@ def _numbers(value: Value | None) -> Iterator[float | None]:
     if isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool):
         yield float(value.value)
     elif isinstance(value, Seq) and not value.open:
-        for one in value.items:
-            yield from _numbers(one)
+        for part in value.items:
+            yield from _numbers(part)
     else:
         yield None
 

@@ -49,9 +49,9 @@ def unread_in(script: Script) -> Sequence[Unread]:
     """The layers and weights of networks that are called, which nothing in the project reads."""
     trace = script.trace
     _, elsewhere = _names_read(script)
-    called = {id(one) for event in trace.of_role(Role.FORWARD) for one in options(event.receiver)}
+    called = {id(value) for event in trace.of_role(Role.FORWARD) for value in options(event.receiver)}
     unseen = _gone_through(trace)
-    found: list[Unread] = []
+    places: list[Unread] = []
     for event in trace.events:
         owner, value = event.receiver, event.arg(1)
         name = constant(event.arg(0))
@@ -60,11 +60,11 @@ def unread_in(script: Script) -> Sequence[Unread]:
         if layers_in(owner) is not None or id(owner) not in called or id(owner) in unseen or value is None:
             # A chain calls all that it has.
             continue
-        if not is_parameter(value) and not all(is_network(one) for one in options(value)):
+        if not is_parameter(value) and not all(is_network(part) for part in options(value)):
             continue
         if name not in _names_read_by(owner, script) and name not in elsewhere and not _is_used(value, trace):
-            found.append(Unread(event, owner, name, value))
-    return found
+            places.append(Unread(event, owner, name, value))
+    return places
 
 
 def _names_read_by(owner: Instance, script: Script) -> set[str]:
@@ -96,9 +96,9 @@ def _names_read(script: Script) -> tuple[Mapping[int, set[str]], set[str]]:
         for cls in ast.walk(source.tree):
             if isinstance(cls, ast.ClassDef):
                 inside.update(dict.fromkeys((id(node) for node in ast.walk(cls)), id(cls)))
-        titles = {id(one) for one in _titles(source.tree)}
+        titles = {id(node) for node in _titles(source.tree)}
         # ``self.count += 1`` reads what it writes.
-        added = {id(one.target) for one in ast.walk(source.tree) if isinstance(one, ast.AugAssign)}
+        added = {id(node.target) for node in ast.walk(source.tree) if isinstance(node, ast.AugAssign)}
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Attribute) and (isinstance(node.ctx, ast.Load) or id(node) in added):
                 if isinstance(node.value, ast.Name) and node.value.id == "self" and id(node) in inside:
@@ -122,34 +122,34 @@ def _titles(tree: ast.AST) -> Iterator[ast.AST]:
 
 def _gone_through(trace: Trace) -> set[int]:
     """Networks whose layers are reached without being named."""
-    found: set[int] = set()
+    seen: set[int] = set()
     for event in trace.events:
         if event.method == "getattr" and not isinstance(event.arg(1), Const):
-            found.update(id(one) for one in options(event.arg(0)))
+            seen.update(id(value) for value in options(event.arg(0)))
         elif event.method in _ALL_AT_ONCE and forward_around(event) is not None:
-            found.update(id(one) for one in options(event.receiver))
-    return found
+            seen.update(id(value) for value in options(event.receiver))
+    return seen
 
 
 def _is_used(value: Value | None, trace: Trace) -> bool:
     """A layer that is called under another name: as an element of a list, as part of a chain."""
-    ids = {id(one) for one in options(value)}
+    ids = {id(part) for part in options(value)}
     return any(
-        id(one) in ids
+        id(part) in ids
         for event in trace.of_role(Role.FORWARD)
         for called in options(event.receiver)
-        for one in (called, *called.parts())
+        for part in (called, *called.parts())
     )
 
 
-def is_missed(one: Unread, trace: Trace) -> bool:
+def is_missed(unread: Unread, trace: Trace) -> bool:
     """Whether a layer without weights is plainly missing: nothing else does in its network what it is built for."""
-    kind = one.value.name.rpartition(".")[2] if isinstance(one.value, Made) else ""
-    calls = list(_calls_within(one.owner, trace))
+    kind = unread.value.name.rpartition(".")[2] if isinstance(unread.value, Made) else ""
+    calls = list(_calls_within(unread.owner, trace))
     if kind.startswith(DROPOUTS):
-        share = constant(one.value.event.arg(0, "p")) if isinstance(one.value, Made) else None
-        others = [part for part in parts_of(one.owner) if part is not one.value and isinstance(part, Made)]
-        dropping = any(part.name.rpartition(".")[2].startswith((*DROPOUTS, *_DROPPING)) for part in others)
+        share = constant(unread.value.event.arg(0, "p")) if isinstance(unread.value, Made) else None
+        values = [part for part in parts_of(unread.owner) if part is not unread.value and isinstance(part, Made)]
+        dropping = any(part.name.rpartition(".")[2].startswith((*DROPOUTS, *_DROPPING)) for part in values)
         return share != 0 and not dropping and not any("dropout" in event.name.lower() for event in calls)
     if kind in _ACTIVATIONS:
         return any(_follows_linear(event) for event in calls)
@@ -172,15 +172,15 @@ def _follows_linear(event: Event) -> bool:
     for _ in range(40):
         if not waiting:
             return False
-        one = waiting.pop()
-        if not isinstance(one, Made):
+        value = waiting.pop()
+        if not isinstance(value, Made):
             continue
-        if _is_linear(one.event):
+        if _is_linear(value.event):
             return True
-        if _kind(one.event) in _BETWEEN:
-            waiting.extend(one.event.args[:1])
-            if one.event.role is not Role.FORWARD and one.event.receiver is not None:
-                waiting.append(one.event.receiver)
+        if _kind(value.event) in _BETWEEN:
+            waiting.extend(value.event.args[:1])
+            if value.event.role is not Role.FORWARD and value.event.receiver is not None:
+                waiting.append(value.event.receiver)
     return False
 
 
@@ -192,16 +192,16 @@ def _kind(event: Event) -> str:
     return event.name.removesuffix(".__call__").rpartition(".")[2]
 
 
-def twice_called_twin(one: Unread, trace: Trace) -> Event | None:
+def twice_called_twin(unread: Unread, trace: Trace) -> Event | None:
     """The second call of a layer that is built just as an unread one, and stands in both places."""
-    for name, other in one.owner.attributes.items():
-        if name == one.name or other is one.value or not is_built_alike(one.value, other):
+    for name, value in unread.owner.attributes.items():
+        if name == unread.name or value is unread.value or not is_built_alike(unread.value, value):
             continue
         calls: dict[int, Event] = {}
         for event in trace.of_role(Role.FORWARD):
-            if not any(option is other for option in options(event.receiver)):
+            if not any(option is value for option in options(event.receiver)):
                 continue
-            around = _own_call(event, one.owner)
+            around = _own_call(event, unread.owner)
             if around is None:
                 continue
             if id(around) in calls:
@@ -215,31 +215,34 @@ def _own_call(event: Event, owner: Instance) -> Scope | None:
     around = forward_around(event)
     if around is None or around.bound is not owner:
         return None
-    return next((one for one in reversed(event.scopes) if one.kind == CALL and one.value is around), None)
+    return next((scope for scope in reversed(event.scopes) if scope.kind == CALL and scope.value is around), None)
 
 
-def is_built_alike(one: Value, other: Value) -> bool:
+def is_built_alike(value: Value, other_value: Value) -> bool:
     """Whether two layers are of one class and were given the same."""
-    if isinstance(one, Made) and isinstance(other, Made):
-        return one.name == other.name and _is_given_alike(one.event, other.event)
-    if isinstance(one, Instance) and isinstance(other, Instance) and one.event and other.event:
-        return one.cls is other.cls and _is_given_alike(one.event, other.event)
+    if isinstance(value, Made) and isinstance(other_value, Made):
+        return value.name == other_value.name and _is_given_alike(value.event, other_value.event)
+    if isinstance(value, Instance) and isinstance(other_value, Instance) and value.event and other_value.event:
+        return value.cls is other_value.cls and _is_given_alike(value.event, other_value.event)
     return False
 
 
-def _is_given_alike(one: Event, other: Event) -> bool:
-    if len(one.args) != len(other.args) or set(one.kwargs) != set(other.kwargs):
+def _is_given_alike(event: Event, other_event: Event) -> bool:
+    if len(event.args) != len(other_event.args) or set(event.kwargs) != set(other_event.kwargs):
         return False
-    pairs = [*zip(one.args, other.args, strict=True), *((one.kwargs[key], other.kwargs[key]) for key in one.kwargs)]
+    pairs = [
+        *zip(event.args, other_event.args, strict=True),
+        *((event.kwargs[key], other_event.kwargs[key]) for key in event.kwargs),
+    ]
     return all(_is_same(first, second) for first, second in pairs)
 
 
 @walk(False)
-def _is_same(one: Value, other: Value) -> bool:
-    if one is other:
+def _is_same(value: Value, other_value: Value) -> bool:
+    if value is other_value:
         return True
-    if isinstance(one, Const) and isinstance(other, Const):
-        return bool(one.value == other.value)
-    if isinstance(one, Seq) and isinstance(other, Seq) and len(one.items) == len(other.items):
-        return all(_is_same(first, second) for first, second in zip(one.items, other.items, strict=True))
+    if isinstance(value, Const) and isinstance(other_value, Const):
+        return bool(value.value == other_value.value)
+    if isinstance(value, Seq) and isinstance(other_value, Seq) and len(value.items) == len(other_value.items):
+        return all(_is_same(first, second) for first, second in zip(value.items, other_value.items, strict=True))
     return False

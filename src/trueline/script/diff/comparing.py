@@ -10,8 +10,8 @@ from typing import Final
 from trueline.apitable.functions import words_of
 from trueline.apitable.traits import Trait
 from trueline.model.location import Location
-from trueline.script.diff.difference import Difference, Kind, Thing
-from trueline.script.diff.happenings import (
+from trueline.script.diff.difference import Difference, Kind, Node
+from trueline.script.diff.events import (
     DOING,
     ORDERED,
     branches,
@@ -28,19 +28,19 @@ from trueline.script.diff.happenings import (
     style_of,
     unused_layers,
 )
-from trueline.script.diff.likeness import Likeness
+from trueline.script.diff.likeness import MAX_DEPTH, Likeness
 from trueline.script.diff.naming import input_of, is_said, key_of, word_of
-from trueline.script.diff.shapes import arguments_of, commutes, operation_of, plain
-from trueline.script.diff.signatures import named_arguments
-from trueline.script.diff.things import (
+from trueline.script.diff.nodes import (
     event_of,
     inputs_of,
     is_object,
     is_several,
     kind_of,
+    node_of,
     place_of,
-    thing_of,
 )
+from trueline.script.diff.shapes import arguments_of, commutes, operation_of, plain
+from trueline.script.diff.signatures import named_arguments
 from trueline.script.script import Script
 from trueline.script.trace import Event, Scope
 from trueline.script.values import (
@@ -60,7 +60,8 @@ from trueline.script.values import (
 )
 from trueline.script.walking import walk
 
-_MOST: Final = 400
+# Differences: two scripts with more have little in common, and none of them means much.
+MAX_DIFFERENCES: Final = 400
 # What is not known because every process has its own.
 _SHARDS: Final = ("num_shards", "shard_id", "num_replicas", "rank")
 # What these hold is compared by itself.
@@ -72,9 +73,9 @@ Functions = tuple[Function, Function]
 @lru_cache(maxsize=2)
 def compared(script: Script, bench: Script) -> Comparing:
     """A script beside its benchmark's, gone through."""
-    found = Comparing(script, bench)
-    found.all()
-    return found
+    comparison = Comparing(script, bench)
+    comparison.all()
+    return comparison
 
 
 def differences(script: Script, bench: Script) -> Sequence[Difference]:
@@ -103,8 +104,8 @@ class Comparing(Likeness):
         self._turned()
         self._never_called()
         self._said()
-        for own, other in self._same_functions():
-            self.functions(own, other, None)
+        for own, theirs in self._same_functions():
+            self.functions(own, theirs, None)
         while self._functions:
             self._returned(*self._functions.pop())
         self._without_partner()
@@ -129,12 +130,12 @@ class Comparing(Likeness):
         if (named[0] is None) != (named[1] is None) or style_of(mine) != style_of(bench):
             self.value(input_of(mine), input_of(bench), owner, "0")
             return
-        own, other = arguments_of(mine), arguments_of(bench)
-        for name in dict.fromkeys((*own, *other)):
-            if name in own and name in other:
-                self.value(own[name], other[name], owner, name)
+        own, theirs = arguments_of(mine), arguments_of(bench)
+        for name in dict.fromkeys((*own, *theirs)):
+            if name in own and name in theirs:
+                self.value(own[name], theirs[name], owner, name)
             elif not (mine.open or bench.open) and (named[0] is not None or len(mine.args) == len(bench.args)):
-                self._one_sided(own.get(name), other.get(name), owner, name)
+                self._one_sided(own.get(name), theirs.get(name), owner, name)
 
     def _one_sided(self, mine: Value | None, bench: Value | None, owner: Owner, name: str) -> None:
         """An argument that only one of them gives; None, False and nothing are the same."""
@@ -144,27 +145,31 @@ class Comparing(Likeness):
         self._note(Kind.SETTING, mine, bench, owner, name)
 
     def _conditions(self, mine: Event, bench: Event) -> None:
-        own, other = branches(mine), branches(bench)
-        if len(own) == len(other):
+        own, theirs = branches(mine), branches(bench)
+        if len(own) == len(theirs):
             return
-        more = own if len(own) > len(other) else other
+        more = own if len(own) > len(theirs) else theirs
         lone = next(
-            (one for one in more if not any(self._same_test(one, two) for two in (own if more is other else other))),
+            (
+                scope
+                for scope in more
+                if not any(self._same_test(scope, bench_scope) for bench_scope in (own if more is theirs else theirs))
+            ),
             None,
         )
         if lone is None:
             return
-        thing = Thing("if", lone.value, None, lone.place)
+        node = Node("if", lone.value, None, lone.place)
         if more is own:
-            self._keep(Difference(Kind.CONDITION, thing, None, (mine, bench), "if"))
+            self._keep(Difference(Kind.CONDITION, node, None, (mine, bench), "if"))
         else:
-            self._keep(Difference(Kind.CONDITION, None, thing, (mine, bench), "if"))
+            self._keep(Difference(Kind.CONDITION, None, node, (mine, bench), "if"))
 
     def _loops(self, mine: Event, bench: Event) -> None:
         """What is done once in one, and again and again in the other."""
         if mine.role in DOING and mine.role is bench.role and len(rounds(mine)) < len(rounds(bench)):
-            thing, other = (Thing(word_of(one.name), one.result, one, one.place) for one in (mine, bench))
-            self._keep(Difference(Kind.ORDER, thing, other, (mine, bench), "loop"))
+            node, bench_node = (Node(word_of(event.name), event.result, event, event.place) for event in (mine, bench))
+            self._keep(Difference(Kind.ORDER, node, bench_node, (mine, bench), "loop"))
 
     def _turned(self) -> None:
         """What comes before something in one, and after it in the other; both in the same loop."""
@@ -172,16 +177,18 @@ class Comparing(Likeness):
             for mine, bench in self.aligned.pairs:
                 if bench.role is not first:
                     continue
-                after = next((one for one in self.bench.trace.events[bench.index + 1 :] if one.role is then), None)
-                other = self.aligned.mine_of.get(id(after)) if after is not None else None
-                if after is None or other is None or rounds(after)[: len(rounds(bench))] != rounds(bench):
+                after = next(
+                    (event for event in self.bench.trace.events[bench.index + 1 :] if event.role is then), None
+                )
+                event = self.aligned.mine_of.get(id(after)) if after is not None else None
+                if after is None or event is None or rounds(after)[: len(rounds(bench))] != rounds(bench):
                     continue
-                if other.index < mine.index and len(rounds(mine)) == len(rounds(bench)):
-                    things = [Thing(word_of(one.name), one.result, one, one.place) for one in (mine, bench)]
-                    self._keep(Difference(Kind.ORDER, things[0], things[1], (mine, bench), then.value))
+                if event.index < mine.index and len(rounds(mine)) == len(rounds(bench)):
+                    nodes = [Node(word_of(side.name), side.result, side, side.place) for side in (mine, bench)]
+                    self._keep(Difference(Kind.ORDER, nodes[0], nodes[1], (mine, bench), then.value))
 
-    def _same_test(self, one: Scope, other: Scope) -> bool:
-        return self.alike(one.value, other.value) or self.alike(other.value, one.value)
+    def _same_test(self, scope: Scope, bench_scope: Scope) -> bool:
+        return self.alike(scope.value, bench_scope.value) or self.alike(bench_scope.value, scope.value)
 
     # Objects
 
@@ -209,19 +216,19 @@ class Comparing(Likeness):
             return
         kind = Kind.SHARED if id(mine) in self.objects_of else Kind.APART
         self._allow(mine, bench)
-        thing = thing_of(mine, owner[0])
-        self._keep(Difference(kind, thing, thing_of(bench, owner[1]), owner, "object"))
+        node = node_of(mine, owner[0])
+        self._keep(Difference(kind, node, node_of(bench, owner[1]), owner, "object"))
 
     @walk(None)
     def _allow(self, mine: Value, bench: Value) -> None:
         """What is inside of two networks is shared or not as they are."""
         self._counted.add((id(mine), id(bench)))
         if isinstance(mine, Instance) and isinstance(bench, Instance):
-            for one, other in zip(mine.attributes.values(), bench.attributes.values(), strict=False):
-                self._allow(one, other)
+            for value, bench_value in zip(mine.attributes.values(), bench.attributes.values(), strict=False):
+                self._allow(value, bench_value)
         elif isinstance(mine, Made | Seq | Table) and isinstance(bench, Made | Seq | Table):
-            for one, other in zip(mine.parts(), bench.parts(), strict=False):
-                self._allow(one, other)
+            for value, bench_value in zip(mine.parts(), bench.parts(), strict=False):
+                self._allow(value, bench_value)
 
     # Functions
 
@@ -232,15 +239,15 @@ class Comparing(Likeness):
             self._functions.append((mine, bench, owner))
 
     def _returned(self, mine: Function, bench: Function, owner: Owner | None) -> None:
-        own, other = self.script.trace.returns_of(mine), self.bench.trace.returns_of(bench)
-        if len(own) == len(other):
-            for one, two in zip(own, other, strict=True):
+        own, theirs = self.script.trace.returns_of(mine), self.bench.trace.returns_of(bench)
+        if len(own) == len(theirs):
+            for value, bench_value in zip(own, theirs, strict=True):
                 self._path = [f"return {mine.name}"]
-                self._value(one, two, owner, "return", 0)
+                self._value(value, bench_value, owner, "return", 0)
         self._path = []
 
     def _same_functions(self) -> Iterator[Functions]:
-        names = [functions_of(one) for one in (self.script, self.bench)]
+        names = [functions_of(script) for script in (self.script, self.bench)]
         for name, mine in names[0].items():
             if name in names[1]:
                 yield mine, names[1][name]
@@ -248,23 +255,25 @@ class Comparing(Likeness):
     def _never_called(self) -> None:
         """Layers that a trainer calls by itself: as many of a kind, in the order in which they are built."""
         left, right = (
-            [one for one in script.trace.events if is_layer(one) and id(one.result) not in known]
+            [event for event in script.trace.events if is_layer(event) and id(event.result) not in known]
             for script, known in ((self.script, self.objects_of), (self.bench, self._of_bench))
         )
-        own, other = ([key_of(one) for one in side] for side in (left, right))
-        if own == other:
+        own, theirs = ([key_of(event) for event in side] for side in (left, right))
+        if own == theirs:
             for mine, bench in zip(left, right, strict=True):
                 self.objects(mine.result, bench.result, (mine, bench))
 
     def _said(self) -> None:
         """What is printed or written down, where both say as much: numbers of an evaluation end here."""
-        left, right = ([one for one in script.trace.events if is_said(one)] for script in (self.script, self.bench))
+        left, right = (
+            [event for event in script.trace.events if is_said(event)] for script in (self.script, self.bench)
+        )
         if len(left) == len(right):
             for mine, bench in zip(left, right, strict=True):
-                own, other = numbers_in(mine), numbers_in(bench)
-                if len(own) == len(other):
-                    for one, two in zip(own, other, strict=True):
-                        self.value(one, two, (mine, bench), "said")
+                own, theirs = numbers_in(mine), numbers_in(bench)
+                if len(own) == len(theirs):
+                    for value, bench_value in zip(own, theirs, strict=True):
+                        self.value(value, bench_value, (mine, bench), "said")
 
     # Values
 
@@ -277,7 +286,7 @@ class Comparing(Likeness):
 
     def _value(self, mine: Value | None, bench: Value | None, owner: Owner | None, argument: str, depth: int) -> None:
         mine, bench = plain(mine), plain(bench)
-        if mine is None or bench is None or depth > 60 or len(self.found) > _MOST:
+        if mine is None or bench is None or depth > MAX_DEPTH or len(self.found) > MAX_DIFFERENCES:
             return
         if (id(mine), id(bench)) in self._seen:
             return
@@ -313,7 +322,7 @@ class Comparing(Likeness):
             return
         elif is_several(mine) != is_several(bench):
             # One gives more than the other, as a loss with what it was made from.
-            first = [one.items[0] if isinstance(one, Seq) and one.items else one for one in (mine, bench)]
+            first = [value.items[0] if isinstance(value, Seq) and value.items else value for value in (mine, bench)]
             self._value(first[0], first[1], owner, argument, depth)
         elif not self._operations(mine, bench, owner, argument, depth):
             self._made(mine, bench, owner, argument, depth)
@@ -336,15 +345,15 @@ class Comparing(Likeness):
         if most == 0 or isinstance(inner, Const | Symbol):
             return None
         for part in inputs_of(outer):
-            one = plain(part)
-            if one is None:
+            value = plain(part)
+            if value is None:
                 continue
-            same = self.alike(inner, one) if of_bench else self.alike(one, inner)
+            same = self.alike(inner, value) if of_bench else self.alike(value, inner)
             if same:
                 return [outer]
-            if isinstance(one, Made) and self._has_partner(one.event, of_bench=of_bench):
+            if isinstance(value, Made) and self._has_partner(value.event, of_bench=of_bench):
                 continue
-            further = self._inside(one, inner, of_bench=of_bench, most=most - 1)
+            further = self._inside(value, inner, of_bench=of_bench, most=most - 1)
             if further is not None:
                 return [outer, *further]
         return None
@@ -353,19 +362,19 @@ class Comparing(Likeness):
         return id(event) in (self.aligned.mine_of if of_bench else self.aligned.bench_of)
 
     def _operations(self, mine: Value, bench: Value, owner: Owner | None, argument: str, depth: int) -> bool:
-        own, other = operation_of(mine), operation_of(bench)
-        if own is None or other is None:
+        own, theirs = operation_of(mine), operation_of(bench)
+        if own is None or theirs is None:
             return False
-        if own[0] != other[0] or len(own[1]) != len(other[1]):
+        if own[0] != theirs[0] or len(own[1]) != len(theirs[1]):
             self._note(Kind.REPLACED, mine, bench, owner, argument)
             return True
         self._path.append(own[0])
         self._places.extend([own[2]] if own[2] is not None else [])
-        left, right = list(own[1]), list(other[1])
+        left, right = list(own[1]), list(theirs[1])
         if commutes(own[0]):
             left, right = self.unpaired(left, right)
-        for one, two in zip(left, right, strict=True):
-            self._value(one, two, owner, argument, depth)
+        for value, bench_value in zip(left, right, strict=True):
+            self._value(value, bench_value, owner, argument, depth)
         self._path.pop()
         if own[2] is not None:
             self._places.pop()
@@ -373,16 +382,16 @@ class Comparing(Likeness):
 
     def _made(self, mine: Value, bench: Value, owner: Owner | None, argument: str, depth: int) -> None:
         """Results of calls that are not one another's."""
-        own, other = event_of(mine), event_of(bench)
-        if own is not None and other is not None:
-            lone = id(own) not in self.aligned.bench_of, id(other) not in self.aligned.mine_of
+        own, bench_event = event_of(mine), event_of(bench)
+        if own is not None and bench_event is not None:
+            lone = id(own) not in self.aligned.bench_of, id(bench_event) not in self.aligned.mine_of
             if lone == (True, False):
                 self._note(Kind.EXTRA, mine, bench, owner, argument)
                 self._value(input_of(own), bench, owner, argument, depth)
                 return
             if lone == (False, True):
                 self._note(Kind.MISSING, mine, bench, owner, argument)
-                self._value(mine, input_of(other), owner, argument, depth)
+                self._value(mine, input_of(bench_event), owner, argument, depth)
                 return
         self._note(Kind.REPLACED, mine, bench, owner, argument)
 
@@ -391,7 +400,7 @@ class Comparing(Likeness):
             return
         self._value(mine.of, bench.of, owner, argument, depth)
         if not self.alike(mine.index, bench.index):
-            if any(isinstance(plain(one.index), Unknown) for one in (mine, bench)) and not self._is_shifted(
+            if any(isinstance(plain(value.index), Unknown) for value in (mine, bench)) and not self._is_shifted(
                 mine, bench
             ):
                 return
@@ -401,34 +410,34 @@ class Comparing(Likeness):
 
     def _is_shifted(self, mine: Item, bench: Item) -> bool:
         """Whether one index is the other one and some more."""
-        for one, other in ((mine.index, bench.index), (bench.index, mine.index)):
-            operation = operation_of(plain(one))
+        for index, other_index in ((mine.index, bench.index), (bench.index, mine.index)):
+            operation = operation_of(plain(index))
             if operation is not None and any(isinstance(plain(part), Const) for part in operation[1]):
                 unknown = [plain(part) for part in operation[1] if isinstance(plain(part), Unknown)]
-                if unknown and isinstance(plain(other), Unknown):
+                if unknown and isinstance(plain(other_index), Unknown):
                     return True
         return False
 
     def _sequences(self, mine: Seq, bench: Seq, owner: Owner | None, argument: str, depth: int) -> None:
         if len(mine.tests) == len(bench.tests):
-            for one, two in zip(mine.tests, bench.tests, strict=True):
+            for value, bench_value in zip(mine.tests, bench.tests, strict=True):
                 self._path.append("test")
-                self._value(one, two, owner, argument, depth)
+                self._value(value, bench_value, owner, argument, depth)
                 self._path.pop()
         if len(mine.items) == len(bench.items):
-            for one, two in zip(mine.items, bench.items, strict=True):
-                self._value(one, two, owner, argument, depth)
+            for value, bench_value in zip(mine.items, bench.items, strict=True):
+                self._value(value, bench_value, owner, argument, depth)
             return
-        own, other = ([self.shapes.of(one) for one in side.items] for side in (mine, bench))
-        for how, a, b, c, d in SequenceMatcher(None, own, other, autojunk=False).get_opcodes():
+        own, theirs = ([self.shapes.of(value) for value in side.items] for side in (mine, bench))
+        for how, a, b, c, d in SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes():
             if how == "replace" and b - a == d - c:
-                for one, two in zip(mine.items[a:b], bench.items[c:d], strict=True):
-                    self._value(one, two, owner, argument, depth)
+                for value, bench_value in zip(mine.items[a:b], bench.items[c:d], strict=True):
+                    self._value(value, bench_value, owner, argument, depth)
             elif how != "equal":
-                for one in mine.items[a:b]:
-                    self._note(Kind.EXTRA, one, bench, owner, argument)
-                for two in bench.items[c:d]:
-                    self._note(Kind.MISSING, mine, two, owner, argument)
+                for value in mine.items[a:b]:
+                    self._note(Kind.EXTRA, value, bench, owner, argument)
+                for bench_value in bench.items[c:d]:
+                    self._note(Kind.MISSING, mine, bench_value, owner, argument)
 
     def _tables(self, mine: Table, bench: Table, owner: Owner | None, depth: int) -> None:
         for name in dict.fromkeys((*mine.items, *bench.items)):
@@ -439,14 +448,14 @@ class Comparing(Likeness):
 
     def _either(self, mine: Value, bench: Value, owner: Owner | None, argument: str, depth: int) -> None:
         own = list(mine.options) if isinstance(mine, Either) else [mine]
-        other = list(bench.options) if isinstance(bench, Either) else [bench]
-        left, right = self.unpaired(own, other)
+        theirs = list(bench.options) if isinstance(bench, Either) else [bench]
+        left, right = self.unpaired(own, theirs)
         if len(left) == len(right):
-            for one, two in zip(left, right, strict=True):
-                self._value(one, two, owner, argument, depth)
+            for value, bench_value in zip(left, right, strict=True):
+                self._value(value, bench_value, owner, argument, depth)
         elif not left or not right:
             name = "mine" if left else "bench"
-            lone = Thing("if", (left or right)[0], event_of((left or right)[0]), place_of((left or right)[0]))
+            lone = Node("if", (left or right)[0], event_of((left or right)[0]), place_of((left or right)[0]))
             pair = (lone, None) if name == "mine" else (None, lone)
             self._keep(Difference(Kind.CONDITION, pair[0], pair[1], owner, argument, tuple(self._path)))
 
@@ -461,31 +470,29 @@ class Comparing(Likeness):
         argument: str,
         chain: Sequence[Value] = (),
     ) -> None:
-        own = thing_of(mine, owner[0] if owner else None) if mine is not None else None
-        other = thing_of(bench, owner[1] if owner else None) if bench is not None else None
+        own = node_of(mine, owner[0] if owner else None) if mine is not None else None
+        bench_node = node_of(bench, owner[1] if owner else None) if bench is not None else None
         side = owner[1 if kind is Kind.MISSING else 0] if owner is not None else None
-        things = tuple(thing_of(value, side) for value in chain)
+        nodes = tuple(node_of(value, side) for value in chain)
         self._keep(
-            Difference(kind, own, other, owner, argument, tuple(self._path), things, tuple(reversed(self._places)))
+            Difference(kind, own, bench_node, owner, argument, tuple(self._path), nodes, tuple(reversed(self._places)))
         )
 
-    def _keep(self, one: Difference) -> None:
-        for thing in one.things:
-            self._covered.update(
-                id(value.event) for value in ancestry(thing.value, most=300) if isinstance(value, Made)
-            )
-        places = [thing.place if thing is not None else None for thing in (one.mine, one.bench)]
-        names = [thing.name if thing is not None else "" for thing in (one.mine, one.bench)]
-        at = one.owner[0].place if one.owner is not None and one.mine is None else None
-        self.found.setdefault((one.kind, *places, *names, one.argument, at), one)
+    def _keep(self, difference: Difference) -> None:
+        for node in difference.nodes:
+            self._covered.update(id(value.event) for value in ancestry(node.value, most=300) if isinstance(value, Made))
+        places = [side.place if side is not None else None for side in (difference.mine, difference.bench)]
+        names = [side.name if side is not None else "" for side in (difference.mine, difference.bench)]
+        at = difference.owner[0].place if difference.owner is not None and difference.mine is None else None
+        self.found.setdefault((difference.kind, *places, *names, difference.argument, at), difference)
 
     def _unused(self) -> None:
         """Layers that the script keeps and never uses, under names that the benchmark has no unused layer under."""
-        names = {kept_as(one) for one in unused_layers(self.bench)}
+        names = {kept_as(event) for event in unused_layers(self.bench)}
         for event in unused_layers(self.script):
             if kept_as(event) not in names and kept_as(event) not in kept_names(self.bench):
                 self._keep(
-                    Difference(Kind.EXTRA, Thing("layer", event.args[1], event, event.place), None, None, "unused")
+                    Difference(Kind.EXTRA, Node("layer", event.args[1], event, event.place), None, None, "unused")
                 )
 
     def _without_partner(self) -> None:
@@ -500,12 +507,12 @@ class Comparing(Likeness):
             for event in events:
                 if not has_effect(event) or id(event) in self._covered or id(event) in used:
                     continue
-                thing = Thing(word_of(event.name), event.result, event, event.place)
+                node = Node(word_of(event.name), event.result, event, event.place)
                 self._keep(
                     Difference(
                         kind,
-                        thing if kind is Kind.EXTRA else None,
-                        thing if kind is Kind.MISSING else None,
+                        node if kind is Kind.EXTRA else None,
+                        node if kind is Kind.MISSING else None,
                         None,
                         "event",
                     )

@@ -14,7 +14,8 @@ from trueline.script.trace import CALL, LOOP, UNCALLED, WITH, Event, Scope, iter
 from trueline.script.values import Class, Function, Instance, Item, Made, Seq, Table, Value, ancestry, options
 from trueline.script.walking import walk_each
 
-_FAR: Final = 3000
+# Values that samples are made from: bounds the graph behind a loader.
+MAX_VISITED_VALUES: Final = 3000
 _GIVING: Final = ("__getitem__", "__iter__", "__next__")
 _SETS: Final = (".TensorDataset", ".NumpySlicesDataset")
 
@@ -28,12 +29,12 @@ class Contexts:
     @cached_property
     def loops(self) -> list[Scope]:
         """The scopes of loops that train, and those around them."""
-        return [scope for one in training_loops(self.script.trace) for scope in (one.scope, *one.around)]
+        return [scope for loop in training_loops(self.script.trace) for scope in (loop.scope, *loop.around)]
 
     @cached_property
     def inner_loops(self) -> list[Scope]:
         """The innermost loops that train."""
-        return [one.scope for one in training_loops(self.script.trace)]
+        return [loop.scope for loop in training_loops(self.script.trace)]
 
     @cached_property
     def trained(self) -> set[int]:
@@ -46,7 +47,7 @@ class Contexts:
         own: list[Value] = []
         for loop in training_loops(self.script.trace):
             for scope in (loop.scope, *loop.around):
-                own.extend(one for one in ancestry(iterated(scope.value), most=60) if _is_loader(one))
+                own.extend(value for value in ancestry(iterated(scope.value), most=60) if _is_loader(value))
         for event in self.script.trace.events:
             if (
                 event.role is None
@@ -54,8 +55,8 @@ class Contexts:
                 and event.name.startswith("mindspore.train.")
             ):
                 given = event.arg(1, "train_dataset")
-                own.extend(one for one in ancestry(given, most=60) if _is_loader(one))
-        known = {id(one) for one in own}
+                own.extend(value for value in ancestry(given, most=60) if _is_loader(value))
+        known = {id(value) for value in own}
         rest = [
             event.result
             for event in self.script.trace.events
@@ -66,17 +67,19 @@ class Contexts:
     @cached_property
     def train_loaders(self) -> set[int]:
         """Events that build the loaders of training, and the pipeline's steps."""
-        return {id(one.event) for one in self._loaders[0] if isinstance(one, Made)}
+        return {id(value.event) for value in self._loaders[0] if isinstance(value, Made)}
 
     @cached_property
     def train_values(self) -> set[int]:
         """The loaders of training, and the pipelines that they are made of."""
-        return {id(one) for one in self._loaders[0]}
+        return {id(value) for value in self._loaders[0]}
 
     def training_parts(self) -> list[Value]:
         """What is picked, drawn or loaded for training."""
-        near = ancestry(*self._loaders[0], *(part for one in self._loaders[0] for part in self._parts(one)), most=400)
-        return [one for one in near if isinstance(one, Item | Made)]
+        near = ancestry(
+            *self._loaders[0], *(part for value in self._loaders[0] for part in self._parts(value)), most=400
+        )
+        return [value for value in near if isinstance(value, Item | Made)]
 
     def _values(self, loaders: Sequence[Value], *, labels: bool | None) -> set[int]:
         parts: list[Value] = []
@@ -87,7 +90,7 @@ class Contexts:
             elif len(held) > 1:
                 parts += held[1:] if labels else held[:1]
         whole = loaders if labels is None else ()
-        return {id(one) for one in ancestry(*parts, *whole, most=_FAR)}
+        return {id(value) for value in ancestry(*parts, *whole, most=MAX_VISITED_VALUES)}
 
     @cached_property
     def of_training(self) -> set[int]:
@@ -112,30 +115,30 @@ class Contexts:
     @cached_property
     def label_parts(self) -> set[int]:
         """What is handed out as labels itself, and not only made use of."""
-        held = [list(self._parts(one)) for one in (*self._loaders[0], *self._loaders[1])]
+        held = [list(self._parts(value)) for value in (*self._loaders[0], *self._loaders[1])]
         return {id(part) for parts in held if len(parts) > 1 for part in parts[1:]}
 
     @walk_each()
     def _parts(self, loader: Value) -> Iterator[Value]:
         """What samples have in them, part by part."""
-        for one in options(loader):
-            if isinstance(one, Seq):
-                yield from one.items
-            elif isinstance(one, Table):
-                yield from one.items.values()
-            elif isinstance(one, Instance):
-                yield from self._of_instance(one)
-            elif isinstance(one, Item):
-                yield from self._parts(one.of)
-            elif isinstance(one, Made):
-                event = one.event
+        for value in options(loader):
+            if isinstance(value, Seq):
+                yield from value.items
+            elif isinstance(value, Table):
+                yield from value.items.values()
+            elif isinstance(value, Instance):
+                yield from self._of_instance(value)
+            elif isinstance(value, Item):
+                yield from self._parts(value.of)
+            elif isinstance(value, Made):
+                event = value.event
                 if event.name.endswith(_SETS):
                     first = event.arg(0, "data")
                     many = len(event.args) > 1 and event.name.endswith(".TensorDataset")
                     yield from event.args if many else self._parts(first) if first is not None else ()
                     continue
                 within = event.receiver if event.receiver is not None else event.arg(0, "dataset", "source")
-                if within is not None and within is not one:
+                if within is not None and within is not value:
                     yield from self._parts(within)
 
     def _of_instance(self, instance: Instance) -> Iterator[Value]:
@@ -144,11 +147,11 @@ class Contexts:
                 function = cls.attributes.get(name)
                 if isinstance(function, Function):
                     for given in self.script.trace.returns_of(function):
-                        for one in options(given):
-                            if isinstance(one, Seq) and one.kind == "generator":
-                                yield from (part for item in one.items for part in _split(item))
+                        for value in options(given):
+                            if isinstance(value, Seq) and value.kind == "generator":
+                                yield from (part for item in value.items for part in _split(item))
                             else:
-                                yield from _split(one)
+                                yield from _split(value)
 
     def is_of_data(self, event: Event) -> bool:
         """Whether it makes, reads or hands out samples."""
@@ -159,7 +162,8 @@ class Contexts:
     def is_of_forward(self, event: Event) -> bool:
         """Whether it happens in a network."""
         return forward_around(event) is not None or any(
-            one.kind == UNCALLED and isinstance(one.value, Function) and _is_forward(one.value) for one in event.scopes
+            scope.kind == UNCALLED and isinstance(scope.value, Function) and _is_forward(scope.value)
+            for scope in event.scopes
         )
 
     def is_in_training(self, event: Event) -> bool:
@@ -169,32 +173,32 @@ class Contexts:
     def is_without_gradient(self, event: Event) -> bool:
         """Whether no gradients are wanted around it."""
         return any(
-            isinstance(one.value, Made) and one.value.name.endswith(("no_grad", "inference_mode"))
-            for one in event.scopes
-            if one.kind == WITH
+            isinstance(scope.value, Made) and scope.value.name.endswith(("no_grad", "inference_mode"))
+            for scope in event.scopes
+            if scope.kind == WITH
         )
 
     def is_epoch_range(self, event: Event) -> bool:
         """Whether it counts the epochs: the loop over it has a loop that trains in it."""
         return event.name == "builtins.range" and any(
-            any(one is event.result for one in ancestry(scope.value, most=20)) for scope in self.loops
+            any(value is event.result for value in ancestry(scope.value, most=20)) for scope in self.loops
         )
 
 
 def data_function(event: Event) -> Function | None:
     """The method of a dataset, or the function that loaders are given, that an event happens in."""
-    for one in reversed(event.scopes):
-        if one.kind not in (CALL, UNCALLED):
+    for scope in reversed(event.scopes):
+        if scope.kind not in (CALL, UNCALLED):
             continue
-        if isinstance(one.value, Function):
-            owner = one.value.owner
+        if isinstance(scope.value, Function):
+            owner = scope.value.owner
             if owner is not None and _gives_samples(owner):
-                return one.value
+                return scope.value
     return None
 
 
 def _gives_samples(cls: Class) -> bool:
-    methods = {name for each in cls.lineage() for name in each.attributes}
+    methods = {name for base in cls.lineage() for name in base.attributes}
     return bool(methods & {"__getitem__", "__iter__"}) and not any(
         base.endswith((".Module", ".Cell")) for base in cls.library_bases()
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from trueline.script.diff.aligning import Aligned, aligned
 from trueline.script.diff.naming import QUERIES, word_of
 from trueline.script.diff.shapes import Shapes, commutes, operation_of, plain
@@ -19,6 +21,9 @@ from trueline.script.values import (
     Unknown,
     Value,
 )
+
+# Operations that two values are followed down, in a graph that may be cyclic: what is deeper is taken for alike.
+MAX_DEPTH: Final = 60
 
 
 class Likeness:
@@ -43,15 +48,17 @@ class Likeness:
         return self._alike[key]
 
     def _are_alike(self, mine: Value, bench: Value, depth: int) -> bool:
-        if self.shapes.of(mine) == self.shapes.of(bench) or depth > 60:
+        if self.shapes.of(mine) == self.shapes.of(bench) or depth > MAX_DEPTH:
             return True
-        own, other = operation_of(mine), operation_of(bench)
-        if own is not None and other is not None:
-            if own[0] != other[0] or len(own[1]) != len(other[1]):
+        own, theirs = operation_of(mine), operation_of(bench)
+        if own is not None and theirs is not None:
+            if own[0] != theirs[0] or len(own[1]) != len(theirs[1]):
                 return False
             if commutes(own[0]):
-                return not self.unpaired(list(own[1]), list(other[1]))[0]
-            return all(self.alike(one, two, depth) for one, two in zip(own[1], other[1], strict=True))
+                return not self.unpaired(list(own[1]), list(theirs[1]))[0]
+            return all(
+                self.alike(value, bench_value, depth) for value, bench_value in zip(own[1], theirs[1], strict=True)
+            )
         match mine, bench:
             case Made(), Made():
                 word = word_of(mine.name)
@@ -65,14 +72,14 @@ class Likeness:
             case Seq(), Seq():
                 held = [[*side.items, *side.tests] for side in (mine, bench)]
                 return len(held[0]) == len(held[1]) and all(
-                    self.alike(one, two, depth) for one, two in zip(*held, strict=True)
+                    self.alike(value, bench_value, depth) for value, bench_value in zip(*held, strict=True)
                 )
             case Either(), Either():
                 left, right = self.unpaired(list(mine.options), list(bench.options))
                 return not left and not right
             case Table(), Table():
                 return set(mine.items) == set(bench.items) and all(
-                    self.alike(one, bench.items[name], depth) for name, one in mine.items.items()
+                    self.alike(value, bench.items[name], depth) for name, value in mine.items.items()
                 )
             case (Instance(), Instance()) | (Function(), Function()) | (Partial(), Partial()):
                 return True
@@ -84,10 +91,10 @@ class Likeness:
         """What of either side has nothing like it on the other."""
         rest: list[Value] = []
         right = list(right)
-        for one in left:
-            at = next((place for place, two in enumerate(right) if self.alike(one, two)), None)
+        for value in left:
+            at = next((place for place, bench_value in enumerate(right) if self.alike(value, bench_value)), None)
             if at is None:
-                rest.append(one)
+                rest.append(value)
             else:
                 right.pop(at)
         return rest, right

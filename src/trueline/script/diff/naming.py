@@ -76,7 +76,7 @@ def is_through(event: Event) -> bool:
 
 def is_half(event: Event) -> bool:
     """Whether an event casts to half precision."""
-    return any(_is_half(one) for one in (*event.args, *event.kwargs.values())) or word_of(event.name) in _HALF
+    return any(_is_half(value) for value in (*event.args, *event.kwargs.values())) or word_of(event.name) in _HALF
 
 
 def _is_half(value: Value) -> bool:

@@ -11,19 +11,19 @@ from typing import Final
 from trueline.model.location import Location
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.naming import word_of
+from trueline.script.diff.nodes import place_of
 from trueline.script.diff.surroundings import Surroundings
-from trueline.script.diff.things import place_of
 from trueline.script.roles import Role
 from trueline.script.source import SourceFile
 from trueline.script.trace import BRANCH, LOOP, Event
 from trueline.script.values import Instance, Made, ancestry
 
-# Texts that have less than this in common are not one another's version.
-_SIMILAR: Final = 0.5
-# So far before a call stands what it was changed by.
-_NEAR: Final = 3
-# What was changed in so many lines at once was written anew: it may do the same in another way.
-_REWRITTEN: Final = 16
+# The share of lines that two files have in common: with less they are no versions of one another.
+MIN_COMMON_SHARE: Final = 0.5
+# Lines before a call in which what it was changed by may stand.
+MAX_LINES_BEFORE: Final = 3
+# Lines changed at once: more were written anew, and may do the same in another way.
+MAX_CHANGED_LINES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,57 +49,69 @@ class Placing:
         self._by_bench: dict[str, _Versions] = {}
         files, other_files = around.mine.script.files, around.bench.script.files
         for mine in files:
-            other = _nearest(mine, other_files)
-            if other is not None:
-                versions = _versions(mine, other)
+            bench_file = _nearest(mine, other_files)
+            if bench_file is not None:
+                versions = _versions(mine, bench_file)
                 if versions is not None:
                     self._by_mine[mine.shown] = versions
-                    self._by_bench[other.shown] = versions
+                    self._by_bench[bench_file.shown] = versions
 
-    def of(self, one: Difference) -> Location | None:
+    def of(self, difference: Difference) -> Location | None:
         """Where the script does it otherwise, or where what it lacks belongs."""
-        felt = self._felt(one)
+        felt = self._felt(difference)
         if felt is not None:
             return felt
-        deleted = one.kind is Kind.MISSING and one.bench is not None and self._is_deleted(one.bench.place)
-        if deleted and one.owner is not None and not one.owner[0].in_chain:
-            return one.owner[0].place
-        places = list(dict.fromkeys(self._candidates(one)))
+        deleted = (
+            difference.kind is Kind.MISSING
+            and difference.bench is not None
+            and self._is_deleted(difference.bench.place)
+        )
+        if deleted and difference.owner is not None and not difference.owner[0].in_chain:
+            return difference.owner[0].place
+        places = list(dict.fromkeys(self._candidates(difference)))
         changed = next((place for place in places if self._is_changed(place)), None)
         if changed is not None:
             return changed
-        near = next((found for place in places if (found := self._changed_before(place)) is not None), None)
+        near = next((before for place in places if (before := self._changed_before(place)) is not None), None)
         return near or (places[0] if places else None)
 
-    def is_certain(self, one: Difference, place: Location) -> bool:
+    def is_certain(self, difference: Difference, place: Location) -> bool:
         """Whether the difference comes from a few lines that were changed, and not from another way of writing."""
         versions = self._by_mine.get(place.file)
         if versions is None or place.line in versions.rewritten:
             return False
-        lost = self._lost(one.bench.place) if one.bench is not None and one.bench.place is not None else None
+        lost = (
+            self._lost(difference.bench.place)
+            if difference.bench is not None and difference.bench.place is not None
+            else None
+        )
         if lost is not None and lost.line in versions.rewritten and lost.file == place.file:
             return False
         return self._is_changed(place) or lost is not None
 
-    def _candidates(self, one: Difference) -> Iterator[Location]:
-        lost = self._lost(one.bench.place) if one.bench is not None and one.bench.place is not None else None
-        if lost is not None and (one.mine is None or one.kind is Kind.MISSING):
+    def _candidates(self, difference: Difference) -> Iterator[Location]:
+        lost = (
+            self._lost(difference.bench.place)
+            if difference.bench is not None and difference.bench.place is not None
+            else None
+        )
+        if lost is not None and (difference.mine is None or difference.kind is Kind.MISSING):
             yield lost
-        if one.mine is not None and one.mine.place is not None:
-            if one.kind is Kind.EXTRA:
-                yield from self._new_around(one.mine.event)
-            yield one.mine.place
-            yield from one.within
-            for value in ancestry(one.mine.value, most=12):
+        if difference.mine is not None and difference.mine.place is not None:
+            if difference.kind is Kind.EXTRA:
+                yield from self._new_around(difference.mine.event)
+            yield difference.mine.place
+            yield from difference.within
+            for value in ancestry(difference.mine.value, most=12):
                 place = place_of(value)
                 if place is not None and self._is_changed(place):
                     yield place
         if lost is not None:
             yield lost
-        if one.owner is not None:
-            yield one.owner[0].place
-            yield from reversed(one.owner[0].callers())
-        made = getattr(one.mine.value, "event", None) if one.mine is not None else None
+        if difference.owner is not None:
+            yield difference.owner[0].place
+            yield from reversed(difference.owner[0].callers())
+        made = getattr(difference.mine.value, "event", None) if difference.mine is not None else None
         if isinstance(made, Event):
             yield from reversed(made.callers())
 
@@ -111,10 +123,10 @@ class Placing:
                 if self._is_changed(head):
                     yield head
 
-    def _felt(self, one: Difference) -> Location | None:
+    def _felt(self, difference: Difference) -> Location | None:
         """Where the want of something that is only done is felt: what is never stepped is built, say."""
-        event = one.bench.event if one.bench is not None else None
-        if one.kind is not Kind.MISSING or one.argument != "event" or event is None:
+        event = difference.bench.event if difference.bench is not None else None
+        if difference.kind is not Kind.MISSING or difference.argument != "event" or event is None:
             return None
         if event.role is Role.SCHEDULER_STEP or word_of(event.name) == "setepoch":
             built = self._around.comparing.mine_of(event.receiver)
@@ -169,8 +181,8 @@ class Placing:
         return Location(lost.file, max(heads), max(heads)) if heads else None
 
     def _next(self, event: Event, role: Role) -> Location | None:
-        found = self._next_event(event, role)
-        return found.place if found is not None else None
+        counterpart = self._next_event(event, role)
+        return counterpart.place if counterpart is not None else None
 
     def _next_event(self, event: Event, role: Role) -> Event | None:
         """The script's event for the next one of a role in the benchmark."""
@@ -191,7 +203,9 @@ class Placing:
         versions = self._by_mine.get(place.file)
         if versions is None:
             return None
-        line = next((line for line in range(place.line, place.line - _NEAR, -1) if line in versions.changed), None)
+        line = next(
+            (line for line in range(place.line, place.line - MAX_LINES_BEFORE, -1) if line in versions.changed), None
+        )
         return Location(place.file, line, line) if line is not None else None
 
     def _is_deleted(self, place: Location | None) -> bool:
@@ -209,19 +223,19 @@ class Placing:
         return None
 
 
-def _nearest(mine: SourceFile, others: Sequence[SourceFile]) -> SourceFile | None:
+def _nearest(mine: SourceFile, bench_files: Sequence[SourceFile]) -> SourceFile | None:
     """The file of the benchmark's that has most lines in common; one of the same name before others."""
     own = {line.strip() for line in mine.text.splitlines()}
 
-    def common(other: SourceFile) -> tuple[int, bool]:
-        shared = len(own & {line.strip() for line in other.text.splitlines()})
-        return shared, other.path.name == mine.path.name
+    def common(file: SourceFile) -> tuple[int, bool]:
+        shared = len(own & {line.strip() for line in file.text.splitlines()})
+        return shared, file.path.name == mine.path.name
 
-    return max(others, key=common, default=None)
+    return max(bench_files, key=common, default=None)
 
 
-def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
-    own, before = ([line.strip() for line in one.text.splitlines()] for one in (mine, other))
+def _versions(mine: SourceFile, file: SourceFile) -> _Versions | None:
+    own, before = ([line.strip() for line in version.text.splitlines()] for version in (mine, file))
     matcher = SequenceMatcher(None, before, own, autojunk=False)
     changed: set[int] = set()
     rewritten: set[int] = set()
@@ -233,7 +247,7 @@ def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
             same += b - a
             continue
         changed.update(range(c + 1, d + 1))
-        if max(b - a, d - c) > _REWRITTEN:
+        if max(b - a, d - c) > MAX_CHANGED_LINES:
             rewritten.update(range(c + 1, max(d, c + 1) + 1))
         if c == d:
             deleted.update(range(a + 1, b + 1))
@@ -241,6 +255,6 @@ def _versions(mine: SourceFile, other: SourceFile) -> _Versions | None:
             # Beside the line that has taken its place, else where the next one stands.
             now = min(c + line - a, d - 1) if d > c else min(c, len(own) - 1)
             moved[line + 1] = now + 1
-    if same < _SIMILAR * max(len(own), len(before), 1):
+    if same < MIN_COMMON_SHARE * max(len(own), len(before), 1):
         return None
     return _Versions(mine, frozenset(changed), frozenset(rewritten), moved, frozenset(deleted))

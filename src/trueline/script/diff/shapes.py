@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import places
 from trueline.model.location import Location
@@ -28,13 +28,14 @@ from trueline.script.values import (
     written_range,
 )
 
-_DEEPEST: Final = 120
+# Operations inside of one another: bounds a graph of values that is cyclic.
+MAX_DEPTH: Final = 120
 _EITHER_WAY: Final = frozenset(("Add", "Mult", "BitAnd", "BitOr", "Eq", "NotEq", "And", "Or"))
 
 
 def plain(value: Value | None) -> Value | None:
     """A value without what only moves, casts or wraps it."""
-    for _ in range(_DEEPEST):
+    for _ in range(MAX_DEPTH):
         if isinstance(value, Made) and is_through(value.event):
             within = input_of(value.event)
             if within is None:
@@ -66,9 +67,9 @@ def commutes(op: str) -> bool:
 
 def arguments_of(event: Event) -> dict[str, Value]:
     """What goes into an event, by name where the names are known; a method's owner is its first argument."""
-    found = named_arguments(event)
-    if found is not None:
-        return found
+    named = named_arguments(event)
+    if named is not None:
+        return named
     args = list(event.args)
     if event.receiver is not None and not event.name.endswith(".__call__"):
         args.insert(0, event.receiver)
@@ -77,8 +78,8 @@ def arguments_of(event: Event) -> dict[str, Value]:
         return {"count": counted}
     # Of methods and functions of tensors it is the same by place and by name; their own value comes first.
     names = places().get(word_of(event.name), ()) if not event.name.endswith(".__call__") else ()
-    placed = {names[at] if at < len(names) else str(at): one for at, one in enumerate(args)}
-    return placed | {_SAME_NAMES.get(name, name): one for name, one in event.kwargs.items()}
+    placed = {names[at] if at < len(names) else str(at): value for at, value in enumerate(args)}
+    return placed | {_SAME_NAMES.get(name, name): value for name, value in event.kwargs.items()}
 
 
 _SAME_NAMES: Final = {
@@ -94,11 +95,11 @@ def _counted(event: Event) -> Const | None:
     """How often a range goes round; where it begins does not matter."""
     if event.name != "builtins.range" or not event.args:
         return None
-    bounds = [plain(one) for one in event.args]
-    if (found := written_range(bounds)) is None:
+    bounds = [plain(value) for value in event.args]
+    if (counted := written_range(bounds)) is None:
         return None
-    written = next((one.origin for one in reversed(bounds[:2]) if isinstance(one, Const)), None)
-    return Const(len(found), written)
+    written = next((value.origin for value in reversed(bounds[:2]) if isinstance(value, Const)), None)
+    return Const(len(counted), written)
 
 
 class Shapes:
@@ -112,36 +113,36 @@ class Shapes:
     def of(self, value: Value | None, depth: int = 0) -> int:
         """The shape of a value; what is too deep is like anything."""
         value = plain(value)
-        if value is None or depth > _DEEPEST:
+        if value is None or depth > MAX_DEPTH:
             return 0
-        found = self._known.get(id(value))
-        if found is None:
+        shape = self._known.get(id(value))
+        if shape is None:
             # What is being looked at already holds itself.
             self._known[id(value)] = 1
             self._held.append(value)
-            found = hash(self._made(value, depth + 1))
-            self._known[id(value)] = found
-        return found
+            shape = hash(self._made(value, depth + 1))
+            self._known[id(value)] = shape
+        return shape
 
     def of_event(self, event: Event) -> int:
         """The shape of what happens: what is called, and what goes in."""
-        found = self._of_events.get(id(event))
-        if found is None:
+        shape = self._of_events.get(id(event))
+        if shape is None:
             self._of_events[id(event)] = 1
-            found = hash(self._event(event, 0))
-            self._of_events[id(event)] = found
-        return found
+            shape = hash(self._event(event, 0))
+            self._of_events[id(event)] = shape
+        return shape
 
-    def _event(self, event: Event, depth: int) -> tuple[Any, ...]:
-        given = tuple(sorted((name, self.of(one, depth)) for name, one in arguments_of(event).items()))
+    def _event(self, event: Event, depth: int) -> tuple[object, ...]:
+        given = tuple(sorted((name, self.of(value, depth)) for name, value in arguments_of(event).items()))
         owner = self.of(event.receiver, depth) if event.name.endswith(".__call__") else 0
         return key_of(event), given, owner
 
-    def _made(self, value: Value, depth: int) -> Any:
+    def _made(self, value: Value, depth: int) -> object:
         operation = operation_of(value)
         if operation is not None:
             op, operands, _ = operation
-            parts = [self.of(one, depth) for one in operands]
+            parts = [self.of(operand, depth) for operand in operands]
             return op, tuple(sorted(parts) if commutes(op) else parts)
         match value:
             case Const():
@@ -158,21 +159,21 @@ class Shapes:
             case Item():
                 return "item", self.of(value.of, depth), self.of(value.index, depth)
             case Seq():
-                return "seq", tuple(self.of(one, depth) for one in (*value.items, *value.tests))
+                return "seq", tuple(self.of(part, depth) for part in (*value.items, *value.tests))
             case Table():
-                return "table", tuple(sorted((str(name), self.of(one, depth)) for name, one in value.items.items()))
+                return "table", tuple(sorted((str(name), self.of(part, depth)) for name, part in value.items.items()))
             case Either():
-                return "either", tuple(sorted(self.of(one, depth) for one in value.options))
+                return "either", tuple(sorted(self.of(option, depth) for option in value.options))
             case Instance():
                 return (
                     "instance",
                     next(value.cls.library_bases(), ""),
-                    tuple(self.of(one, depth) for one in value.parts()),
+                    tuple(self.of(part, depth) for part in value.parts()),
                 )
             case Function() | Class():
                 return "code"
             case Partial():
                 return "partial", value.how, self.of(value.function, depth)
             case Unknown():
-                return "unknown", tuple(self.of(one, depth) for one in value.of)
+                return "unknown", tuple(self.of(part, depth) for part in value.of)
         return type(value).__name__

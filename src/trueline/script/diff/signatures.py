@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from trueline.script.trace import Event
 from trueline.script.values import Const, Seq, Value
@@ -20,7 +19,7 @@ class Signature:
 
     by_place: tuple[str, ...]
     names: frozenset[str]
-    defaults: Mapping[str, Any]
+    defaults: Mapping[str, object]
 
 
 @cache
@@ -37,7 +36,7 @@ def signature_of(name: str) -> Signature | None:
         return None
     by_place: list[str] = []
     names: list[str] = []
-    defaults: dict[str, Any] = {}
+    defaults: dict[str, object] = {}
     placed = True
     for part in _parts(line):
         if part == "*":
@@ -54,14 +53,14 @@ def signature_of(name: str) -> Signature | None:
 
 def _parts(line: str) -> list[str]:
     """The parameters between commas; those inside brackets belong to a default."""
-    found: list[str] = []
+    parts: list[str] = []
     depth, begin = 0, 0
     for at, character in enumerate(line):
         depth += (character in "([") - (character in ")]")
         if character == "," and not depth:
-            found.append(line[begin:at].strip())
+            parts.append(line[begin:at].strip())
             begin = at + 1
-    return [*found, line[begin:].strip()]
+    return [*parts, line[begin:].strip()]
 
 
 def named_arguments(event: Event) -> dict[str, Value] | None:
@@ -69,13 +68,13 @@ def named_arguments(event: Event) -> dict[str, Value] | None:
     signature = signature_of(event.name)
     if signature is None or event.open or len(event.args) > len(signature.by_place):
         return None
-    found: dict[str, Value] = {name: _value(default) for name, default in signature.defaults.items()}
-    found.update(zip(signature.by_place, event.args, strict=False))
-    found.update(event.kwargs)
-    return found if set(event.kwargs) <= signature.names else None
+    arguments: dict[str, Value] = {name: _value(default) for name, default in signature.defaults.items()}
+    arguments.update(zip(signature.by_place, event.args, strict=False))
+    arguments.update(event.kwargs)
+    return arguments if set(event.kwargs) <= signature.names else None
 
 
-def _value(default: Any) -> Value:
+def _value(default: object) -> Value:
     if isinstance(default, tuple):
-        return Seq("tuple", [Const(one) for one in default])
+        return Seq("tuple", [Const(item) for item in default])
     return Const(default)

@@ -9,6 +9,7 @@ from trueline.script.diff.comparing import Comparing
 from trueline.script.diff.contexts import Contexts
 from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.naming import word_of
+from trueline.script.diff.subject import Subject
 from trueline.script.roles import Role
 from trueline.script.trace import CALL, UNCALLED, Event
 from trueline.script.values import Const, Made, ancestry, constant
@@ -21,40 +22,44 @@ class Surroundings:
         self.mine, self.bench = Contexts(comparing.script), Contexts(comparing.bench)
         self.comparing = comparing
         self.found: Sequence[Difference] = list(comparing.found.values())
-        # Items that were named so far.
-        self.codes: set[str] = set()
 
-    def event_of(self, one: Difference) -> tuple[Event | None, Contexts]:
+    def event_of(self, difference: Difference) -> tuple[Event | None, Contexts]:
         """The event that a difference happens at, and the side that it is of."""
-        if one.mine is not None and one.mine.event is not None and one.kind is not Kind.MISSING:
-            return one.mine.event, self.mine
-        if one.bench is not None and one.bench.event is not None and one.kind is Kind.MISSING:
-            return one.bench.event, self.bench
-        inside = next((thing.event for thing in one.chain if thing.event is not None), None)
+        if difference.mine is not None and difference.mine.event is not None and difference.kind is not Kind.MISSING:
+            return difference.mine.event, self.mine
+        if difference.bench is not None and difference.bench.event is not None and difference.kind is Kind.MISSING:
+            return difference.bench.event, self.bench
+        inside = next((node.event for node in difference.chain if node.event is not None), None)
         if inside is not None:
-            return inside, self.bench if one.kind is Kind.MISSING else self.mine
-        if one.owner is not None:
-            return one.owner[0], self.mine
-        thing = one.mine or one.bench
-        side = self.mine if one.mine is not None else self.bench
-        return (thing.event if thing is not None else None), side
+            return inside, self.bench if difference.kind is Kind.MISSING else self.mine
+        if difference.owner is not None:
+            return difference.owner[0], self.mine
+        node = difference.mine or difference.bench
+        side = self.mine if difference.mine is not None else self.bench
+        return (node.event if node is not None else None), side
 
     def lacks(self, word: str) -> bool:
         """Whether the script does not do what the benchmark does."""
-        return any(one.kind is Kind.MISSING and one.bench is not None and one.bench.name == word for one in self.found)
+        return any(
+            difference.kind is Kind.MISSING and difference.bench is not None and difference.bench.name == word
+            for difference in self.found
+        )
 
     def has_more(self, word: str) -> bool:
         """Whether the script does what the benchmark does not."""
-        return any(one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == word for one in self.found)
+        return any(
+            difference.kind is Kind.EXTRA and difference.mine is not None and difference.mine.name == word
+            for difference in self.found
+        )
 
-    def is_of_data(self, one: Difference) -> bool:
+    def is_of_data(self, difference: Difference) -> bool:
         """Whether samples are made of what differs."""
         return any(
-            thing.value is not None
-            and not isinstance(thing.value, Const)
-            and (id(thing.value) in side.of_training or id(thing.value) in side.of_evaluation)
-            for thing, side in ((one.mine, self.mine), (one.bench, self.bench))
-            if thing is not None
+            node.value is not None
+            and not isinstance(node.value, Const)
+            and (id(node.value) in side.of_training or id(node.value) in side.of_evaluation)
+            for node, side in ((difference.mine, self.mine), (difference.bench, self.bench))
+            if node is not None
         )
 
     def evaluates(self, name: str) -> bool:
@@ -62,7 +67,7 @@ class Surroundings:
         inside = [
             event
             for event in self.mine.script.trace.events
-            if any(one.kind in (CALL, UNCALLED) and one.name == name for one in event.scopes)
+            if any(scope.kind in (CALL, UNCALLED) and scope.name == name for scope in event.scopes)
         ]
         roles = {event.role for event in inside}
         return bool(roles & {Role.FORWARD, Role.LOSS}) and Role.BACKWARD not in roles
@@ -82,18 +87,29 @@ class Surroundings:
         loops = [scope for scope in event.loops() if scope in self.mine.inner_loops]
         if not loops:
             return False
-        later = [one for one in self.mine.script.trace.within(loops[-1]) if one.index > event.index]
-        roles = [one.role for one in later if one.role in (Role.BACKWARD, Role.STEP, Role.SCALER_STEP)]
+        later = [
+            event_after for event_after in self.mine.script.trace.within(loops[-1]) if event_after.index > event.index
+        ]
+        roles = [
+            event_after.role
+            for event_after in later
+            if event_after.role in (Role.BACKWARD, Role.STEP, Role.SCALER_STEP)
+        ]
         return bool(roles) and roles[0] is not Role.BACKWARD
 
     def has_activation(self, word: str) -> bool:
         """Whether an activation is an argument of a layer in one, and a call of its own in the other."""
-        given = {str(thing.constant) for one in self.found if one.argument == "activation" for thing in one.things}
+        given = {
+            str(node.constant)
+            for difference in self.found
+            if difference.argument == "activation"
+            for node in difference.nodes
+        }
         called = {
-            thing.name
-            for one in self.found
-            if one.kind in (Kind.EXTRA, Kind.MISSING)
-            for thing in (one.chain or one.things)
+            node.name
+            for difference in self.found
+            if difference.kind in (Kind.EXTRA, Kind.MISSING)
+            for node in (difference.chain or difference.nodes)
         }
         return word in given and word in called
 
@@ -104,9 +120,9 @@ class Surroundings:
                 into = event.receiver if word_of(event.name) == "loadstatedict" else event.arg(0, "net")
                 built = getattr(into, "event", None)
                 line = {
-                    (one.mine.place.file, one.mine.place.line)
-                    for one in self.found
-                    if _is_copy(one) and one.mine and one.mine.place
+                    (difference.mine.place.file, difference.mine.place.line)
+                    for difference in self.found
+                    if _is_copy(difference) and difference.mine and difference.mine.place
                 }
                 if isinstance(built, Event) and (event.place.file, event.place.line) in line:
                     return True
@@ -114,8 +130,8 @@ class Surroundings:
 
     def is_given_to_optimizer(self, event: Event) -> bool:
         """Whether the parameters that a call gives are an optimizer's."""
-        for other in self.mine.script.trace.of_role(Role.BUILD_OPTIMIZER):
-            given = [*other.args, *other.kwargs.values()]
+        for other_event in self.mine.script.trace.of_role(Role.BUILD_OPTIMIZER):
+            given = [*other_event.args, *other_event.kwargs.values()]
             if any(isinstance(value, Made) and value.event is event for value in ancestry(*given, most=200)):
                 return True
         return False
@@ -125,25 +141,29 @@ class Surroundings:
         """The shapes of what is picked or loaded for training."""
         shapes = self.comparing.shapes
         own = self.mine.training_parts()
-        return {shapes.of(one) for one in own}
+        return {shapes.of(value) for value in own}
 
-    def is_of_training(self, one: Difference) -> bool:
+    def is_of_training(self, difference: Difference) -> bool:
         """Whether the script takes something of training's where the benchmark takes something else."""
-        if one.mine is None or one.bench is None or one.mine.value is None:
+        if difference.mine is None or difference.bench is None or difference.mine.value is None:
             return False
-        value, other = one.mine.value, one.bench.value
-        if isinstance(value, Const) or id(other) in self.bench.of_training or id(other) in self.bench.train_values:
+        value, other_value = difference.mine.value, difference.bench.value
+        if (
+            isinstance(value, Const)
+            or id(other_value) in self.bench.of_training
+            or id(other_value) in self.bench.train_values
+        ):
             return False
         return id(value) in self.mine.of_training or self.comparing.shapes.of(value) in self._training_shapes
 
-    def _built(self, one: Difference) -> Event | None:
-        value = one.mine.value if one.mine is not None else None
+    def _built(self, difference: Difference) -> Event | None:
+        value = difference.mine.value if difference.mine is not None else None
         return getattr(value, "event", None)
 
-    def is_built_later(self, one: Difference) -> bool:
+    def is_built_later(self, difference: Difference) -> bool:
         """Whether the script builds a network again, after the one that is used first."""
-        built = self._built(one)
-        if built is None or one.bench is None:
+        built = self._built(difference)
+        if built is None or difference.bench is None:
             return False
         return bool(self._before(built))
 
@@ -155,12 +175,12 @@ class Surroundings:
             if event.role is Role.BUILD_OPTIMIZER or word_of(event.name) in ("loadstatedict", "loadparamintonet")
         ]
 
-    def later_item(self, one: Difference) -> str:
+    def later_subject(self, difference: Difference) -> Subject:
         """An optimizer holds the first one's weights, or a checkpoint was loaded into it."""
-        built = self._built(one)
+        built = self._built(difference)
         done = self._before(built) if built is not None else []
-        return "tr.06" if done and done[-1].role is Role.BUILD_OPTIMIZER else "wi.02"
+        return Subject.STALE_PARAMETERS if done and done[-1].role is Role.BUILD_OPTIMIZER else Subject.LOADED_WEIGHTS
 
 
-def _is_copy(one: Difference) -> bool:
-    return one.kind is Kind.EXTRA and one.mine is not None and one.mine.name == "deepcopy"
+def _is_copy(difference: Difference) -> bool:
+    return difference.kind is Kind.EXTRA and difference.mine is not None and difference.mine.name == "deepcopy"

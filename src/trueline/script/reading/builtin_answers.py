@@ -71,14 +71,14 @@ def _sequence(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _dict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     first = event.arg(0)
     is_open = first is not None and (not isinstance(first, Table) or first.open)
-    found = table(reader.machine, first.items if isinstance(first, Table) else {}, is_open=is_open or event.open)
-    found.place = event.place
+    value = table(reader.machine, first.items if isinstance(first, Table) else {}, is_open=is_open or event.open)
+    value.place = event.place
     if isinstance(first, Made):
         # Pairs, as of named_parameters(): what is there under any name is the second of each.
         pair = element_of(reader, first, node)
-        found.items["*"] = pair.items[1] if isinstance(pair, Seq) and len(pair.items) == 2 else Item(pair, Const(1))
-    update(reader.machine, found, event.kwargs)
-    return found
+        value.items["*"] = pair.items[1] if isinstance(pair, Seq) and len(pair.items) == 2 else Item(pair, Const(1))
+    update(reader.machine, value, event.kwargs)
+    return value
 
 
 def _length(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -157,8 +157,8 @@ def _type(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 def _extreme(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     del reader, node
-    values = [one.value for one in event.args if isinstance(one, Const)]
-    if len(values) == len(event.args) > 1 and all(isinstance(one, int | float) for one in values):
+    values = [value.value for value in event.args if isinstance(value, Const)]
+    if len(values) == len(event.args) > 1 and all(isinstance(value, int | float) for value in values):
         return Const(min(values) if event.method == "min" else max(values))
     return None
 
@@ -185,11 +185,11 @@ def _get(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     if not isinstance(room, Table) or not isinstance(name, Const):
         return None
     default = event.arg(1, "default") or Const(None)
-    found = room.items.get(name.value)
-    if found is not None:
+    value = room.items.get(name.value)
+    if value is not None:
         if event.method == "pop":
             del room.items[name.value]
-        return found
+        return value
     if event.method == "setdefault":
         room.items[name.value] = default
     return either(default, Unknown("get", (room,))) if room.open else default
@@ -197,12 +197,12 @@ def _get(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 
 def _update(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     del node
-    room, other = event.receiver, event.arg(0)
+    room, value = event.receiver, event.arg(0)
     if not isinstance(room, Table):
         return None
-    if isinstance(other, Table):
-        update(reader.machine, room, other.items)
-    room.open = room.open or event.open or (other is not None and (not isinstance(other, Table) or other.open))
+    if isinstance(value, Table):
+        update(reader.machine, room, value.items)
+    room.open = room.open or event.open or (value is not None and (not isinstance(value, Table) or value.open))
     update(reader.machine, room, event.kwargs)
     return Const(None)
 
@@ -230,25 +230,27 @@ def _twin(reader: Calling, value: Value, event: Event, place: Location, done: di
     if isinstance(value, Instance):
         twin = Instance(value.cls, place, {}, event)
         done[id(value)] = twin
-        twin.attributes.update({name: _twin(reader, one, event, place, done) for name, one in value.attributes.items()})
+        twin.attributes.update(
+            {name: _twin(reader, part, event, place, done) for name, part in value.attributes.items()}
+        )
         return twin
     if isinstance(value, Made) and value.is_object:
         own = value.event
         # What is in the copy is as it was built; the copy itself is made here.
         at = own.place if done else event.place
-        args = tuple(_twin(reader, one, event, place, done) for one in own.args)
-        kwargs = {name: _twin(reader, one, event, place, done) for name, one in own.kwargs.items()}
+        args = tuple(_twin(reader, part, event, place, done) for part in own.args)
+        kwargs = {name: _twin(reader, part, event, place, done) for name, part in own.kwargs.items()}
         copied = Event(own.name, at, args, kwargs, own.receiver, event.scopes, event.index, own.role)
         done[id(value)] = copied.result = Made(copied)
         return copied.result
     if isinstance(value, Seq):
         # A list may be in itself, and in many others.
         done[id(value)] = listed = Seq(value.kind, [], value.open)
-        listed.items.extend([_twin(reader, one, event, place, done) for one in value.items])
+        listed.items.extend([_twin(reader, part, event, place, done) for part in value.items])
         return listed
     if isinstance(value, Table):
         done[id(value)] = named = Table({}, value.open)
-        named.items.update({name: _twin(reader, one, event, place, done) for name, one in value.items.items()})
+        named.items.update({name: _twin(reader, part, event, place, done) for name, part in value.items.items()})
         return named
     return value
 
@@ -259,9 +261,9 @@ def _replaced(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     if not isinstance(first, Instance):
         return None
     held = table(reader.machine, first.attributes, event.kwargs).items
-    other = Instance(first.cls, reader.machine.place(node), held, first.event)
-    reader.machine.add_instance(other)
-    return other
+    instance = Instance(first.cls, reader.machine.place(node), held, first.event)
+    reader.machine.add_instance(instance)
+    return instance
 
 
 def _asdict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -273,12 +275,12 @@ def _asdict(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _text(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     del node
     text = event.receiver
-    given = [one.value for one in event.args if isinstance(one, Const)]
+    given = [word.value for word in event.args if isinstance(word, Const)]
     if not isinstance(text, Const) or not isinstance(text.value, str) or len(given) < len(event.args):
         return None
     try:
         if event.method == "split":
-            return Seq("list", [Const(one) for one in words(reader.machine, text.value)]) if not event.args else None
+            return Seq("list", [Const(word) for word in words(reader.machine, text.value)]) if not event.args else None
         origin = text.origin if event.method in ("lower", "upper", "strip", "title") else None
         return Const(text_method(reader.machine, text.value, event.method, given), origin)
     except NotDecidedError:
@@ -289,7 +291,7 @@ def _isinstance(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     del reader, node
     value, kind = event.arg(0), event.arg(1)
     kinds = kind.items if isinstance(kind, Seq) else [kind]
-    answers = {_is_of_kind(value, one) for one in kinds}
+    answers = {_is_of_kind(value, part) for part in kinds}
     if True in answers:
         return Const(True)
     return Const(False) if answers == {False} else None
@@ -312,8 +314,8 @@ def _is_of_kind(value: Value | None, kind: Value | None) -> bool | None:
 
 
 BY_NAME: Final = {
-    **dict.fromkeys((f"builtins.{one}" for one in ("int", "float", "str", "bool", "abs")), _converted),
-    **dict.fromkeys((f"builtins.{one}" for one in ("list", "tuple", "set")), _sequence),
+    **dict.fromkeys((f"builtins.{name}" for name in ("int", "float", "str", "bool", "abs")), _converted),
+    **dict.fromkeys((f"builtins.{name}" for name in ("list", "tuple", "set")), _sequence),
     "builtins.dict": _dict,
     "builtins.len": _length,
     "builtins.getattr": _getattr,

@@ -76,9 +76,9 @@ class Calling(Expressions):
         args: list[Value] = []
         kwargs: dict[str, Value] = {}
         is_open = False
-        for one in node.args:
-            value = self.evaluate(one)
-            if isinstance(one, ast.Starred):
+        for child in node.args:
+            value = self.evaluate(child)
+            if isinstance(child, ast.Starred):
                 if isinstance(value, Seq):
                     given = sequence(self.machine, "tuple", args, value.items, is_open=value.open)
                     args = given.items
@@ -138,7 +138,7 @@ class Calling(Expressions):
             case Partial():
                 return self._partial(function, args, kwargs, node)
             case Either():
-                return either(*(self.call(one, args, kwargs, node, is_open=is_open) for one in function.options))
+                return either(*(self.call(value, args, kwargs, node, is_open=is_open) for value in function.options))
             case Made():
                 return self._made_called(function, args, kwargs, node, is_open)
         event = self.machine.happened("?.__call__", self.machine.place(node), args, kwargs, function, open=is_open)
@@ -173,7 +173,7 @@ class Calling(Expressions):
             return self.library(name, args, kwargs, owner.of, node, is_open=is_open)
         if isinstance(owner, Either):
             return either(
-                *(self._method(Attribute(one, method.name), args, kwargs, node, is_open) for one in owner.options)
+                *(self._method(Attribute(value, method.name), args, kwargs, node, is_open) for value in owner.options)
             )
         name = canonical(f"{self.naming(owner)}.{method.name}")
         return self.library(name, args, kwargs, owner, node, is_open=is_open)
@@ -212,7 +212,7 @@ class Calling(Expressions):
         self.machine.read_functions.add(id(function.node))
         with self.machine.within(Scope(CALL, place, function, name=function.name)):
             depth = len(self.machine.scopes)
-            self.machine.scopes.extend(Scope(WITH, place, one) for one in function.contexts)
+            self.machine.scopes.extend(Scope(WITH, place, value) for value in function.contexts)
             self.machine.frames.append(frame)
             try:
                 self.body(function, frame)
@@ -234,11 +234,11 @@ class Calling(Expressions):
         given = list(args)
         if function.bound is not None:
             given.insert(0, function.bound)
-        names = [one.arg for one in (*spec.posonlyargs, *spec.args)]
+        names = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
         held = dict(zip(names, given, strict=False))
         if spec.vararg is not None:
             held[spec.vararg.arg] = sequence(self.machine, "tuple", given[len(names) :])
-        known = {*names, *(one.arg for one in spec.kwonlyargs)}
+        known = {*names, *(argument.arg for argument in spec.kwonlyargs)}
         rest: dict[str, Value] = {}
         for name, value in kwargs.items():
             if name in known:
@@ -260,13 +260,13 @@ class Calling(Expressions):
 
     def defaults(self, arguments: ast.arguments) -> dict[str, Value]:
         """The values that parameters have where none are passed."""
-        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
         held: dict[str, Value] = {}
         for name, default in zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True):
             held[name] = self.evaluate(default)
-        for one, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        for argument, given in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
             if given is not None:
-                held[one.arg] = self.evaluate(given)
+                held[argument.arg] = self.evaluate(given)
         return held
 
     def _instance(self, cls: Class, args: Sequence[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -281,28 +281,28 @@ class Calling(Expressions):
             self.call(bound, args, kwargs, node)
         elif (
             cls.is_dataclass
-            or any(one.is_dataclass for one in cls.lineage())
+            or any(base.is_dataclass for base in cls.lineage())
             or any(base.endswith(("NamedTuple", "BaseModel", "TypedDict")) for base in cls.library_bases())
         ):
             self._fields(instance, args, kwargs)
         else:
             answered(self, _init_event(instance, args, kwargs, self.machine.place(node)), node)
-        if any(one.is_dataclass for one in cls.lineage()) and method_of(cls, "__post_init__") is not None:
+        if any(base.is_dataclass for base in cls.lineage()) and method_of(cls, "__post_init__") is not None:
             self.call(self.attribute(instance, "__post_init__", node), (), {}, node)
         return instance
 
     def _has_fields(self, cls: Class) -> bool:
-        if any(one.is_dataclass for one in cls.lineage()):
+        if any(base.is_dataclass for base in cls.lineage()):
             return True
         return any(base.endswith(("NamedTuple", "BaseModel", "TypedDict")) for base in cls.library_bases())
 
     def _fields(self, instance: Instance, args: Sequence[Value], kwargs: dict[str, Value]) -> None:
         names: list[str] = []
-        for one in reversed(list(instance.cls.lineage())):
-            for statement in one.node.body:
+        for cls in reversed(list(instance.cls.lineage())):
+            for statement in cls.node.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     names.append(statement.target.id)
-                    held = one.attributes.get(statement.target.id)
+                    held = cls.attributes.get(statement.target.id)
                     if held is not None:
                         instance.attributes[statement.target.id] = self._field(held, statement)
         instance.attributes.update(zip(dict.fromkeys(names), args, strict=False))
@@ -329,8 +329,8 @@ class Calling(Expressions):
             name = f"{self.naming(instance)}.__call__"
             event = self.machine.happened(name, self.machine.place(node), args, kwargs, instance, open=is_open)
         for name in _FORWARD:
-            found = method_of(instance.cls, name)
-            if found is not None and isinstance(found[0], Function):
+            classes = method_of(instance.cls, name)
+            if classes is not None and isinstance(classes[0], Function):
                 value = self.call(self.attribute(instance, name, node), args, kwargs, node, is_open=is_open)
                 if event is not None:
                     event.result = value
@@ -388,10 +388,10 @@ def _spread(held: dict[str, Value], names: Sequence[str], kwargs: dict[str, Valu
 
 def _take_option(function: Function, decorator: Made) -> None:
     """``@click.option("--lr", default=0.1)`` gives a parameter its default."""
-    names = [one.value for one in decorator.event.args if isinstance(one, Const) and isinstance(one.value, str)]
+    names = [name.value for name in decorator.event.args if isinstance(name, Const) and isinstance(name.value, str)]
     default = decorator.event.arg(None, "default")
     if names and default is not None:
-        long = max(names, key=lambda one: one.startswith("--"))
+        long = max(names, key=lambda name: name.startswith("--"))
         function.defaults[long.lstrip("-").replace("-", "_").partition("/")[0]] = default
 
 

@@ -12,7 +12,7 @@ from trueline.model.location import Location
 from trueline.model.regular_file import open_regular
 from trueline.model.toml_text import parse_toml
 from trueline.script.reading.known import written
-from trueline.script.reading.yaml_text import yaml_node, yaml_value
+from trueline.script.reading.yaml_text import YamlNode, yaml_node, yaml_value
 from trueline.script.trace import Event
 from trueline.script.values import Const, Derived, Made, Seq, Symbol, Table, Unknown, Value
 
@@ -26,12 +26,12 @@ _FLAGS: Final = {"store_true": False, "store_false": True, "count": 0}
 def _argument(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     """``add_argument``, on a parser or one of its groups."""
     del node
-    options = [one.value for one in event.args if isinstance(one, Const) and isinstance(one.value, str)]
+    options = [name.value for name in event.args if isinstance(name, Const) and isinstance(name.value, str)]
     parser = _parser(event.receiver)
     if not options or parser is None:
         return None
     named = event.arg(None, "dest")
-    long = max(options, key=lambda one: one.startswith("--"))
+    long = max(options, key=lambda name: name.startswith("--"))
     name = str(named.value) if isinstance(named, Const) else long.lstrip("-").replace("-", "_")
     action = event.arg(None, "action")
     default = event.arg(None, "default")
@@ -139,30 +139,31 @@ def read_settings(path: Path, reader: str, place: Location, shown: str) -> Value
     text = data.decode("utf-8")
     try:
         if reader.startswith("json.") or path.suffix == ".json":
-            return _told(json.loads(text), place, shown, yaml_node(text))
+            return _read(json.loads(text), place, shown, yaml_node(text))
         if reader.startswith("tomllib.") or path.suffix == ".toml":
-            return _told(parse_toml(text), place, shown, None)
+            return _read(parse_toml(text), place, shown, None)
         node = yaml_node(text)
         if node is None:
             raise ValueError("no YAML, or PyYAML is not installed")
-        return _told(yaml_value(node), place, shown, node)
+        return _read(yaml_value(node), place, shown, node)
     except (RecursionError, OverflowError) as error:
         raise ValueError(str(error)) from None
 
 
-def _told(found: Any, place: Location, file: str, node: Any) -> Value:
+def _read(content: object, place: Location, file: str, node: YamlNode | None) -> Value:
     """What a file says, each number with its line in it, or with the call that reads it."""
     here = Location(file, node.start_mark.line + 1, node.end_mark.line + 1) if node is not None else place
-    held = node.value if node is not None else ()
-    if isinstance(found, dict):
-        inside = (
-            {key.value: value for key, value in held if isinstance(key.value, str)} if isinstance(held, list) else {}
-        )
-        return Table({key: _told(value, place, file, inside.get(str(key))) for key, value in found.items()})
-    if isinstance(found, list):
-        items = held if isinstance(held, list) and len(held) == len(found) else [None] * len(found)
-        return Seq("list", [_told(one, place, file, at) for one, at in zip(found, items, strict=True)])
-    return written(found, here)
+    inside = node.value if node is not None and not isinstance(node.value, str) else ()
+    if isinstance(content, dict):
+        nodes = {
+            pair[0].value: pair[1] for pair in inside if isinstance(pair, tuple) and isinstance(pair[0].value, str)
+        }
+        return Table({key: _read(value, place, file, nodes.get(str(key))) for key, value in content.items()})
+    if isinstance(content, list):
+        items = [None if isinstance(item, tuple) else item for item in inside]
+        items = items if len(items) == len(content) else [None] * len(content)
+        return Seq("list", [_read(value, place, file, item) for value, item in zip(content, items, strict=True)])
+    return written(content, here)
 
 
 BY_NAME: Final = {

@@ -57,7 +57,7 @@ def layers_in(value: Value | None) -> tuple[list[Value], bool] | None:
         if not isinstance(held, Seq):
             return None
         # A chain of the project's own also has the layers that it was given as attributes.
-        named = [one for name, one in value.attributes.items() if name != HELD_LAYERS and is_network(one)]
+        named = [part for name, part in value.attributes.items() if name != HELD_LAYERS and is_network(part)]
         return [*held.items, *named], held.open
     if not isinstance(value, Made) or value.name.rpartition(".")[2] not in _CONTAINERS:
         return None
@@ -77,7 +77,7 @@ def _unwrapped(args: Sequence[Value], is_open: bool) -> tuple[list[Value], bool]
     if isinstance(only, Made) and only.name.endswith("OrderedDict"):
         inner = only.event.arg(0)
         pairs = inner.items if isinstance(inner, Seq) else []
-        return [one.items[1] for one in pairs if isinstance(one, Seq) and len(one.items) == 2], is_open
+        return [value.items[1] for value in pairs if isinstance(value, Seq) and len(value.items) == 2], is_open
     return list(args), is_open
 
 
@@ -86,18 +86,18 @@ def registered_in(network: Value) -> Iterator[Value]:
     waiting: list[Value] = [network]
     seen: set[int] = set()
     while waiting and len(seen) < 4000:
-        one = waiting.pop(0)
-        if id(one) in seen:
+        part = waiting.pop(0)
+        if id(part) in seen:
             continue
-        seen.add(id(one))
-        yield one
-        held = layers_in(one)
+        seen.add(id(part))
+        yield part
+        held = layers_in(part)
         if held is not None:
             waiting.extend(_networks(*held[0]))
-        if isinstance(one, Instance):
-            waiting.extend(_networks(*(value for name, value in one.attributes.items() if name != HELD_LAYERS)))
-        elif isinstance(one, Made):
-            waiting.extend(_networks(*one.parts()))
+        if isinstance(part, Instance):
+            waiting.extend(_networks(*(value for name, value in part.attributes.items() if name != HELD_LAYERS)))
+        elif isinstance(part, Made):
+            waiting.extend(_networks(*part.parts()))
 
 
 def _networks(*values: Value) -> Iterator[Value]:
@@ -141,10 +141,10 @@ def element_of(reader: Expressions, value: Value, node: ast.AST) -> Value:
         case Seq():
             return either(*value.items) if value.items else Item(value)
         case Table():
-            keys = [Const(one) for one in value.items if isinstance(one, str | int)]
+            keys = [Const(name) for name in value.items if isinstance(name, str | int)]
             return either(*keys) if keys and not value.open else Unknown("key", (value,))
         case Either():
-            return either(*(element_of(reader, one, node) for one in value.options))
+            return either(*(element_of(reader, name, node) for name in value.options))
         case Made():
             return _of_made(reader, value, node)
         case Instance():
@@ -160,7 +160,7 @@ def _of_made(reader: Expressions, value: Made, node: ast.AST) -> Value:
     if last == "enumerate" and args:
         return Seq("tuple", [Unknown("index"), element_of(reader, args[0], node)])
     if last == "zip":
-        return Seq("tuple", [element_of(reader, one, node) for one in args])
+        return Seq("tuple", [element_of(reader, part, node) for part in args])
     if last in _SAME and args:
         return element_of(reader, args[0], node)
     if last == "items" and isinstance(value.event.receiver, Table):

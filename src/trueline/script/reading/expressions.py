@@ -86,7 +86,7 @@ class Expressions(LookingUp):
             case ast.Slice():
                 # From where, to where, in which steps: None where it is not written.
                 parts = (node.lower, node.upper, node.step)
-                bounds = tuple(Const(None) if one is None else self.evaluate(one) for one in parts)
+                bounds = tuple(Const(None) if child is None else self.evaluate(child) for child in parts)
                 return Derived("Slice", bounds, self.machine.place(node))
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                 return self._comprehension(node)
@@ -124,18 +124,18 @@ class Expressions(LookingUp):
     def item(self, owner: Value, index: Value, node: ast.AST) -> Value:
         """The element at an index."""
         if isinstance(owner, Either):
-            return either(*(self.item(one, index, node) for one in owner.options))
+            return either(*(self.item(value, index, node) for value in owner.options))
         if isinstance(owner, Table) and isinstance(index, Const):
             try:
                 # What a comprehension made is there under any name.
-                found = owner.items.get(index.value, owner.items.get("*"))
+                value = owner.items.get(index.value, owner.items.get("*"))
             except TypeError:
-                found = None
-            if found is not None:
-                return found
+                value = None
+            if value is not None:
+                return value
         if isinstance(owner, Seq) and isinstance(index, Const) and isinstance(index.value, int):
             at = index.value
-            if owner.open and all(isinstance(one, Derived) for one in owner.items):
+            if owner.open and all(isinstance(value, Derived) for value in owner.items):
                 # One of many numbers that are computed alike.
                 return Item(owner, index)
             if -len(owner.items) <= at < len(owner.items) and (at >= 0 or not owner.open):
@@ -156,13 +156,13 @@ class Expressions(LookingUp):
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
         kind = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}[type(node)]
-        if not any(isinstance(one, ast.Starred) for one in node.elts):
-            return new_sequence(self.machine, kind, (self.evaluate(one) for one in node.elts), len(node.elts))
+        if not any(isinstance(child, ast.Starred) for child in node.elts):
+            return new_sequence(self.machine, kind, (self.evaluate(child) for child in node.elts), len(node.elts))
         parts: list[Sequence[Value]] = []
         is_open = False
-        for one in node.elts:
-            value = self.evaluate(one)
-            if isinstance(one, ast.Starred):
+        for child in node.elts:
+            value = self.evaluate(child)
+            if isinstance(child, ast.Starred):
                 parts.append(value.items if isinstance(value, Seq) else (element_of(self, value, node),))
                 is_open = is_open or not isinstance(value, Seq) or value.open
             else:
@@ -171,8 +171,8 @@ class Expressions(LookingUp):
 
     def _dict(self, node: ast.Dict) -> Value:
         found = Table({}, place=self.machine.place(node))
-        for key, one in zip(node.keys, node.values, strict=True):
-            value = self.evaluate(one)
+        for key, child in zip(node.keys, node.values, strict=True):
+            value = self.evaluate(child)
             if key is None:
                 if isinstance(value, Table):
                     update(self.machine, found, value.items)
@@ -196,7 +196,7 @@ class Expressions(LookingUp):
         if op == "Add" and isinstance(left, Seq) and isinstance(right, Seq) and not _is_padding(right):
             return sequence(self.machine, left.kind, left.items, right.items, is_open=left.open or right.open)
         if op == "Mult" and isinstance(left, Seq):
-            if any(is_network(one) for one in left.items):
+            if any(is_network(value) for value in left.items):
                 self.machine.happened(REPEATED, self.machine.place(node), tuple(left.items))
             kind = "repeated" if _are_numbers(left) else left.kind
             return sequence(self.machine, kind, left.items, is_open=True)
@@ -217,8 +217,8 @@ class Expressions(LookingUp):
     def _bool(self, node: ast.BoolOp) -> Value:
         stops = isinstance(node.op, ast.Or)
         held: list[Value] = []
-        for one in node.values:
-            value = self.evaluate(one)
+        for child in node.values:
+            value = self.evaluate(child)
             decided = self.truth(value)
             if decided is stops:
                 return either(*held, value) if held else value
@@ -230,7 +230,7 @@ class Expressions(LookingUp):
 
     def _compare(self, node: ast.Compare) -> Value:
         left = self.evaluate(node.left)
-        rights = [self.evaluate(one) for one in node.comparators]
+        rights = [self.evaluate(child) for child in node.comparators]
         if len(rights) == 1:
             decided = self._decided(node.ops[0], left, rights[0])
             if decided is not None:
@@ -262,12 +262,12 @@ class Expressions(LookingUp):
             return self._member(left.value, right, isinstance(op, ast.In))
         return None
 
-    def _member(self, value: Any, room: Value, wanted: bool) -> bool | None:
+    def _member(self, value: object, room: Value, wanted: bool) -> bool | None:
         self.machine.spend(len(room.items) >> 3 if isinstance(room, Seq) else 0)
         if isinstance(room, Table) and not room.open:
             return (value in room.items) is wanted
-        if isinstance(room, Seq) and not room.open and all(isinstance(one, Const) for one in room.items):
-            return any(isinstance(one, Const) and one.value == value for one in room.items) is wanted
+        if isinstance(room, Seq) and not room.open and all(isinstance(part, Const) for part in room.items):
+            return any(isinstance(part, Const) and part.value == value for part in room.items) is wanted
         return None
 
     def _if_else(self, node: ast.IfExp) -> Value:
@@ -294,8 +294,8 @@ class Expressions(LookingUp):
             case Made():
                 return True if is_network(value) else None
             case Either():
-                found = {self.truth(one) for one in value.options}
-                return found.pop() if len(found) == 1 else None
+                truths = {self.truth(part) for part in value.options}
+                return truths.pop() if len(truths) == 1 else None
         return None
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
@@ -303,7 +303,7 @@ class Expressions(LookingUp):
         first = self.evaluate(node.generators[0].iter)
         few = isinstance(first, Seq) and not first.open and len(first.items) <= 8
         if few and isinstance(first, Seq) and len(node.generators) == 1 and not node.generators[0].ifs:
-            made = (self._within(node, first, one, node.elt) for one in first.items)
+            made = (self._within(node, first, value, node.elt) for value in first.items)
             return new_sequence(self.machine, kind, made, len(first.items))
         held = self._within(node, first, element_of(self, first, node), node.elt)
         return Seq(kind, [held], True, self.tests)
@@ -318,7 +318,7 @@ class Expressions(LookingUp):
         self,
         node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
         first: Value,
-        one: Value,
+        part: Value,
         what: ast.expr,
     ) -> Value:
         outer = self.machine.frame
@@ -328,7 +328,7 @@ class Expressions(LookingUp):
             with self.machine.within(Scope(LOOP, self.machine.place(node), first, name="comprehension")):
                 tests: list[Value] = []
                 for at, generator in enumerate(node.generators):
-                    value = one if not at else element_of(self, self.evaluate(generator.iter), node)
+                    value = part if not at else element_of(self, self.evaluate(generator.iter), node)
                     self.assign(generator.target, value)
                     tests.extend(self.evaluate(test) for test in generator.ifs)
                 value = self.evaluate(what)
@@ -345,14 +345,14 @@ class Expressions(LookingUp):
 
     def _text(self, node: ast.JoinedStr) -> Value:
         parts = [
-            self.evaluate(one.value) if isinstance(one, ast.FormattedValue) else self.evaluate(one)
-            for one in node.values
+            self.evaluate(child.value) if isinstance(child, ast.FormattedValue) else self.evaluate(child)
+            for child in node.values
         ]
-        if all(isinstance(one, Const) for one in parts) and not any(
-            isinstance(one, ast.FormattedValue) and one.format_spec is not None for one in node.values
+        if all(isinstance(value, Const) for value in parts) and not any(
+            isinstance(child, ast.FormattedValue) and child.format_spec is not None for child in node.values
         ):
             try:
-                return Const(joined_text(self.machine, [one.value for one in parts if isinstance(one, Const)]))
+                return Const(joined_text(self.machine, [value.value for value in parts if isinstance(value, Const)]))
             except NotDecidedError:
                 pass
         return Derived("text", tuple(parts), self.machine.place(node))
@@ -360,7 +360,7 @@ class Expressions(LookingUp):
 
 def _are_numbers(value: Seq) -> bool:
     return bool(value.items) and all(
-        isinstance(one, Const) and isinstance(one.value, int | float) for one in value.items
+        isinstance(part, Const) and isinstance(part.value, int | float) for part in value.items
     )
 
 

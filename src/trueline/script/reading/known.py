@@ -44,12 +44,14 @@ _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 _COMPARISONS: Final = frozenset(("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "In", "NotIn", "Is", "IsNot"))
 _PLAIN: Final = (int, float, str, bool, bytes, complex)
-_MOST_TEXT: Final = 100_000
+# Characters of a text that is kept.
+MAX_TEXT: Final = 100_000
 # An integer that fits into no float is no setting: every item may compute with those that are known.
-_MOST_BITS: Final = 1_000
-_MOST_ITEMS: Final = 100_000
+MAX_BITS: Final = 1_000
+# Elements of a list that is kept.
+MAX_ITEMS: Final = 100_000
 # Lists in lists, written out; more than the elements of any list that is kept.
-_MOST_WEIGHT: Final = 4 * _MOST_ITEMS
+MAX_NESTED_ITEMS: Final = 4 * MAX_ITEMS
 # Of what is too long to be held, so much is known as it begins.
 _BEGINNING: Final = 64
 _WIDEST: Final = 1_000
@@ -64,14 +66,14 @@ class NotDecidedError(Exception):
     """The result would be too large, or Python would raise."""
 
 
-def written(value: Any, origin: Location) -> Value:
+def written(value: object, origin: Location) -> Value:
     """A literal of a script, or a value of a file of settings."""
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return Unknown("an integer beyond every float")
     return Const(value, origin)
 
 
-def computed(machine: Machine, op: str, left: Any, right: Any) -> Any:
+def computed(machine: Machine, op: str, left: object, right: object) -> object:
     """What an operator gives for two constants."""
     function = _OPERATIONS.get(op)
     if function is None:
@@ -83,16 +85,16 @@ def computed(machine: Machine, op: str, left: Any, right: Any) -> Any:
     return _tried(function, left, right)
 
 
-def converted(machine: Machine, kind: Callable[[Any], Any], value: Any) -> Any:
+def converted(machine: Machine, kind: Callable[[object], object], value: object) -> object:
     """A constant as a number, text or bool."""
     _check(machine, _shown_size(value) if isinstance(value, int) else sys.getsizeof(value))
     return _tried(kind, value)
 
 
-def text_method(machine: Machine, text: str, method: str, given: Sequence[Any] = ()) -> Any:
+def text_method(machine: Machine, text: str, method: str, given: Sequence[object] = ()) -> object:
     """What a method of a text gives that makes it at most three times as long."""
     _check(machine, 3 * sys.getsizeof(text))
-    machine.spend(sum(sys.getsizeof(one) for one in (text, *given)) >> 8)
+    machine.spend(sum(sys.getsizeof(value) for value in (text, *given)) >> 8)
     return _tried(getattr(text, method), *given)
 
 
@@ -103,23 +105,23 @@ def words(machine: Machine, text: str) -> list[str]:
     return text.split()
 
 
-def joined_text(machine: Machine, parts: Sequence[Any]) -> str:
+def joined_text(machine: Machine, parts: Sequence[object]) -> str:
     """Constants one after the other, as an f-string puts them."""
-    _check(machine, sum(_shown_size(one) for one in parts))
-    return str(_tried(lambda: "".join(str(one) for one in parts)))
+    _check(machine, sum(_shown_size(part) for part in parts))
+    return str(_tried(lambda: "".join(str(part) for part in parts)))
 
 
 def sequence(machine: Machine, kind: str, *parts: Sequence[Value], is_open: bool = False) -> Seq:
     """A list, tuple or set of what is in others; only its beginning where that is too much."""
-    found = Seq(kind, [], is_open)
-    extend(machine, found, *parts)
-    return found
+    value = Seq(kind, [], is_open)
+    extend(machine, value, *parts)
+    return value
 
 
 def extend(machine: Machine, room: Seq, *parts: Sequence[Value]) -> None:
     """Put more into a list; where that is too much the list is open instead."""
-    more = sum(len(one) for one in parts)
-    if len(room.items) + more <= _MOST_ITEMS and _takes(room, chain(*parts)) and machine.affords(more * _POINTER):
+    more = sum(len(part) for part in parts)
+    if len(room.items) + more <= MAX_ITEMS and _takes(room, chain(*parts)) and machine.affords(more * _POINTER):
         machine.spend(more >> 4)
         # A list may be put into itself.
         room.items.extend([*chain(*parts)])
@@ -138,7 +140,7 @@ def weight_of(value: Value) -> int:
 def _takes(room: Seq | Table, more: Iterable[Value]) -> bool:
     """Whether more may be put in: what walks through it sees lists that are shared as often as they stand there."""
     weight = room.weight + sum(map(weight_of, more))
-    if weight > _MOST_WEIGHT:
+    if weight > MAX_NESTED_ITEMS:
         return False
     room.weight = weight
     return True
@@ -146,15 +148,15 @@ def _takes(room: Seq | Table, more: Iterable[Value]) -> bool:
 
 def table(machine: Machine, *parts: Mapping[Any, Value], is_open: bool = False) -> Table:
     """A dict with the entries of others, later ones first; of too many none is known."""
-    found = Table({}, is_open)
+    value = Table({}, is_open)
     for one in parts:
-        update(machine, found, one)
-    return found
+        update(machine, value, one)
+    return value
 
 
 def update(machine: Machine, room: Table, more: Mapping[Any, Value]) -> None:
     """Put more into a dict; where that is too much nothing is known of it any longer."""
-    few = len(room.items) + len(more) <= _MOST_ITEMS
+    few = len(room.items) + len(more) <= MAX_ITEMS
     if few and _takes(room, more.values()) and machine.affords(len(more) * _ENTRY):
         machine.spend(len(more) >> 2)
         room.items.update(more)
@@ -172,37 +174,37 @@ def new_sequence(machine: Machine, kind: str, values: Iterable[Value], count: in
     """A list of ``count`` values that are made one by one; where they are too many, they are made and not held."""
     if affords_new(machine, count):
         made = list(values)
-        found = Seq(kind, made)
-        return found if _takes(found, made) else Seq(kind, [], True)
+        value = Seq(kind, made)
+        return value if _takes(value, made) else Seq(kind, [], True)
     for _ in values:
         pass
     return Seq(kind, [], True)
 
 
 def _check(machine: Machine, size: int) -> None:
-    if size > _MOST_TEXT or not machine.affords(size):
+    if size > MAX_TEXT or not machine.affords(size):
         raise NotDecidedError
     machine.spend(size >> 10)
 
 
-def _tried(function: Callable[..., Any], *given: Any) -> Any:
+def _tried(function: Callable[..., object], *given: object) -> object:
     try:
         value = function(*given)
     except (TypeError, ValueError, ArithmeticError, LookupError):
         raise NotDecidedError from None
-    if not isinstance(value, _PLAIN) or (isinstance(value, int) and value.bit_length() > _MOST_BITS):
+    if not isinstance(value, _PLAIN) or (isinstance(value, int) and value.bit_length() > MAX_BITS):
         raise NotDecidedError
     return value
 
 
-def _size(op: str, left: Any, right: Any) -> int:
+def _size(op: str, left: object, right: object) -> int:
     """The bytes that a result takes at most."""
     if isinstance(left, int) and isinstance(right, int):
         return _integer_size(op, left, right)
     if op == "Mult":
-        for one, times in ((left, right), (right, left)):
-            if isinstance(one, str | bytes) and isinstance(times, int):
-                return sys.getsizeof(one) * max(times, 1)
+        for text, times in ((left, right), (right, left)):
+            if isinstance(text, str | bytes) and isinstance(times, int):
+                return sys.getsizeof(text) * max(times, 1)
     if op == "Mod" and isinstance(left, str | bytes):
         return _formatted_size(left, right)
     return sys.getsizeof(left) + sys.getsizeof(right)
@@ -214,20 +216,20 @@ def _integer_size(op: str, left: int, right: int) -> int:
         bits = left.bit_length() * right
     elif op == "LShift":
         bits = left.bit_length() + max(right, 0)
-    return bits // 8 if bits <= _MOST_BITS else _MOST_TEXT + 1
+    return bits // 8 if bits <= MAX_BITS else MAX_TEXT + 1
 
 
-def _formatted_size(text: str | bytes, value: Any) -> int:
+def _formatted_size(text: str | bytes, value: object) -> int:
     """The bytes of ``text % value``: all widths that are written in it, and the value for every percent sign."""
     written = text if isinstance(text, str) else text.decode("latin-1")
-    widths = [int(one) for one in _WIDTHS.findall(written)] if len(written) <= _MOST_TEXT else []
-    if "*" in written or len(written) > _MOST_TEXT or max(widths, default=0) > _WIDEST:
-        return _MOST_TEXT + 1
+    widths = [int(width) for width in _WIDTHS.findall(written)] if len(written) <= MAX_TEXT else []
+    if "*" in written or len(written) > MAX_TEXT or max(widths, default=0) > _WIDEST:
+        return MAX_TEXT + 1
     return sys.getsizeof(text) + 4 * (sum(widths) + written.count("%") * _shown_size(value))
 
 
-def _shown_size(value: Any) -> int:
+def _shown_size(value: object) -> int:
     """The bytes of a constant's text."""
     if isinstance(value, int):
-        return value.bit_length() // 3 + 64 if value.bit_length() <= _MOST_BITS else _MOST_TEXT + 1
+        return value.bit_length() // 3 + 64 if value.bit_length() <= MAX_BITS else MAX_TEXT + 1
     return 4 * sys.getsizeof(value) if isinstance(value, bytes) else sys.getsizeof(value) + 512

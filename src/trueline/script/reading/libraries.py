@@ -38,8 +38,8 @@ def answered(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     if answer is not None:
         return answer(reader, event, node)
     if event.receiver is not None:
-        for one in _BY_METHOD.get(event.method, ()):
-            found = one(reader, event, node)
-            if found is not None:
-                return found
+        for part in _BY_METHOD.get(event.method, ()):
+            value = part(reader, event, node)
+            if value is not None:
+                return value
     return None

@@ -35,7 +35,7 @@ from trueline.script.values import (
 )
 
 # Of what is computed in more steps than these the class is not known.
-_DEEPEST_NAME: Final = 100
+MAX_NAME_DEPTH: Final = 100
 
 
 class LookingUp(ABC):
@@ -91,16 +91,16 @@ class LookingUp(ABC):
                 if name in owner.items:
                     return owner.items[name]
             case Either():
-                return either(*(self.attribute(one, name, node) for one in owner.options))
+                return either(*(self.attribute(value, name, node) for value in owner.options))
             case Partial():
                 if name in ("func", "__wrapped__"):
                     return owner.function
         return Attribute(owner, name)
 
     def _of_module(self, room: ModuleRoom, name: str, node: ast.AST) -> Value:
-        found = room.names.held.get(name)
-        if found is not None:
-            return found
+        value = room.names.held.get(name)
+        if value is not None:
+            return value
         path = self.machine.project.find_relative(name, 1, resolved(Path(room.file)))
         below = self.module(path) if path is not None and path.suffix == ".py" else None
         return below if below is not None else self.machine.lost(node, f"{room.name}.{name}")
@@ -110,11 +110,11 @@ class LookingUp(ABC):
             return owner.attributes[name]
         if name == "__class__":
             return owner.cls
-        found = method_of(owner.cls, name)
-        if found is None:
+        classes = method_of(owner.cls, name)
+        if classes is None:
             # What wraps a network for several devices has it under this name, and is read as the network itself.
             return owner if name == "module" and is_network(owner) else Attribute(owner, name)
-        value, _ = found
+        value, _ = classes
         if isinstance(value, Function):
             if value.kind == "property":
                 return self.call(_bound(value, owner), (), {}, node)
@@ -122,12 +122,12 @@ class LookingUp(ABC):
         return value
 
     def _of_class(self, owner: Class, name: str) -> Value:
-        found = method_of(owner, name)
-        if found is None:
+        classes = method_of(owner, name)
+        if classes is None:
             if name == "__name__":
                 return Const(owner.name)
             return Attribute(owner, name)
-        value, _ = found
+        value, _ = classes
         if isinstance(value, Function) and value.kind == "classmethod":
             return _bound(value, owner)
         return value
@@ -135,11 +135,11 @@ class LookingUp(ABC):
     def _of_super(self, owner: Super, name: str) -> Value:
         lineage = owner.of.cls.lineage() if isinstance(owner.of, Instance) else owner.cls.lineage()
         passed = False
-        for one in lineage:
-            if passed and name in one.attributes:
-                value = one.attributes[name]
+        for cls in lineage:
+            if passed and name in cls.attributes:
+                value = cls.attributes[name]
                 return _bound(value, owner.of) if isinstance(value, Function) else value
-            passed = passed or one is owner.cls
+            passed = passed or cls is owner.cls
         return Attribute(owner, name)
 
     def naming(self, value: Value) -> str:
@@ -150,7 +150,7 @@ class LookingUp(ABC):
         """Each value once: what is computed from itself, line by line, can be reached in very many ways."""
         if id(value) not in known:
             self.machine.spend()
-            known[id(value)] = self._named(value, known, depth) if depth < _DEEPEST_NAME else "?"
+            known[id(value)] = self._named(value, known, depth) if depth < MAX_NAME_DEPTH else "?"
         return known[id(value)]
 
     def _named(self, value: Value, known: dict[int, str], depth: int) -> str:
@@ -168,12 +168,12 @@ class LookingUp(ABC):
             case Symbol():
                 return value.name
             case Derived():
-                names = {self._naming(one, known, depth + 1) for one in value.of}
-                return next((one for one in names if one.endswith(".Tensor")), "?")
+                names = {self._naming(name, known, depth + 1) for name in value.of}
+                return next((name for name in names if name.endswith(".Tensor")), "?")
             case Item() | Attribute() | Unknown():
                 return "?"
             case Either():
-                names = {self._naming(one, known, depth + 1) for one in value.options}
+                names = {self._naming(name, known, depth + 1) for name in value.options}
                 return names.pop() if len(names) == 1 else "?"
         return "?"
 

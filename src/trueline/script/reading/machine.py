@@ -17,13 +17,13 @@ from trueline.script.roles import Role, is_network, loss_given, role_of
 from trueline.script.trace import BRANCH, CALL, LOOP, REPEATED, Event, Scope, Trace, iterated
 from trueline.script.values import Class, Function, Instance, Made, ModuleRoom, Names, Unknown, Value
 
-# A reading ends after so many statements, whatever it was led into.
-_MOST_STATEMENTS: Final = 150_000
-_MOST_EVENTS: Final = 60_000
+# Statements, and events, after which a reading ends, whatever it was led into.
+MAX_STATEMENTS: Final = 150_000
+MAX_EVENTS: Final = 60_000
 _PER_EVENT: Final = 256
 DEEPEST: Final = 40
 # How often a function is read inside itself, for objects inside others of their kind: a U-Net of 256 pixels has eight.
-_MOST_NESTED: Final = 64
+MAX_NESTED_CALLS: Final = 64
 
 
 class TooLongError(Exception):
@@ -56,7 +56,7 @@ class Machine:
         self.functions: list[Function] = []
         self.read_functions: set[int] = set()
         self.built_classes: set[int] = set()
-        self._left = _MOST_STATEMENTS
+        self._left = MAX_STATEMENTS
         # What is opened on the way widens it.
         self.budget = Budget("", 0)
 
@@ -117,7 +117,7 @@ class Machine:
     ) -> Event:
         """Take down a call of a library; its result is a Made unless something better is put in its place."""
         held = len(self.scopes) + len(args) + len(kwargs or ())
-        if len(self.trace.events) >= _MOST_EVENTS or not self.affords(_PER_EVENT + 8 * held):
+        if len(self.trace.events) >= MAX_EVENTS or not self.affords(_PER_EVENT + 8 * held):
             raise TooLongError
         self.spend(held >> 4)
         event = Event(
@@ -146,20 +146,20 @@ class Machine:
 
     def in_branch(self, since: int = 0) -> bool:
         """Whether a condition that cannot be known decides if this happens."""
-        return any(one.kind == BRANCH for one in self.scopes[since:])
+        return any(scope.kind == BRANCH for scope in self.scopes[since:])
 
     def in_loop(self, *, anywhere: bool = False) -> bool:
         """Whether this happens again and again, in the function that is being read or in one that leads to it."""
-        for one in reversed(self.scopes):
-            if one.kind == LOOP:
+        for scope in reversed(self.scopes):
+            if scope.kind == LOOP:
                 return True
-            if one.kind == CALL and not anywhere:
+            if scope.kind == CALL and not anywhere:
                 return False
         return False
 
     def take_down_repeated(self, value: Value, place: Location) -> None:
         """A layer that is put into a list in every round of a count, and was built before it, is there many times."""
-        loop = next((one for one in reversed(self.scopes) if one.kind in (LOOP, CALL)), None)
+        loop = next((scope for scope in reversed(self.scopes) if scope.kind in (LOOP, CALL)), None)
         if loop is None or loop.kind != LOOP or not isinstance(value, Made | Instance) or not is_network(value):
             return
         counted = iterated(loop.value)
@@ -170,13 +170,17 @@ class Machine:
 
     def is_reading(self, function: Function) -> bool:
         """Whether a function that is being read calls itself, or does so too often for other objects."""
-        again = [one.function for one in self.frames if one.function is not None and one.function.node is function.node]
+        again = [
+            frame.function
+            for frame in self.frames
+            if frame.function is not None and frame.function.node is function.node
+        ]
         if not again:
             return False
-        if any(one.bound is function.bound for one in again):
+        if any(method.bound is function.bound for method in again):
             return True
         self._nested[id(function.node)] += 1
-        too_often = self._nested[id(function.node)] > _MOST_NESTED
+        too_often = self._nested[id(function.node)] > MAX_NESTED_CALLS
         self.trace.cut_short = self.trace.cut_short or too_often
         return too_often
 
@@ -195,7 +199,7 @@ class Machine:
 
 def method_of(cls: Class, name: str) -> tuple[Value, Class] | None:
     """A class's own or inherited attribute, and the class that has it."""
-    for one in cls.lineage():
-        if name in one.attributes:
-            return one.attributes[name], one
+    for base in cls.lineage():
+        if name in base.attributes:
+            return base.attributes[name], base
     return None

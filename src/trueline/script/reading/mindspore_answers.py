@@ -93,13 +93,13 @@ def _train_one_step(reader: Calling, event: Event, node: ast.AST) -> Value | Non
 
 
 def _made_args(value: Value | None, names: tuple[str, str]) -> tuple[Value, Value] | None:
-    for one in options(value):
-        if isinstance(one, Made):
-            found = [one.event.arg(at, name) for at, name in enumerate(names)]
-            if found[0] is not None and found[1] is not None:
-                return found[0], found[1]
-        if isinstance(one, Instance) and all(name in one.attributes for name in names):
-            return one.attributes[names[0]], one.attributes[names[1]]
+    for part in options(value):
+        if isinstance(part, Made):
+            values = [part.event.arg(at, name) for at, name in enumerate(names)]
+            if values[0] is not None and values[1] is not None:
+                return values[0], values[1]
+        if isinstance(part, Instance) and all(name in part.attributes for name in names):
+            return part.attributes[names[0]], part.attributes[names[1]]
     return None
 
 
@@ -170,10 +170,10 @@ def _model_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
 def _call_back(reader: Calling, event: Event, names: tuple[str, ...], node: ast.AST) -> None:
     """What the callbacks of the project's own do then."""
     given = event.arg(3 if event.method == "fit" else 2, "callbacks")
-    for one in given.items if isinstance(given, Seq) else options(given):
-        if isinstance(one, Instance):
+    for value in given.items if isinstance(given, Seq) else options(given):
+        if isinstance(value, Instance):
             for name in names:
-                method = reader.attribute(one, name, node)
+                method = reader.attribute(value, name, node)
                 if isinstance(method, Function):
                     reader.call(method, (Unknown("run_context"),), {}, node)
 
@@ -203,10 +203,10 @@ def _model_step(
 
 
 def _is_train_cell(network: Value) -> bool:
-    for one in options(network):
-        if isinstance(one, Made) and one.name in _TRAIN_CELLS:
+    for value in options(network):
+        if isinstance(value, Made) and value.name in _TRAIN_CELLS:
             return True
-        if isinstance(one, Instance) and one.is_a(*_TRAIN_CELLS):
+        if isinstance(value, Instance) and value.is_a(*_TRAIN_CELLS):
             return True
     return False
 
@@ -254,8 +254,10 @@ def _built_train(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     )
 
 
-def _pair(one: Value | None, other: Value | None) -> tuple[Value, Value]:
-    return one if one is not None else Unknown("network"), other if other is not None else Unknown("loss")
+def _pair(value: Value | None, other_value: Value | None) -> tuple[Value, Value]:
+    return value if value is not None else Unknown("network"), other_value if other_value is not None else Unknown(
+        "loss"
+    )
 
 
 BY_NAME: Final = {
@@ -267,8 +269,8 @@ BY_NAME: Final = {
     "mindspore.ops.Identity.__call__": _through,
     "mindspore.nn.Identity.__call__": _through,
     "mindspore.nn.WithLossCell.__call__": _with_loss,
-    **dict.fromkeys((f"{one}.__call__" for one in _TRAIN_CELLS), _train_one_step),
-    **dict.fromkeys((f"{one}.__init__" for one in _TRAIN_CELLS), _train_cell_made),
+    **dict.fromkeys((f"{name}.__call__" for name in _TRAIN_CELLS), _train_one_step),
+    **dict.fromkeys((f"{name}.__init__" for name in _TRAIN_CELLS), _train_cell_made),
     "mindspore.nn.WithLossCell.__init__": _loss_cell_made,
     "mindspore.nn.SequentialCell.__call__": in_order,
     "mindspore.nn.SequentialCell.__init__": chain_made,

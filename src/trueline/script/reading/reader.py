@@ -18,7 +18,8 @@ from trueline.script.values import Class, Const, Function, Instance, ModuleRoom,
 
 # How a dataset of the project gives its samples.
 _GIVING: Final = ("__getitem__", "__iter__", "__next__")
-_MOST_DATASETS: Final = 24
+# Datasets of a project whose samples are read.
+MAX_DATASETS: Final = 24
 
 
 class Reader(Statements):
@@ -88,23 +89,23 @@ class Reader(Statements):
         The calls on the way have been taken down before, once for all objects of the class.
         """
         trace = self.machine.trace
-        datasets = [one for one in self.machine.instances if _gives_samples(one)]
-        for dataset in datasets[:_MOST_DATASETS]:
-            found = next((one for name in _GIVING if (one := method_of(dataset.cls, name)) is not None), None)
-            if found is None or not isinstance(found[0], Function):
+        datasets = [given for given in self.machine.instances if _gives_samples(given)]
+        for dataset in datasets[:MAX_DATASETS]:
+            classes = next((given for name in _GIVING if (given := method_of(dataset.cls, name)) is not None), None)
+            if classes is None or not isinstance(classes[0], Function):
                 continue
             events, lost = len(trace.events), len(trace.lost)
             returned = {name: list(values) for name, values in trace.returned.items()}
-            self._alone(found[0], dataset)
-            trace.samples[id(dataset)] = trace.returned.get(id(found[0].node), [])[
-                len(returned.get(id(found[0].node), ())) :
+            self._alone(classes[0], dataset)
+            trace.samples[id(dataset)] = trace.returned.get(id(classes[0].node), [])[
+                len(returned.get(id(classes[0].node), ())) :
             ]
             del trace.events[events:], trace.lost[lost:]
             trace.returned = returned
 
     def _class_alone(self, cls: Class) -> None:
-        methods = [one for one in cls.attributes.values() if isinstance(one, Function)]
-        if not any(id(one.node) not in self.machine.read_functions for one in methods):
+        methods = [value for value in cls.attributes.values() if isinstance(value, Function)]
+        if not any(id(function.node) not in self.machine.read_functions for function in methods):
             return
         if id(cls) in self.machine.built_classes:
             return
@@ -116,9 +117,9 @@ class Reader(Statements):
         finally:
             self.machine.frames.pop()
         if isinstance(made, Instance):
-            for one in methods:
-                if id(one.node) not in self.machine.read_functions:
-                    self._alone(one, made)
+            for function in methods:
+                if id(function.node) not in self.machine.read_functions:
+                    self._alone(function, made)
 
     def _alone(self, function: Function, owner: Value | None) -> None:
         place = Location.of(function.module.file, function.node)

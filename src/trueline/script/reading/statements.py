@@ -29,7 +29,8 @@ from trueline.script.values import (
     either,
 )
 
-_UNROLLED = 4
+# Elements of a written list whose rounds a loop is read for one by one.
+MAX_UNROLLED_ROUNDS = 4
 
 
 class End(Enum):
@@ -117,34 +118,34 @@ class Statements(Calling):
                 self.assign(target.value, value)
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value) -> None:
-        starred = next((at for at, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+        starred = next((at for at, node in enumerate(targets) if isinstance(node, ast.Starred)), None)
         if isinstance(value, Either):
-            choices = [one for one in value.options if isinstance(one, Seq) and len(one.items) == len(targets)]
+            choices = [part for part in value.options if isinstance(part, Seq) and len(part.items) == len(targets)]
             if starred is None and len(choices) == len(value.options):
                 for at, target in enumerate(targets):
-                    self.assign(target, either(*(one.items[at] for one in choices)))
+                    self.assign(target, either(*(part.items[at] for part in choices)))
                 return
         if isinstance(value, Seq) and not value.open:
             if starred is None and len(value.items) == len(targets):
-                for target, one in zip(targets, value.items, strict=True):
-                    self.assign(target, one)
+                for target, part in zip(targets, value.items, strict=True):
+                    self.assign(target, part)
                 return
             if starred is not None and len(value.items) >= len(targets) - 1:
                 after = len(targets) - starred - 1
                 items = value.items
-                for target, one in zip(targets[:starred], items[:starred], strict=True):
-                    self.assign(target, one)
+                for target, part in zip(targets[:starred], items[:starred], strict=True):
+                    self.assign(target, part)
                 self.assign(targets[starred], sequence(self.machine, "list", items[starred : len(items) - after]))
-                for target, one in zip(targets[starred + 1 :], items[len(items) - after :], strict=True):
-                    self.assign(target, one)
+                for target, part in zip(targets[starred + 1 :], items[len(items) - after :], strict=True):
+                    self.assign(target, part)
                 return
         for at, target in enumerate(targets):
             self.assign(target, Item(value, Const(at)))
 
     def _set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
         if isinstance(owner, Either):
-            for one in owner.options:
-                self._set_attribute(one, name, value, node)
+            for part in owner.options:
+                self._set_attribute(part, name, value, node)
             return
         event = None
         if isinstance(owner, Instance | Class):
@@ -188,17 +189,17 @@ class Statements(Calling):
     def _augmented(self, node: ast.AugAssign) -> None:
         self.current = node
         load = ast.copy_location(_loading(node.target), node.target)
-        before, other = self.evaluate(load), self.evaluate(node.value)
-        if isinstance(before, Seq) and isinstance(other, Seq) and isinstance(node.op, ast.Add):
-            extend(self.machine, before, other.items)
-            before.open = before.open or other.open or self.machine.in_loop()
+        before, other_value = self.evaluate(load), self.evaluate(node.value)
+        if isinstance(before, Seq) and isinstance(other_value, Seq) and isinstance(node.op, ast.Add):
+            extend(self.machine, before, other_value.items)
+            before.open = before.open or other_value.open or self.machine.in_loop()
             return
         op = type(node.op).__name__
         value: Value
         if self.machine.in_loop(anywhere=not isinstance(node.target, ast.Name)):
-            value = Derived(op, (before, other), self.machine.place(node))
+            value = Derived(op, (before, other_value), self.machine.place(node))
         else:
-            value = self.operated(op, before, other, node)
+            value = self.operated(op, before, other_value, node)
         self.assign(node.target, value)
 
     def _if(self, node: ast.If) -> End:
@@ -246,8 +247,8 @@ class Statements(Calling):
                 if self.block(case.body) is End.THROUGH:
                     after.append(self.machine.frame.names.held)
         held = after[0] if after else before
-        for other in after[1:]:
-            held = _joined(held, other)
+        for names in after[1:]:
+            held = _joined(held, names)
         self.machine.frame.names.held = held
         return End.THROUGH
 
@@ -256,11 +257,11 @@ class Statements(Calling):
         self._widen(node)
         scope = Scope(LOOP, self.machine.place(node), iterable)
         rounds: Sequence[Value] = ()
-        if isinstance(iterable, Seq) and not iterable.open and 0 < len(iterable.items) <= _UNROLLED:
+        if isinstance(iterable, Seq) and not iterable.open and 0 < len(iterable.items) <= MAX_UNROLLED_ROUNDS:
             rounds = iterable.items
         with self.machine.within(scope):
-            for one in rounds or (element_of(self, iterable, node),):
-                self.assign(node.target, one)
+            for value in rounds or (element_of(self, iterable, node),):
+                self.assign(node.target, value)
                 if self.block(node.body) is End.FUNCTION and not self.machine.in_branch():
                     break
         return self.block(node.orelse)
@@ -336,7 +337,7 @@ class Statements(Calling):
         return value
 
     def _class(self, node: ast.ClassDef) -> Value:
-        bases = [self.evaluate(one) for one in node.bases]
+        bases = [self.evaluate(child) for child in node.bases]
         cls = Class(node, self.machine.frame.module, bases)
         frame = Frame(self.machine.frame.module, Names(cls.attributes, self.machine.frame.names))
         self.machine.frames.append(frame)

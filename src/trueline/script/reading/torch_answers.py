@@ -29,8 +29,8 @@ from trueline.script.walking import walk_each
 if TYPE_CHECKING:
     from trueline.script.reading.calling import Calling
 
-# So many layers a function is applied to, one by one.
-_MOST_APPLIED: Final = 80
+# Layers that a function is applied to one by one: a deep network has the same few kinds many times.
+MAX_APPLIED_LAYERS: Final = 80
 
 
 def itself(reader: Calling, event: Event, node: ast.AST) -> Value | None:
@@ -76,8 +76,8 @@ def in_order(reader: Calling, event: Event, node: ast.AST) -> Value | None:
     for layer in held[0]:
         before = len(reader.machine.trace.events)
         value = reader.call(layer, (value,), {}, node)
-        for one in reader.machine.trace.events[before : before + 1]:
-            one.in_chain = True
+        for other_event in reader.machine.trace.events[before : before + 1]:
+            other_event.in_chain = True
     return value
 
 
@@ -124,7 +124,7 @@ def _applied(reader: Calling, event: Event, node: ast.AST) -> Value | None:
         return None
     if isinstance(function, Function):
         for network in options(event.receiver):
-            for layer in reversed(list(islice(registered_in(network), _MOST_APPLIED))):
+            for layer in reversed(list(islice(registered_in(network), MAX_APPLIED_LAYERS))):
                 reader.call(function, (layer,), {}, node)
     return event.receiver
 

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Protocol
 
 # With aliases written out; a file of the largest size that is read, and without aliases, has fewer.
-_MOST_VALUES: Final = 1 << 20
+MAX_VALUES: Final = 1 << 20
 # libyaml's composer calls itself for every level, until the process dies of it.
-_DEEPEST: Final = 100
+MAX_DEPTH: Final = 100
 # Longer numbers are no settings, and PyYAML's work for them grows with the square of their length.
-_MOST_DIGITS: Final = 1000
+MAX_DIGITS: Final = 1000
 _NUMBERS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 # PyYAML's own parser takes half a minute for a megabyte, libyaml's less than a second.
 _LARGEST_WITHOUT_C: Final = 1 << 15
 
 
-def yaml_node(text: str) -> Any:
+class YamlMark(Protocol):
+    """Where a node begins or ends."""
+
+    line: int
+
+
+class YamlNode(Protocol):
+    """What is asked of PyYAML's nodes: a text, a list of nodes, or pairs of them."""
+
+    tag: str
+    value: str | Sequence[YamlNode | tuple[YamlNode, YamlNode]]
+    start_mark: YamlMark
+    end_mark: YamlMark
+
+
+def yaml_node(text: str) -> YamlNode | None:
     """A text as PyYAML's nodes, which know their lines; JSON is YAML to it. None where that cannot be had.
 
     A ValueError where its aliases make more of it than is worth reading.
@@ -31,7 +46,7 @@ def yaml_node(text: str) -> Any:
     loader = loader or yaml.SafeLoader
     try:
         _check_depth(text, yaml.parse, loader)
-        node = yaml.compose(text, loader)
+        node: YamlNode | None = yaml.compose(text, loader)
     except (yaml.YAMLError, RecursionError):
         return None
     if node is not None:
@@ -39,35 +54,36 @@ def yaml_node(text: str) -> Any:
     return node
 
 
-def yaml_value(node: Any) -> Any:
+def yaml_value(node: YamlNode) -> object:
     """What nodes that were looked at stand for; a ValueError where that is nothing."""
     import yaml
 
     try:
-        return yaml.constructor.SafeConstructor().construct_document(node)
+        value: object = yaml.constructor.SafeConstructor().construct_document(node)
+        return value
     except (yaml.YAMLError, TypeError, AttributeError, KeyError, IndexError) as error:
         raise ValueError(str(error)) from None
 
 
-def _check_depth(text: str, parse: Callable[..., Iterator[Any]], loader: Any) -> None:
+def _check_depth(text: str, parse: Callable[..., Iterator[object]], loader: object) -> None:
     """A ValueError for a text that is nested deeper than any settings are."""
     flows = text.count("[") + text.count("{")
     # Every level of a block stands further to the right, but for a list in a mapping.
-    if flows + 2 * max(map(len, text.splitlines()), default=0) <= _DEEPEST:
+    if flows + 2 * max(map(len, text.splitlines()), default=0) <= MAX_DEPTH:
         return
     depth = 0
     for event in parse(text, loader):
         name = type(event).__name__
         depth += name.endswith(("SequenceStartEvent", "MappingStartEvent"))
         depth -= name.endswith(("SequenceEndEvent", "MappingEndEvent"))
-        if depth > _DEEPEST:
+        if depth > MAX_DEPTH:
             raise ValueError("nested too deeply")
 
 
-def _check_expanded(root: Any) -> None:
+def _check_expanded(root: YamlNode) -> None:
     """A ValueError for more values than are worth reading, and for a node that is inside of itself."""
     sizes: dict[int, int] = {}
-    waiting: list[tuple[Any, bool]] = [(root, False)]
+    waiting: list[tuple[YamlNode, bool]] = [(root, False)]
     entered: set[int] = set()
     while waiting:
         node, done = waiting.pop()
@@ -75,20 +91,20 @@ def _check_expanded(root: Any) -> None:
             continue
         inside = _inside(node)
         if done:
-            sizes[id(node)] = 1 + sum(sizes[id(one)] for one in inside)
-            if sizes[id(node)] > _MOST_VALUES:
+            sizes[id(node)] = 1 + sum(sizes[id(child)] for child in inside)
+            if sizes[id(node)] > MAX_VALUES:
                 raise ValueError("too many values")
             continue
         if id(node) in entered:
             raise ValueError("a value inside of itself")
         entered.add(id(node))
-        if isinstance(node.value, str) and node.tag in _NUMBERS and len(node.value) > _MOST_DIGITS:
+        if isinstance(node.value, str) and node.tag in _NUMBERS and len(node.value) > MAX_DIGITS:
             raise ValueError("too many digits")
         waiting.append((node, True))
-        waiting += [(one, False) for one in inside if id(one) not in sizes]
+        waiting += [(child, False) for child in inside if id(child) not in sizes]
 
 
-def _inside(node: Any) -> list[Any]:
+def _inside(node: YamlNode) -> list[YamlNode]:
     if isinstance(node.value, str):
         return []
-    return [part for one in node.value for part in (one if isinstance(one, tuple) else (one,))]
+    return [part for child in node.value for part in (child if isinstance(child, tuple) else (child,))]

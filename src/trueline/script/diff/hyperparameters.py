@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from trueline.script.diff.contexts import Contexts
-from trueline.script.diff.difference import Difference, Kind, Thing
+from trueline.script.diff.difference import Difference, Kind, Node
 from trueline.script.diff.naming import word_of
+from trueline.script.diff.nodes import place_of
 from trueline.script.diff.shapes import arguments_of, plain
-from trueline.script.diff.things import place_of
+from trueline.script.diff.subject import Subject
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event
 from trueline.script.values import Const, Value
 
 _Number = tuple[Event, Const]
-# So many times more, or less, is another training.
-_FAR: Final = {"hp.01": 3.0, "hp.02": 2.0, "hp.03": 2.0}
-_NAMES: Final = {"hp.01": "learning_rate", "hp.02": "epochs", "hp.03": "batch_size"}
 
 
-def numbers_apart(script: Script, bench: Script) -> Iterator[tuple[str, Difference]]:
-    """Items whose number is far from the benchmark's, where either has exactly one."""
-    sides = Contexts(script), Contexts(bench)
-    for code, numbers in (("hp.01", _rates), ("hp.02", _epochs), ("hp.03", _batches)):
-        own, other = (_only(list(numbers(side))) for side in sides)
-        if own is None or other is None:
-            continue
-        mine, theirs = float(own[1].value), float(other[1].value)
-        times = mine / theirs if theirs else 0.0
-        # A small batch is no fault.
-        if times >= _FAR[code] or (code != "hp.03" and 0 < times <= 1 / _FAR[code]):
-            yield code, Difference(Kind.SETTING, _thing(own), _thing(other), (own[0], other[0]), _NAMES[code])
+def hyperparameters(script: Script, bench: Script) -> list[tuple[Subject, Difference]]:
+    """Hyper-parameters that are not the benchmark's, where either script has exactly one of the kind."""
+    return [
+        (subject, Difference(Kind.SETTING, _thing(mine), _thing(theirs), (mine[0], theirs[0]), name))
+        for subject, name, numbers in (
+            (Subject.LEARNING_RATE, "learning_rate", _rates),
+            (Subject.EPOCHS, "epochs", _epochs),
+            (Subject.BATCH_SIZE, "batch_size", _batches),
+        )
+        for mine, theirs in [[_only(list(numbers(Contexts(side)))) for side in (script, bench)]]
+        if mine is not None and theirs is not None and mine[1].value != theirs[1].value
+    ]
 
 
-def _only(found: list[_Number]) -> _Number | None:
-    return found[0] if found and len({one.value for _, one in found}) == 1 else None
+def _only(numbers: list[_Number]) -> _Number | None:
+    return numbers[0] if numbers and len({constant.value for _, constant in numbers}) == 1 else None
 
 
-def _thing(number: _Number) -> Thing:
+def _thing(number: _Number) -> Node:
     event, value = number
-    return Thing(str(value.value), value, event, place_of(value) or event.place)
+    return Node(str(value.value), value, event, place_of(value) or event.place)
 
 
 def _called(side: Contexts) -> Iterator[Event]:
     for event in side.script.trace.events:
-        if not any(one.kind == UNCALLED for one in event.scopes):
+        if not any(scope.kind == UNCALLED for scope in event.scopes):
             yield event
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from trueline.model.location import Location
-from trueline.script.diff.difference import Thing
-from trueline.script.diff.happenings import given_to
+from trueline.script.diff.difference import Node
+from trueline.script.diff.events import given_to
 from trueline.script.diff.naming import is_built, key_of, word_of
 from trueline.script.diff.shapes import operation_of
 from trueline.script.trace import Event
@@ -25,7 +25,8 @@ from trueline.script.values import (
 )
 from trueline.script.walking import walk
 
-_MOST_SHOWN: Final = 120
+# Characters of a list that a sentence shows.
+MAX_SHOWN_CHARACTERS: Final = 120
 
 
 def kind_of(value: Value) -> str:
@@ -58,7 +59,7 @@ def is_object(value: Value) -> bool:
     return isinstance(value, Instance) or (isinstance(value, Made) and is_built(value.event))
 
 
-def thing_of(value: Value | None, event: Event | None) -> Thing:
+def node_of(value: Value | None, event: Event | None) -> Node:
     made = event_of(value)
     operation = operation_of(value)
     if operation is not None:
@@ -70,7 +71,7 @@ def thing_of(value: Value | None, event: Event | None) -> Thing:
     else:
         name = shown(value)
     place = place_of(value) or (event.place if event is not None else None)
-    return Thing(name, value, made, place)
+    return Node(name, value, made, place)
 
 
 @walk(None)
@@ -92,7 +93,7 @@ def place_of(value: Value | None) -> Location | None:
         return value.place
     if isinstance(value, Item):
         return place_of(value.index) or place_of(value.of)
-    return next((found for one in value.parts() if (found := place_of(one)) is not None), None)
+    return next((place for part in value.parts() if (place := place_of(part)) is not None), None)
 
 
 @walk("…")
@@ -107,6 +108,6 @@ def shown(value: Value | None) -> str:
     if isinstance(value, Derived):
         return value.op
     if isinstance(value, Seq):
-        listed = ", ".join(shown(one) for one in value.items[:4])
-        return f"[{listed}]" if len(listed) <= _MOST_SHOWN else f"[{listed[:_MOST_SHOWN]}…]"
+        listed = ", ".join(shown(item) for item in value.items[:4])
+        return f"[{listed}]" if len(listed) <= MAX_SHOWN_CHARACTERS else f"[{listed[:MAX_SHOWN_CHARACTERS]}…]"
     return ""

@@ -73,7 +73,7 @@ ORDERED: Final = (
 
 
 def rounds(event: Event) -> list[Scope]:
-    return [one for one in event.scopes if one.kind == LOOP and one.name != "comprehension"]
+    return [scope for scope in event.scopes if scope.kind == LOOP and scope.name != "comprehension"]
 
 
 def _is_text(value: Value) -> bool:
@@ -98,8 +98,8 @@ def unused_layers(script: Script) -> list[Event]:
         if not is_kept and event.receiver is not None:
             used.add(id(event.receiver))
         if not is_kept:
-            used.update(id(one) for one in ancestry(*event.args, *event.kwargs.values(), most=30))
-    return [one for one in kept if id(one.args[1]) not in used]
+            used.update(id(value) for value in ancestry(*event.args, *event.kwargs.values(), most=30))
+    return [event for event in kept if id(event.args[1]) not in used]
 
 
 def kept_as(event: Event) -> str:
@@ -107,7 +107,7 @@ def kept_as(event: Event) -> str:
 
 
 def kept_names(script: Script) -> set[str]:
-    return {kept_as(one) for one in script.trace.events if one.method == "__setattr__" and one.args}
+    return {kept_as(event) for event in script.trace.events if event.method == "__setattr__" and event.args}
 
 
 def is_read_inside(event: Event) -> bool:
@@ -122,19 +122,19 @@ def style_of(event: Event) -> str:
 
 
 def branches(event: Event) -> list[Scope]:
-    return [one for one in event.scopes if one.kind == BRANCH]
+    return [scope for scope in event.scopes if scope.kind == BRANCH]
 
 
 def functions_of(script: Script) -> dict[str, Function]:
     """The project's functions by their names, those with a name of their own."""
-    found: dict[str, Function | None] = {}
+    functions: dict[str, Function | None] = {}
     for event in script.trace.events:
         for scope in event.scopes:
             function = scope.value
             if isinstance(function, Function) and not isinstance(function.node, ast.Lambda):
-                known = found.get(function.name, function)
-                found[function.name] = function if known is not None and known.node is function.node else None
-    return {name: one for name, one in found.items() if one is not None}
+                known = functions.get(function.name, function)
+                functions[function.name] = function if known is not None and known.node is function.node else None
+    return {name: function for name, function in functions.items() if function is not None}
 
 
 def has_weights(value: Value) -> bool:

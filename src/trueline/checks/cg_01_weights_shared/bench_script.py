@@ -1,0 +1,8 @@
+"""Weights that are shared, or are not."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.SHARED_WEIGHTS),)

@@ -1,0 +1,8 @@
+"""Other parameters that are trained."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.TRAINED_PARAMETERS),)

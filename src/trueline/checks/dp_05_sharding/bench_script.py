@@ -1,0 +1,8 @@
+"""Samples that are shared out among ranks in another way."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.SHARDING),)

@@ -1,0 +1,8 @@
+"""Samples that get a mark in place of values."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.MISSING_VALUES),)

@@ -1,0 +1,8 @@
+"""Other shares of the classes."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.CLASS_BALANCE),)

@@ -1,0 +1,8 @@
+"""Gradients that are clipped before they are unscaled."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.CLIPPING),)

@@ -1,0 +1,8 @@
+"""A loss that is cut off its gradient."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.DETACHED_LOSS),)

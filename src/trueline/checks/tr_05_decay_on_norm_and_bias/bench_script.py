@@ -1,0 +1,8 @@
+"""Other parameter groups, or another weight decay of them."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.PARAMETER_GROUPS),)

@@ -1,0 +1,8 @@
+"""Layers that act in evaluation, or do not act in training."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.EVALUATION_BEHAVIOUR),)

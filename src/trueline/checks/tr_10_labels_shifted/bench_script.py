@@ -1,0 +1,8 @@
+"""Labels that stand beside other inputs."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.LABEL_SHIFT),)

@@ -1,0 +1,8 @@
+"""Workers that draw their random numbers in another way."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.WORKERS),)
