@@ -15,12 +15,12 @@ from trueline.apitable.recipe import Entry, Part, entries
 from trueline.apitable.traits import Trait
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.diff.contexts import Contexts
-from trueline.script.diff.difference import Difference, Kind, Thing
+from trueline.script.diff.difference import Difference, Kind, Node
 from trueline.script.diff.naming import word_of
+from trueline.script.diff.nodes import place_of
 from trueline.script.diff.shapes import plain
 from trueline.script.diff.signatures import named_arguments
 from trueline.script.diff.subject import Subject
-from trueline.script.diff.things import place_of
 from trueline.script.roles import Role
 from trueline.script.script import Script
 from trueline.script.trace import CALL, UNCALLED, Event
@@ -110,7 +110,7 @@ def _parts(mine: _Recipe, other: _Recipe) -> Iterator[tuple[Subject, Difference]
         for here, there in _pairs(mine.of(part), other.of(part)):
             if here.entry.kind != there.entry.kind:
                 if not _is_same_by_family(here, there):
-                    yield subject, Difference(Kind.REPLACED, _thing(here.event), _thing(there.event))
+                    yield subject, Difference(Kind.REPLACED, _node(here.event), _node(there.event))
                 continue
             for difference in _settings(here, there):
                 yield subject, difference
@@ -166,7 +166,7 @@ def _settings(here: Ingredient, there: Ingredient) -> Iterator[Difference]:
         absent = [isinstance(value, Const) and value.value is None for value in values]
         if None not in values and absent[0] != absent[1]:
             kind = Kind.MISSING if absent[0] else Kind.EXTRA
-            yield Difference(kind, _thing(here.event, name), _thing(there.event, name), (here.event, there.event), name)
+            yield Difference(kind, _node(here.event, name), _node(there.event, name), (here.event, there.event), name)
 
 
 def _is_same(mine: object, other: object) -> bool:
@@ -176,13 +176,13 @@ def _is_same(mine: object, other: object) -> bool:
 
 
 def _setting(event: Event, bench: Event, name: str, mine: Const, other: Const) -> Difference:
-    here = Thing(str(mine.value), mine, event, place_of(mine) or event.place)
-    there = Thing(str(other.value), other, bench, place_of(other) or bench.place)
+    here = Node(str(mine.value), mine, event, place_of(mine) or event.place)
+    there = Node(str(other.value), other, bench, place_of(other) or bench.place)
     return Difference(Kind.SETTING, here, there, (event, bench), name)
 
 
-def _thing(event: Event, name: str = "") -> Thing:
-    return Thing(name or word_of(event.name), None, event, event.place)
+def _node(event: Event, name: str = "") -> Node:
+    return Node(name or word_of(event.name), None, event, event.place)
 
 
 def _loaders(mine: _Recipe, other: _Recipe) -> Iterator[tuple[Subject, Difference]]:
@@ -229,7 +229,7 @@ def _absent(mine: _Recipe, other: _Recipe) -> Iterator[tuple[Subject, Difference
             continue
         stands = presence.place(mine)
         if stands is not None:
-            yield presence.subject, Difference(Kind.MISSING, _thing(stands), _thing(there))
+            yield presence.subject, Difference(Kind.MISSING, _node(stands), _node(there))
 
 
 def _clips(side: _Recipe) -> Iterator[Event]:
