@@ -65,6 +65,7 @@ eval: $(STAMP)
 	$(PY) tests/eval/pipelines.py
 	$(PY) tests/eval/tune.py
 	$(PY) tests/eval/checks.py
+	$(PY) tests/eval/script_pairs.py --write
 	$(PY) tests/eval/worst_files.py
 
 fuzz: $(STAMP)

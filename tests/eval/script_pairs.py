@@ -21,10 +21,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parent)]
-
-from tables import write_table
-
 CASES = Path(__file__).parent / "script_pairs"
 MEASURED = ("checks", "script", "apitable")
 NEAR_LINES = 2
@@ -53,6 +49,8 @@ def main() -> int:
         f"equal ports without an alarm {clean} of {len(equal)}"
     )
     if asked.write:
+        from tables import write_table
+
         summary = {**dict(counts), "equal": len(equal), "equal_clean": clean, "cases": len(rows)}
         print(write_table("script_pairs", MEASURED, {"summary": summary, "rows": rows}))
     return 0

@@ -13,6 +13,7 @@ from trueline.script.diff.difference import Difference, Kind
 from trueline.script.diff.hyperparameters import hyperparameters
 from trueline.script.diff.network_subjects import in_loss, in_network, in_scores, means, sharing
 from trueline.script.diff.placing import Placing
+from trueline.script.diff.recipe import recipe_differences
 from trueline.script.diff.sample_subjects import samples
 from trueline.script.diff.subject import Subject
 from trueline.script.diff.surroundings import Surroundings
@@ -57,15 +58,17 @@ def classify(difference: Difference, around: Surroundings) -> Subject | None:
 
 @lru_cache(maxsize=2)
 def classified(script: Script, bench: Script) -> Sequence[Classified]:
-    """The differences of a script from its benchmark's; of two frameworks only hyper-parameters are comparable."""
-    if script.frameworks & bench.frameworks:
-        around = Surroundings(compared(script, bench))
-        return classified_in(around.found, around)
-    return [
+    """The differences of a script from its benchmark's: of recipes in any case, call by call in one framework."""
+    recipes = [*hyperparameters(script, bench), *recipe_differences(script, bench)]
+    found = [
         Classified(difference, subject, difference.mine.place, certain=True)
-        for subject, difference in hyperparameters(script, bench)
+        for subject, difference in recipes
         if difference.mine is not None and difference.mine.place is not None
     ]
+    if script.frameworks & bench.frameworks:
+        around = Surroundings(compared(script, bench))
+        found = [*classified_in(around.found, around), *found]
+    return found
 
 
 def classified_in(differences: Iterable[Difference], around: Surroundings) -> list[Classified]:

@@ -22,6 +22,7 @@ class Subject(StrEnum):
     INPUT_SCALE = "scale of inputs"
     EVALUATION_SCALE = "scale of inputs in evaluation"
     EVALUATION_AUGMENTATION = "augmentation in evaluation"
+    AUGMENTATION = "augmentation"
     PADDING = "padding and masks"
     # The network and its weights.
     NETWORK = "network"
@@ -46,6 +47,7 @@ class Subject(StrEnum):
     CLEARED_GRADIENTS = "cleared gradients"
     ACCUMULATION = "gradient accumulation"
     CLIPPING = "gradient clipping"
+    UPDATE = "update"
     RANKS = "ranks"
     # Hyper-parameters.
     LEARNING_RATE = "learning rate"

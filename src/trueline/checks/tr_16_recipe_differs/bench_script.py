@@ -1,0 +1,8 @@
+"""Another optimizer setting, clipping or augmentation."""
+
+from __future__ import annotations
+
+from trueline.checks.bench_script.claim import Claim
+from trueline.script.diff.subject import Subject
+
+CLAIMS = (Claim(Subject.UPDATE), Claim(Subject.AUGMENTATION))
