@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +13,6 @@ from trueline.model.describing import holds
 # A list that is longer is data.
 _SHORT: Final = 32
 _SIMPLE: Final = (bool, int, float, str, type(None), np.number, np.bool_)
-# Where a torch module keeps what is set on it.
-_KEPT_IN: Final = ("_parameters", "_buffers", "_modules")
 
 
 def is_plain(value: Any) -> bool:
@@ -27,10 +26,13 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, _SIMPLE)
 
 
-def held(module: Any, name: str, default: Any = None) -> Any:
-    """An attribute that a network or its class holds; a ``__getattr__``, which may do anything, is not asked."""
+def held(module: Any, name: str, default: Any = None, *, registries: Sequence[str] = ()) -> Any:
+    """An attribute that a network or its class holds; a ``__getattr__``, which may do anything, is not asked.
+
+    ``registries`` are attributes that hold others by name.
+    """
     own = vars(module)
-    for place in (own, *(own.get(each) or {} for each in _KEPT_IN)):
+    for place in (own, *(own.get(registry) or {} for registry in registries)):
         if name in place:
             return place[name]
     return inspect.getattr_static(type(module), name, default)

@@ -6,10 +6,10 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
-from trueline.adapters.nouns import Share
+from trueline.adapters.nouns import Network, Share
 from trueline.adapters.plain import held
 
 _DROPS: Final = re.compile(
@@ -39,8 +39,9 @@ def nothing(_: float) -> float:
 class Dropping:
     """Functions and modules that drop values, each asking ``share`` how much; what they call themselves does not."""
 
-    def __init__(self, share: Share) -> None:
-        self._share = share
+    def __init__(self, share: Share, parts: Callable[[Network], Mapping[str, Network]]) -> None:
+        """``parts`` gives the modules that one holds, by name."""
+        self._share, self._parts = share, parts
         self.inside = False
 
     def function(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,7 +63,7 @@ class Dropping:
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def forward(module: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-                own = _share_of(module) if module.training else 0.0
+                own = _share_of(module, self._parts) if module.training else 0.0
 
                 def drop(tensor: Any, share: float, _: bool) -> Any:
                     unchanged = share == own or math.isnan(share)
@@ -103,14 +104,13 @@ def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _share_of(module: Any) -> float:
+def _share_of(module: Network, parts: Callable[[Network], Mapping[str, Network]]) -> float:
     """How much a module drops, or one inside it; not a number where nothing says so."""
     for name in (*_SHARES, "keep_prob"):
         value = held(module, name)
         if _is_number(value):
             return 1.0 - float(value) if name == "keep_prob" else float(value)
-    inside = held(module, "_modules") or held(module, "_cells") or {}
-    found = (_share_of(one) for one in inside.values() if one is not None)
+    found = (_share_of(part, parts) for part in parts(module).values() if part is not None)
     return next((share for share in found if not math.isnan(share)), math.nan)
 
 

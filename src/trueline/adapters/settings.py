@@ -10,18 +10,21 @@ _MANY = 16
 _PLAIN = (bool, int, float, str)
 
 
-def plain_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the arguments is a number, a text, or a short list of these; types and slices as texts."""
-    found = {name: _plain(value) for name, value in arguments.items()}
+def plain_settings(arguments: Mapping[str, Any], dtype_module: str = "") -> dict[str, Any]:
+    """What of the arguments is a number, a text, or a short list of these; types and slices as texts.
+
+    ``dtype_module`` is where the classes of a framework's types stand, if their names do not say what they are.
+    """
+    found = {name: _plain(value, dtype_module) for name, value in arguments.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, dtype_module: str) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, list | tuple):
-        parts = [_plain(one) for one in value] if len(value) <= _MANY else []
+        parts = [_plain(part, dtype_module) for part in value] if len(value) <= _MANY else []
         return parts if parts and all(one is not None for one in parts) else None
     kind = type(value)
-    named = "dtype" in kind.__name__.lower() or kind.__module__ == "mindspore._c_expression.typing"
+    named = "dtype" in kind.__name__.lower() or kind.__module__ == dtype_module
     return str(value) if named or isinstance(value, slice | EllipsisType) else None

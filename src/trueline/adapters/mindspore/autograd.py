@@ -9,7 +9,7 @@ from typing import Any
 import mindspore as ms
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.engine import pynative
+from trueline.adapters.mindspore.internals import pynative
 from trueline.adapters.nouns import Gout, Pulled
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array

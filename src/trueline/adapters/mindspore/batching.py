@@ -6,11 +6,9 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mindspore.dataset.engine import datasets
-
 from trueline.adapters.batchers import Batchers, Resize, building, held
 from trueline.adapters.mindspore.build import PACKAGE
-from trueline.adapters.mindspore.data import dataloader
+from trueline.adapters.mindspore.internals import DataLoader, datasets
 from trueline.adapters.patching import Placed
 
 _OPERATORS = (datasets.BatchDataset, datasets.PaddedBatchDataset)
@@ -25,9 +23,9 @@ class _Watching(Placed):
             self.patches.wrap(kind, "__init__", self._operator)
         for kind in _UNEQUAL:
             self.patches.wrap(kind, "__init__", self._unequal)
-        if dataloader is not None:
+        if DataLoader is not None:
             loader = building(self._batchers, lambda: self.switch.on)
-            self.patches.wrap(dataloader.DataLoader, "__init__", loader)
+            self.patches.wrap(DataLoader, "__init__", loader)
 
     def behind(self, loader: Any) -> Sequence[int]:
         """The numbers of the batchers that a loader's batches come from."""

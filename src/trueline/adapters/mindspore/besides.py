@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 from mindspore import nn, ops
 from mindspore.experimental.optim import lr_scheduler
-from mindspore.train import serialization
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.internals import grad_node_or_none, serialization
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
 from trueline.kernel import UnsupportedDtype, fingerprint
@@ -82,7 +82,7 @@ def _losing(
 
 
 def _tell(telling: Telling, name: str, prediction: Any, target: Any, settings: dict[str, Any], result: Any) -> None:
-    node = _maker(getattr(prediction, "_grad_node", None))
+    node = _maker(grad_node_or_none(prediction))
     with telling.silence(), values.without_gradient():
         telling.observer.aside(
             "criterion",

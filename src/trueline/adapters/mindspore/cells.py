@@ -8,9 +8,9 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn
 from mindspore.experimental.optim import lr_scheduler
-from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
 from trueline.adapters.mindspore import besides, values
+from trueline.adapters.mindspore.internals import OUTSIDE_NETWORKS, LearningRateSchedule, subcells
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name, optimizer_in, unwrap
 from trueline.adapters.patching import Patches, outermost
@@ -19,7 +19,6 @@ from trueline.adapters.tree import leaves
 from trueline.model.recursion import ROOM
 
 _PLAIN, _OPTIMIZER, _OUTSIDE = range(3)
-_OUTSIDERS = ("_ClipByGlobalNorm", "_IteratorLearningRate", "_ConvertToCell")
 
 
 def watch(telling: Telling, patches: Patches) -> None:
@@ -44,7 +43,7 @@ def _role(kind: type) -> int:
     """What is done to gradients on their way, or gives a learning rate, stands outside of every network."""
     if issubclass(kind, OPTIMIZERS):
         return _OPTIMIZER
-    outside = issubclass(kind, (nn.DistributedGradReducer, LearningRateSchedule)) or kind.__name__ in _OUTSIDERS
+    outside = issubclass(kind, (nn.DistributedGradReducer, LearningRateSchedule)) or kind.__name__ in OUTSIDE_NETWORKS
     return _OUTSIDE if outside else _PLAIN
 
 
@@ -93,7 +92,7 @@ def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _is_reducer(trainer: Any, cell: Any) -> bool:
-    return trainer._cells.get("grad_reducer") is cell
+    return subcells(trainer).get("grad_reducer") is cell
 
 
 def _step(

@@ -10,6 +10,7 @@ import mindspore as ms
 from mindspore import context, nn, ops
 
 from trueline.adapters.mindspore import build, values
+from trueline.adapters.mindspore.internals import is_jitted
 from trueline.adapters.nouns import Passed
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
@@ -20,7 +21,7 @@ def how(root: Any) -> str:
     if context.get_context("mode") == ms.GRAPH_MODE:
         return "GRAPH_MODE"
     cells = (cell for _, cell in values.modules(root))
-    return "jit" if any(hasattr(type(one).construct, "__wrapped_by_jit__") for one in cells) else ""
+    return "jit" if any(map(is_jitted, cells)) else ""
 
 
 def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:  # noqa: ARG001

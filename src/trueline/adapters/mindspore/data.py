@@ -5,30 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mindspore.dataset.engine import datasets, iterators
-from mindspore.train import dataset_helper
-
 from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
-from trueline.adapters.mindspore import workers
+from trueline.adapters.mindspore import internals, workers
+from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
-
-try:
-    from mindspore.dataset.dataloader import dataloader as dataloader
-except ImportError:  # new in 2.8
-    dataloader = None
 
 
 def watch(telling: Telling, patches: Patches) -> None:
     """Tell of every iteration over a dataset and of every batch."""
     sources = _Sources(workers.watch(telling, patches))
-    patches.wrap(iterators.Iterator, "__next__", lambda original: _fetch(telling, sources, original))
-    if dataloader is not None:
-        patches.wrap(dataloader._Iterator, "__next__", lambda original: _fetch(telling, sources, original))
-        patches.wrap(dataloader.DataLoader, "__iter__", lambda original: _begin(telling, sources, original))
-        patches.wrap(dataloader._Iterator, "_get_next_index", lambda original: _ask(telling, sources, original))
-    patches.wrap(dataset_helper.DatasetHelper, "__init__", lambda original: _sink(telling, original))
+    patches.wrap(internals.DatasetIterator, "__next__", lambda original: _fetch(telling, sources, original))
+    if internals.DataLoader is not None:
+        patches.wrap(internals.LoaderIterator, "__next__", lambda original: _fetch(telling, sources, original))
+        patches.wrap(internals.DataLoader, "__iter__", lambda original: _begin(telling, sources, original))
+        patches.wrap(internals.LoaderIterator, internals.NEXT_INDEX, lambda original: _ask(telling, sources, original))
+    patches.wrap(internals.DatasetHelper, "__init__", lambda original: _sink(telling, original))
 
 
 class _Sources:
@@ -41,7 +34,7 @@ class _Sources:
         self.indexes = Indexes()
 
     def loader_of(self, iterator: Any) -> Any:
-        dataset = getattr(iterator, "_Iterator__ori_dataset", None)
+        dataset = internals.dataset_of(iterator)
         if dataset is not None:
             return dataset
         known = self.loaders.get(iterator)
@@ -105,7 +98,7 @@ def _ask(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> C
 def _sink(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
     def begin(helper: Any, *args: Any, **kwargs: Any) -> None:
         original(helper, *args, **kwargs)
-        if telling.speaks() and isinstance(helper.iter, dataset_helper._DatasetIter):
+        if telling.speaks() and internals.is_sink(helper):
             telling.notice("mindspore.data_sink", "")
 
     return begin

@@ -9,14 +9,9 @@ from typing import Any
 
 from mindspore import ops
 
-try:
-    from mindspore.common._grad_function import _Function
-except ImportError:  # not there before 2.6
-    _Function = None
-
 from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore.build import PACKAGE
-from trueline.adapters.mindspore.engine import api, pynative
+from trueline.adapters.mindspore.internals import Function, NoGrad, grad_node, pynative
 from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
 from trueline.model.location import Location
@@ -24,7 +19,7 @@ from trueline.model.location import Location
 
 def carries(tensor: Any) -> bool:
     """Whether a gradient would come back to the tensor."""
-    return tensor._grad_node is not None
+    return grad_node(tensor) is not None
 
 
 def custom(node: Any) -> tuple[str, Location | None] | None:
@@ -36,7 +31,7 @@ def custom(node: Any) -> tuple[str, Location | None] | None:
 
 def functions_written() -> bool:
     """Whether the user has any autograd function of their own."""
-    return _Function is not None and any_of_users(_Function, PACKAGE)
+    return Function is not None and any_of_users(Function, PACKAGE)
 
 
 def written_backward(module: Any) -> tuple[str, Location | None] | None:
@@ -70,7 +65,7 @@ def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
 
     patches = Patches()
     patches.wrap(ops.StopGradient, "__call__", stopping)
-    patches.wrap(api._no_grad, "__enter__", not_entering)
+    patches.wrap(NoGrad, "__enter__", not_entering)
     try:
         yield
     finally:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import nn
-from mindspore.ops.composite import base
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.cells import tell_sens
+from trueline.adapters.mindspore.internals import PYNATIVE_BACKWARD, PYNATIVE_FORWARD
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
 from trueline.adapters.tree import leaves
@@ -17,8 +17,8 @@ from trueline.adapters.tree import leaves
 
 def watch(telling: Telling, patches: Patches) -> None:
     """Put both in place."""
-    patches.wrap(base, "_pynative_forward_run", lambda original: _forward(telling, original))
-    patches.wrap(base, "_pynative_func_grad_backward", lambda original: _backward(telling, original))
+    patches.wrap(*PYNATIVE_FORWARD, lambda original: _forward(telling, original))
+    patches.wrap(*PYNATIVE_BACKWARD, lambda original: _backward(telling, original))
 
 
 def _forward(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:

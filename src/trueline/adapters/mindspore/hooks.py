@@ -10,6 +10,7 @@ from mindspore import nn
 
 from trueline.adapters import children
 from trueline.adapters.mindspore import besides, build, cells, data, gradients, jit, scaling
+from trueline.adapters.mindspore.internals import grad_node
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
@@ -46,7 +47,7 @@ def install(observer: Observer) -> Installed:
 def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
     """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
     # A hook on a parameter would outlive the step.
-    if tensor._grad_node is not None and not isinstance(tensor, ms.Parameter):
+    if grad_node(tensor) is not None and not isinstance(tensor, ms.Parameter):
 
         def arrived(gradient: Any) -> None:
             # None at an output that the loss does not depend on.

@@ -9,8 +9,8 @@ from typing import Any
 from mindspore import amp
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.engine import api
 from trueline.adapters.mindspore.gradients import tell_loss, tell_parameters
+from trueline.adapters.mindspore.internals import JitExecutor
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.patching import Patches
@@ -21,7 +21,7 @@ _DEEPEST = 4
 
 def watch(telling: Telling, patches: Patches) -> None:
     """Tell of every compiled function that the user calls."""
-    patches.wrap(api._JitExecutor, "__call__", lambda original: _calls(telling, original))
+    patches.wrap(JitExecutor, "__call__", lambda original: _calls(telling, original))
 
 
 def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import mindspore as ms
 from mindspore import amp, context, nn
-from mindspore.ops.composite import base
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import PACKAGE
+from trueline.adapters.mindspore.internals import PYNATIVE_FORWARD, grad_node
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.scalers import Begin, Names, building
@@ -51,13 +51,13 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
             finally:
                 inside = False
             loss = next((one for _, one in leaves(result[1], values.is_tensor)), None)
-            if loss is not None and loss._grad_node is not None:
+            if loss is not None and grad_node(loss) is not None:
                 loss.register_hook(lambda gradient: gradient * factor())
             return result
 
         return forward
 
-    installed.patches.wrap(base, "_pynative_forward_run", make)
+    installed.patches.wrap(*PYNATIVE_FORWARD, make)
     return installed
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import mindspore as ms
 from mindspore import nn
-from mindspore.common._tensor_cpp_method import tensor_cpp_methods
 from mindspore.ops import Primitive
-from mindspore.ops.auto_generate import pyboost_inner_prim
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore import internals, values
 from trueline.adapters.mindspore.build import PACKAGE
-from trueline.adapters.mindspore.engine import api
+from trueline.adapters.mindspore.internals import JitExecutor, grad_node
 from trueline.adapters.nouns import OpCall
 from trueline.adapters.patching import Patches
 from trueline.adapters.settings import plain_settings
@@ -60,7 +57,8 @@ class _Watching:
             self.inside = True
             try:
                 output = original(primitive, name, args)
-                self.tell(name, args, output, {**plain_settings(primitive.attrs), **_settings(args, {})})
+                attributes = plain_settings(primitive.attrs, internals.DTYPE_MODULE)
+                self.tell(name, args, output, {**attributes, **_settings(args, {})})
             finally:
                 self.inside = False
             return output
@@ -75,7 +73,7 @@ class _Watching:
         inputs = [one for _, one in leaves(given, values.is_tensor)]
         self.told += 1
         self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.told))
-        node = outputs[0]._grad_node
+        node = grad_node(outputs[0])
         if node is not None:
             node.register_hook(self._backward(name, line, self.told))
 
@@ -94,7 +92,7 @@ def _settings(args: Any, kwargs: Any) -> dict[str, Any]:
     # Kernels take a primitive and the list of its arguments.
     last = args[-1] if args else None
     placed = last if len(args) == 2 and isinstance(args[0], Primitive) and isinstance(last, list | tuple) else args
-    return plain_settings({**{str(place): one for place, one in enumerate(placed)}, **kwargs})
+    return plain_settings({**{str(place): one for place, one in enumerate(placed)}, **kwargs}, internals.DTYPE_MODULE)
 
 
 _ABSENT = object()
@@ -124,39 +122,28 @@ class _Entries:
 def _add_functions(watching: _Watching, entries: _Entries) -> None:
     """Kernels held as ``pyboost_*`` and ``_*_instance``, and the way of the older primitives, in every module."""
     made: dict[int, Callable[..., Any]] = {}
-    for name, module in list(sys.modules.items()):
-        if not name.startswith("mindspore.") or name == "mindspore._c_expression" or module is None:
-            continue
+    for module in internals.python_modules():
         for held, value in list(vars(module).items()):
             if not callable(value) or isinstance(value, type):
                 continue
-            if held == "_run_op":
+            if held == internals.RUN_OPERATOR:
                 wrapped = made.setdefault(id(value), watching.wrap_run_op(value))
-            elif held.startswith("pyboost_"):
-                wrapped = made.setdefault(id(value), watching.wrap(held.removeprefix("pyboost_"), value))
-            elif held.startswith("_") and held.endswith("_instance") and not _is_python(value):
-                wrapped = made.setdefault(id(value), watching.wrap(held[1:].removesuffix("_instance"), value))
+            elif (kernel := internals.kernel_name(held, value)) is not None:
+                wrapped = made.setdefault(id(value), watching.wrap(kernel, value))
             else:
                 continue
             entries.add(module, held, wrapped)
 
 
-def _is_python(value: Any) -> bool:
-    home = type(value).__module__
-    return hasattr(value, "__code__") or (home.startswith("mindspore.") and home != "mindspore._c_expression")
-
-
 def _add_methods(watching: _Watching, entries: _Entries) -> None:
     """Tensor's methods that go straight into C++, and the primitives that come from there."""
     base = ms.Tensor.__mro__[1]
-    for name in {*tensor_cpp_methods, *_OPERATORS}:
+    for name in {*internals.CPP_METHODS, *_OPERATORS}:
         method = vars(base).get(name)
         if method is not None and callable(method) and name not in vars(ms.Tensor):
             entries.add(ms.Tensor, name, watching.wrap(name.strip("_"), method))
-    for name, kind in list(vars(pyboost_inner_prim).items()):
-        if isinstance(kind, type) and name.startswith("_Pyboost") and "__call__" in vars(kind):
-            told = name.removeprefix("_Pyboost").removesuffix("Prim")
-            entries.add(kind, "__call__", watching.wrap(told, vars(kind)["__call__"]))
+    for name, kind in internals.cpp_primitives():
+        entries.add(kind, "__call__", watching.wrap(name, vars(kind)["__call__"]))
 
 
 def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
@@ -172,7 +159,7 @@ def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
 
         return compile_untouched
 
-    patches.wrap(api._JitExecutor, "compile", make)
+    patches.wrap(JitExecutor, "compile", make)
     patches.wrap(nn.Cell, "compile", make)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn
-from mindspore.nn.optim.optimizer import _ConvertToCell
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.internals import ConstantRate
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.nouns import Group
 from trueline.kernel.array import Array
@@ -98,10 +98,10 @@ def _use_in(group: dict[str, Any], rate: float) -> None:
 
 def _constant(now: Any, rate: float, name: str) -> Any:
     """A schedule that gives one rate; the one of an earlier call is used again, since it may be compiled in."""
-    if isinstance(now, _ConvertToCell):
+    if isinstance(now, ConstantRate):
         values.assign(now.learning_rate, np.asarray(rate, np.float32))
         return now
-    return _ConvertToCell(ms.Parameter(ms.Tensor(rate, ms.float32), name))
+    return ConstantRate(ms.Parameter(ms.Tensor(rate, ms.float32), name))
 
 
 def step(optimizer: Any, gradients: Mapping[int, Array]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from mindspore import context, nn
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.engine import api
+from trueline.adapters.mindspore.internals import JitExecutor
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name
 from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
@@ -45,7 +45,7 @@ def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Per
     """Put the hooks in place, and between them and the network a perturbation."""
     perturbing = _Perturbing(seed, ulps)
     perturbing.patches.wrap(nn.Cell, "__call__", lambda original: _calls(perturbing, original))
-    perturbing.patches.wrap(api._JitExecutor, "__call__", lambda original: _graphs(perturbing, original))
+    perturbing.patches.wrap(JitExecutor, "__call__", lambda original: _graphs(perturbing, original))
     perturbing.hooks = hooks()
     return perturbing
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from mindspore.dataset.engine import datasets
 
+from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.pipeline import Unfit
 
 Values = Mapping[str, Any]

@@ -9,14 +9,12 @@ from typing import Any, Final
 
 import mindspore as ms
 import numpy as np
-from mindspore.dataset.engine import datasets, samplers
-from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
+from mindspore.dataset import GeneratorDataset, RandomSampler, SequentialSampler
 from mindspore.dataset.transforms import Compose
-from mindspore.dataset.transforms.py_transforms_util import FuncWrapper
-from mindspore.dataset.vision import transforms as vision
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.mindspore.build import package
+from trueline.adapters.mindspore.internals import FunctionWrapper, datasets, is_vision_transform
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, Values, batched, column, listed
 from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Nothing, Operator, Row, Unfit
@@ -116,7 +114,7 @@ class Nodes:
             for call in _steps(node.operations):
                 own = defined(call, package()) or self._built(call) or line
                 columns = list(node.input_columns or ())
-                last = type(call).__module__ == vision.__name__ and any(word in name_of(call) for word in _ON_IMAGES)
+                last = is_vision_transform(call) and any(word in name_of(call) for word in _ON_IMAGES)
                 yield call, Operator(name_of(call), "map", settings_of(call), own, columns, last)
         elif isinstance(node, datasets.FilterDataset):
             call = _inside(node.predicate)
@@ -254,8 +252,8 @@ def in_order(leaf: Any) -> Any:
     """A leaf of its own that reads the same, in order."""
     own = copy.copy(leaf)
     own.parent = []
-    if isinstance(getattr(leaf, "sampler", None), samplers.RandomSampler):
-        own.sampler = samplers.SequentialSampler()
+    if isinstance(getattr(leaf, "sampler", None), RandomSampler):
+        own.sampler = SequentialSampler()
     if hasattr(own, "shuffle_flag"):
         own.shuffle_flag = 0
     return own
@@ -276,7 +274,7 @@ def _steps(operations: Any) -> list[Any]:
     """The operators of a map, composed ones one by one."""
     found: list[Any] = []
     for one in operations if isinstance(operations, list | tuple) else [operations]:
-        inside = one.transform if type(one) is FuncWrapper else one
+        inside = one.transform if type(one) is FunctionWrapper else one
         found += _steps(inside.transforms) if type(inside) is Compose else [inside]
     return found
 

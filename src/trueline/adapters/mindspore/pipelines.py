@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Any, Final
 
 import numpy as np
-from mindspore.dataset.engine import datasets, samplers
-from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
+from mindspore.dataset import GeneratorDataset, SubsetSampler
 
 from trueline.adapters.mindspore import data
 from trueline.adapters.mindspore.build import package
+from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, batched
 from trueline.adapters.mindspore.pipeline_nodes import Built, Nodes, has_indexes, source_of
 from trueline.adapters.own_frame import line_of_users_function
@@ -270,7 +270,7 @@ class Opened:
         below = copy.deepcopy(self._below)
         below.parent = []
         leaf = list(data._chain(below))[-1]
-        leaf.sampler = samplers.SubsetSampler([index])
+        leaf.sampler = SubsetSampler([index])
         return next(iter(below.create_tuple_iterator(num_epochs=1, output_numpy=True)))
 
     def stored(self) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from mindspore.dataset.engine import datasets
-
+from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.patching import Patches
 
 _ATTRIBUTES: Final = ("dataset_dir", "dataset_file", "dataset_files", "annotation_file")

@@ -9,9 +9,9 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn
-from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.internals import LISTED_RATES, LearningRateSchedule
 from trueline.adapters.mindspore.optimizers import rate_now, short, steps_done
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.protocol import HeldRates
@@ -133,7 +133,7 @@ def _parameter(rate: Any) -> Any:
     """What holds a rate, or a list of them; None for a schedule that is computed."""
     if isinstance(rate, ms.Parameter):
         return rate
-    if type(rate).__name__ == "_IteratorLearningRate":
+    if type(rate).__name__ == LISTED_RATES:
         return rate.learning_rate
     return None
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import mindspore as ms
 from mindspore import amp, dataset, nn
-from mindspore.dataset.engine import iterators as datasets_iterators
 from mindspore.experimental.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau, SequentialLR
-from mindspore.train import amp as amp_levels
 
 from trueline.adapters.keeping import CapturingKeeper
 from trueline.adapters.living import Births, alive
-from trueline.adapters.mindspore import random_cells, values
+from trueline.adapters.mindspore import internals, random_cells, values
+from trueline.adapters.mindspore.internals import AmpDecorator
 from trueline.adapters.mindspore.slots import slots
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.nouns import State, Thing, named
@@ -26,8 +24,6 @@ from trueline.kernel.array import Array
 _SCHEDULES: Final = (LRScheduler, ReduceLROnPlateau, SequentialLR)
 _OTHERS: Final = (*_SCHEDULES, amp.LossScaler)
 _births = Births()
-# The package has a function of the same name.
-_seeds: Any = importlib.import_module("mindspore.common.seed")
 
 
 def prepare() -> None:
@@ -45,7 +41,7 @@ def things() -> list[Thing]:
     """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
     found = _births.sorted(alive((nn.Cell, *_OTHERS)))
     cells = [one for one in found if isinstance(one, nn.Cell) and not isinstance(one, OPTIMIZERS)]
-    inside = {id(one) for cell in cells for one in cell._cells.values() if one is not None}
+    inside = {id(one) for cell in cells for one in internals.subcells(cell).values() if one is not None}
     roots = [one for one in cells if id(one) not in inside and any(True for _ in values.tensors(one))]
     others = [("optimizer", OPTIMIZERS), ("schedule", _SCHEDULES), ("scaler", (amp.LossScaler,))]
     return [Thing("network", _kind(one), one) for one in roots] + [
@@ -151,17 +147,15 @@ def keeper() -> CapturingKeeper:
 
 def random() -> State:
     """The seeds and counters of functional operators and of pipelines."""
-    counters = [[kernel, seed, count] for (kernel, seed), count in _seeds._KERNEL_SEED.items()]
-    return State({}, {"rng/mindspore": [ms.get_seed(), int(dataset.config.get_seed()), counters]})
+    seeds = [ms.get_seed(), int(dataset.config.get_seed()), internals.kernel_seeds()]
+    return State({}, {"rng/mindspore": seeds})
 
 
 def set_random(state: State) -> None:
-    """Bring the seeds and counters back; not by ``set_seed``, which would seed NumPy too."""
+    """Bring the seeds and counters back."""
     seed, for_data, counters = state.plain["rng/mindspore"]
-    _seeds._GLOBAL_SEED = seed
+    internals.set_seeds(seed, counters)
     dataset.config.set_seed(for_data)
-    _seeds._KERNEL_SEED.clear()
-    _seeds._KERNEL_SEED.update({(kernel, own): count for kernel, own, count in counters})
 
 
 def generator_state(generator: Any) -> Array | None:  # noqa: ARG001
@@ -175,7 +169,7 @@ def set_generator(generator: Any, state: Array) -> None:
 
 def iterators() -> tuple[type, ...]:
     """The classes of what goes through a pipeline's batches."""
-    return (datasets_iterators.Iterator,)
+    return (internals.DatasetIterator,)
 
 
 def use_float32(things: Sequence[Thing]) -> None:
@@ -190,4 +184,4 @@ def use_float32(things: Sequence[Thing]) -> None:
                 flags = getattr(cell, "flags", {})
                 if cell.mixed_precision_type is not None or flags.get("fp16") or flags.get("bf16"):
                     cell.to_float(ms.float32)
-    amp_levels.AmpDecorator.__enter__ = amp_levels.AmpDecorator.__exit__ = lambda *_: None
+    AmpDecorator.__enter__ = AmpDecorator.__exit__ = lambda *_: None

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import amp
-from mindspore.ops.function import clip_func
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.internals import clip_func
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.tree import leaves

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 import mindspore as ms
-from mindspore import context, dataset
-from mindspore.communication import management
+from mindspore import communication, context, dataset
 
 from trueline.adapters.mindspore.build import built_cells
+from trueline.adapters.mindspore.internals import is_communicating
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:
@@ -74,8 +74,8 @@ def _precision() -> str:
 
 def rank() -> tuple[int, int] | None:
     """(rank, world size) of the process group, or of the launcher's environment; None for msrun's scheduler."""
-    if management.GlobalComm.INITED:
-        return int(management.get_rank()), int(management.get_group_size())
+    if is_communicating():
+        return int(communication.get_rank()), int(communication.get_group_size())
     if os.environ.get("MS_ROLE", "MS_WORKER") != "MS_WORKER":
         return None
     own = os.environ.get("MS_NODE_ID") or os.environ.get("RANK_ID", "")

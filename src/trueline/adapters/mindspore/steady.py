@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import mindspore as ms
 from mindspore import ops
-from mindspore.ops.function import nn_func
 
-from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore import internals, values
 from trueline.adapters.nouns import Share
 from trueline.adapters.patching import Patches
 from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
-_FUNCTIONS = (
-    *("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"),
-    *("_inner_dropout", "dropout_ext", "dropout2d_ext"),
-)
 _PRIMITIVES = ("Dropout", "Dropout2D", "Dropout3D")
 
 
@@ -40,17 +34,13 @@ def work_in_order() -> None:
 @contextmanager
 def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
     """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
-    patches, dropping = Patches(), Dropping(share)
+    patches, dropping = Patches(), Dropping(share, internals.subcells)
     plain = ops.dropout
-    owners = [
-        module
-        for name, module in list(sys.modules.items())
-        if name.startswith("mindspore.") and module is not None and name != "mindspore._c_expression"
-    ]
+    owners = list(internals.python_modules())
     for name in _PRIMITIVES:
         patches.wrap(getattr(ops, name), "__call__", lambda original: _primitive(original, dropping))
-    for name in _FUNCTIONS:
-        original = getattr(nn_func, name, None)
+    for name in internals.DROPOUT_FUNCTIONS:
+        original = getattr(internals.nn_func, name, None)
         for owner in (ops, *owners):
             if original is not None and vars(owner).get(name) is original:
                 patches.wrap(owner, name, dropping.function)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import mindspore as ms
-from mindspore import common, dataset
-from mindspore.dataset.engine import datasets
+from mindspore import dataset
 
-from trueline.adapters.mindspore import state
+from trueline.adapters.mindspore import internals, state
 from trueline.adapters.observer import Tap
 
 NAMES: Final = ("mindspore", "mindspore.dataset")
@@ -25,13 +23,11 @@ def fix(seeds: Mapping[str, int], *, deterministic: bool) -> None:
 
 def watch(tap: Tap) -> None:
     """Tell of seeds, and of pipelines that are built."""
-    # The package has a function of the same name.
-    holder = importlib.import_module("mindspore.common.seed")
     seeding = _seeding(tap, "mindspore", ms.set_seed)
-    for owner in (ms, common, holder):
+    for owner in internals.SEED_HOLDERS:
         vars(owner)["set_seed"] = seeding
     dataset.config.set_seed = _seeding(tap, "mindspore.dataset", dataset.config.set_seed)
-    datasets.Dataset.__init__ = _building(tap, datasets.Dataset.__init__)
+    dataset.Dataset.__init__ = _building(tap, dataset.Dataset.__init__)
 
 
 def _seeding(tap: Tap, stream: str, original: Callable[[Any], None]) -> Callable[[Any], None]:

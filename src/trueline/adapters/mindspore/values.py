@@ -14,7 +14,8 @@ import numpy as np
 from mindspore import nn
 
 from trueline.adapters.identity import walk
-from trueline.adapters.mindspore.engine import pynative
+from trueline.adapters.mindspore import internals
+from trueline.adapters.mindspore.internals import grad_node, node_number, pynative
 from trueline.adapters.mindspore.optimizers import groups
 from trueline.adapters.mindspore.wrappers import unwrap
 from trueline.adapters.nouns import Tensor, check_expanded
@@ -176,12 +177,12 @@ class _Node:
 
 
 def _nodes(found: Iterable[Any]) -> list[_Node]:
-    return [_Node(int(one._unique_id()), one) for one in found if one is not None and not one.is_leaf()]
+    return [_Node(node_number(one), one) for one in found if one is not None and not one.is_leaf()]
 
 
 def node(tensor: Any) -> Any:
     """The autograd node that made the tensor; None where there is none."""
-    return next(iter(_nodes((tensor._grad_node,))), None)
+    return next(iter(_nodes((grad_node(tensor),))), None)
 
 
 def gradient(parameter: Any) -> Any:
@@ -195,15 +196,15 @@ def nodes_before(node: Any) -> Sequence[Any]:
 
 def _owned(root: Any, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Any]]:
     """(full name, leaf name, tensor) of every parameter and buffer, also where cells or parameters are shared."""
-    for source in (root._params, root._buffers):
+    for source in (internals.parameters(root), internals.buffers(root)):
         for leaf, found in source.items():
             if found is not None:
                 name = described(str, leaf)
                 yield prefix + name, name, found
-    for holder, listed in getattr(root, "_params_list", {}).items():
+    for holder, listed in internals.parameter_lists(root).items():
         for place, found in enumerate(listed):
             yield f"{prefix}{holder}.{place}", holder, found
-    for name, cell in root._cells.items():
+    for name, cell in internals.subcells(root).items():
         if cell is not None and id(cell) not in above:
             yield from _owned(cell, f"{prefix}{name}.", (*above, id(cell)))
 
@@ -221,7 +222,7 @@ def tensors(root: Any) -> Iterator[Tensor]:
 
 def modules(root: Any) -> Iterator[tuple[str, Any]]:
     """All cells below and with root, each once."""
-    return walk(root, lambda cell: cell._cells)
+    return walk(root, internals.subcells)
 
 
 def has_weights(module: Any) -> bool:

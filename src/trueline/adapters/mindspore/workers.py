@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.dataset.engine import datasets_user_defined as generators
-
+from trueline.adapters.mindspore.internals import WORKER, WORKER_LOOP
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.patching import Patches
 from trueline.adapters.worker_streams import WorkerPipe, harmless
@@ -38,8 +37,8 @@ def watch(telling: Telling, patches: Patches) -> Callable[[], None]:
         for line in pipe.read():
             telling.observer.aside("workers", **line)
 
-    patches.wrap(generators._GeneratorWorkerMp, "__init__", make_worker)
-    patches.wrap(generators, "_generator_worker_loop", make_loop)
+    patches.wrap(*WORKER, make_worker)
+    patches.wrap(*WORKER_LOOP, make_loop)
     return pass_on
 
 

@@ -17,7 +17,7 @@ from trueline.adapters.arguments import Arguments, describe, holds_placeholder, 
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Built, Passed
-from trueline.adapters.torch import values
+from trueline.adapters.torch import internals, values
 from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
@@ -125,8 +125,7 @@ def undisturbed(module: Any, train: bool) -> Iterator[None]:
 
 def as_written() -> AbstractContextManager[None]:
     """In this block what was compiled is run as it was written."""
-    # Without the compiler in this process nothing is; asking would load it, which takes as long as torch itself.
-    if "torch._dynamo" not in sys.modules:
+    if not internals.is_compiler_loaded():
         return nullcontext()
     stance: AbstractContextManager[None] = torch.compiler.set_stance("force_eager")
     return stance

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import nn
 from torch.compiler import is_compiling
-from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.torch import differentiation
+from trueline.adapters.torch import differentiation, internals
+from trueline.adapters.torch.internals import LazyGraphModule, innermost_transform, tracing_state
 from trueline.adapters.training_thread import TrainingThread
 from trueline.adapters.unseen import leave_out_of_trace, stand_in
 from trueline.model.recursion import ROOM
@@ -45,9 +45,9 @@ class _Calls:
         """Whether this call is none of the user's network running."""
         if not self._switch.on or get_ident() in self._switch.fetching:
             return True
-        if isinstance(module, _LazyGraphModule) or torch._C._get_tracing_state() is not None:
+        if isinstance(module, LazyGraphModule) or tracing_state() is not None:
             return True
-        if torch._C._functorch.peek_interpreter_stack() is not None:
+        if innermost_transform() is not None:
             differentiation.called_inside(module)
             self.observer.notice("torch.transformed", module=type(module).__name__)
             return True
@@ -85,7 +85,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     # torch's own hooks would do, but where there is one, torch calls every ``forward`` from another line of its own and
     # through one more function: warnings that count frames would show other lines. This has guards of its own.
     around = Patches()
-    around.wrap(nn.Module, "_call_impl", lambda original: _around(calls, observer, original))
+    around.wrap(*internals.MODULE_CALL, lambda original: _around(calls, observer, original))
     patches.on_remove(around.remove)
     patches.on_remove(calls.end)
 
@@ -94,7 +94,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
             original(module, *args, **kwargs)
             if switch.on:
                 observer.notice("torch.compiled", module=type(module).__name__)
-                module._compiled_call_impl = _told(module, module._compiled_call_impl, calls)
+                internals.set_compiled_call(module, _told(module, internals.compiled_call(module), calls))
 
         return compile_in_place
 
@@ -146,8 +146,8 @@ def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> 
 
 def _inside(module: nn.Module, observer: Observer) -> nn.Module:
     """What torch.compile returns stands for the network it has compiled, which is itself never called."""
-    if type(module).__name__ == "OptimizedModule":
-        inner: nn.Module = module._orig_mod
+    if type(module).__name__ == internals.COMPILED:
+        inner: nn.Module = internals.compiled_inner(module)
         observer.notice("torch.compiled", module=type(inner).__name__)
         return inner
     if isinstance(module, torch.jit.ScriptModule):

@@ -8,15 +8,15 @@ from typing import Any, Final
 import torch
 
 from trueline.adapters.nouns import Passed
-from trueline.adapters.torch import build
+from trueline.adapters.torch import build, internals
 from trueline.kernel.array import Array
 
-_INNER: Final = "_orig_mod."
+_INNER: Final = f"{internals.COMPILED_INNER}."
 
 
 def how(root: Any) -> str:
     """By what the model, or a part of it, is compiled; empty where nothing is."""
-    found = any(_is_compiled(one) or one._compiled_call_impl is not None for one in root.modules())
+    found = any(map(internals.is_compiled, root.modules()))
     return "torch.compile" if found else ""
 
 
@@ -29,9 +29,9 @@ def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array
 
 
 def _is_compiled(module: Any) -> bool:
-    return type(module).__name__ == "OptimizedModule"
+    return type(module).__name__ == internals.COMPILED
 
 
 def _compiled(root: Any, module: Any) -> Any:
     above = next((one for one in root.modules() if _is_compiled(one)), None)
-    return above.dynamo_ctx(module) if above is not None else torch.compile(module)
+    return internals.compiled_alike(above, module) if above is not None else torch.compile(module)

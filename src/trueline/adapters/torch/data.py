@@ -8,13 +8,12 @@ from threading import get_ident
 from typing import Any
 
 from torch.utils import data as torch_data
-from torch.utils.data import dataloader
 
 from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.torch import workers
+from trueline.adapters.torch import internals, workers
 from trueline.adapters.training_thread import TrainingThread
 
 _SHUFFLES = {
@@ -34,7 +33,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
         def begin(loader: Any) -> Any:
             iterator = original(loader)
-            if switch.on and thread.may_fetch() and isinstance(iterator, dataloader._BaseDataLoaderIter):
+            if switch.on and thread.may_fetch() and isinstance(iterator, internals.LoaderIterator):
                 loaders.set(iterator, _holding(loader))
                 observer.loader_began(loader, facts(loader))
             return iterator
@@ -62,7 +61,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
                 observer.loader_ended(loader)
                 raise
             pass_on()
-            in_order = bool(getattr(iterator, "_in_order", True))
+            in_order = internals.is_in_order(iterator)
             observer.fetched(loader, batch, indexes.handed_out(iterator, in_order=in_order))
             return batch
 
@@ -85,9 +84,9 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
         return reset
 
     patches.wrap(torch_data.DataLoader, "__iter__", make_iter)
-    patches.wrap(dataloader._BaseDataLoaderIter, "__next__", make_next)
-    patches.wrap(dataloader._BaseDataLoaderIter, "_next_index", make_next_index)
-    patches.wrap(dataloader._BaseDataLoaderIter, "_reset", make_reset)
+    patches.wrap(internals.LoaderIterator, "__next__", make_next)
+    patches.wrap(internals.LoaderIterator, internals.NEXT_INDEX, make_next_index)
+    patches.wrap(internals.LoaderIterator, internals.RESET, make_reset)
 
 
 @contextmanager

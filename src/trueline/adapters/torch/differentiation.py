@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence, ValuesView
 from typing import Any, ClassVar, Final
 
 import torch
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches
-from trueline.adapters.torch import values
+from trueline.adapters.torch import internals, values
+from trueline.adapters.torch.internals import innermost_transform, is_wrapped, outside_transforms, running_node
 from trueline.adapters.tree import leaves
 
 # Bounds the walk through a graph that is made of very many operators.
 _MOST_NODES: Final = 200_000
-_VMAP: Final = torch._C._functorch.TransformType.Vmap
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
@@ -25,7 +23,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
     def make_grad(original: Callable[..., Any]) -> Callable[..., Any]:
         def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             graph = kwargs.get("create_graph") or (len(args) > 2 and args[2])
-            inside = torch._C._functorch.peek_interpreter_stack() is not None or torch._C._current_autograd_node()
+            inside = innermost_transform() is not None or running_node()
             wanted = speaks() and not graph and not inside
             losses, parameters = _several(outputs), _several(inputs)
             if not wanted or not parameters or not all(map(_is_parameter, parameters)) or not _are_one_loss(losses):
@@ -48,7 +46,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
     def tell(parameters: Sequence[Any], value: Any, gradients: Sequence[Any]) -> None:
         losses = _unbatched(value)
         if losses:
-            with temporarily_clear_interpreter_stack():
+            with outside_transforms():
                 observer.loss(losses[0].detach(), "value_and_grad")
                 observer.backward_began()
                 observer.backward_ended()
@@ -58,7 +56,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
     def begin(func: Any, given: Any) -> list[Any]:
         # A network has weights of its own.
         parameters = [] if isinstance(func, torch.nn.Module) else _unbatched(given)
-        with temporarily_clear_interpreter_stack():
+        with outside_transforms():
             observer.forward_began(parameters)
         return parameters
 
@@ -112,11 +110,11 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         return jvp
 
     patches.wrap(torch.autograd, "grad", make_grad)
-    transforms = sys.modules.get("torch._functorch.eager_transforms")
+    transforms = internals.transform_module()
     if transforms is not None:
-        patches.wrap(transforms, "grad_and_value_impl", make_function)
-        patches.wrap(transforms, "_vjp_with_argnums", make_vjp)
-        patches.wrap(transforms, "_jvp_with_argnums", make_jvp)
+        patches.wrap(transforms, internals.GRAD_AND_VALUE, make_function)
+        patches.wrap(transforms, internals.VJP, make_vjp)
+        patches.wrap(transforms, internals.JVP, make_jvp)
 
 
 class _OwnWeights:
@@ -140,17 +138,13 @@ class _OwnWeights:
 
 def called_inside(module: Any) -> None:
     """A module is called inside a function transform."""
-    if _OwnWeights.open and any(map(_is_own, module._parameters.values())):
+    if _OwnWeights.open and any(map(_is_own, internals.parameters(module).values())):
         for one in _OwnWeights.open:
             one.called = True
 
 
 def _is_own(weight: Any) -> bool:
-    return isinstance(weight, torch.nn.Parameter) and weight.requires_grad and not _is_wrapped(weight)
-
-
-def _is_wrapped(tensor: Any) -> bool:
-    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+    return isinstance(weight, torch.nn.Parameter) and weight.requires_grad and not is_wrapped(weight)
 
 
 def _chosen(args: Any, argnums: Any) -> Any:
@@ -164,24 +158,24 @@ def _chosen(args: Any, argnums: Any) -> Any:
 
 def is_batched() -> bool:
     """Whether a function is running for many at once."""
-    return any(one.key() == _VMAP for one in _transforms())
+    return any(one.key() == internals.VMAP for one in _transforms())
 
 
 def _is_outermost() -> bool:
     """Whether no derivative is taken around this one, though it may be taken for many at once."""
-    return all(one.key() == _VMAP for one in _transforms())
+    return all(one.key() == internals.VMAP for one in _transforms())
 
 
 def _transforms() -> Sequence[Any]:
-    return torch._C._functorch.get_interpreter_stack() or ()
+    return internals.transforms() or ()
 
 
 def _unbatched(tree: Any) -> list[Any]:
     """The tensors in a tree of values; where they stand for one of many, all of them."""
     found = []
     for _, tensor in leaves(tree, values.is_tensor):
-        while _is_wrapped(tensor):
-            tensor = torch._C._functorch.get_unwrapped(tensor)
+        while is_wrapped(tensor):
+            tensor = internals.unwrapped(tensor)
         found.append(tensor)
     return found
 
@@ -204,7 +198,7 @@ def _are_one_loss(losses: Sequence[Any]) -> bool:
 
 
 def _is_parameter(tensor: Any) -> bool:
-    return values.is_tensor(tensor) and tensor.is_leaf and tensor.requires_grad and not _is_wrapped(tensor)
+    return values.is_tensor(tensor) and tensor.is_leaf and tensor.requires_grad and not is_wrapped(tensor)
 
 
 def reached_by(losses: Sequence[Any], ends: Sequence[Any] = ()) -> list[Any]:

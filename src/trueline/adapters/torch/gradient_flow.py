@@ -9,16 +9,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.autograd.function import BackwardCFunction
 
 from trueline.adapters.lines import user_line
 from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
+from trueline.adapters.torch import internals
 from trueline.adapters.torch.build import PACKAGE
 from trueline.model.location import Location
-
-# Where a function that is decorated with no_grad enters it.
-_DECORATING = "/torch/utils/_contextlib.py"
 
 
 def carries(tensor: Any) -> bool:
@@ -28,9 +25,9 @@ def carries(tensor: Any) -> bool:
 
 def custom(node: Any) -> tuple[str, Location | None] | None:
     """The name and the backward's line of an autograd node that a user's ``autograd.Function`` made."""
-    if not isinstance(node, BackwardCFunction):
+    made_by = internals.function_class(node)
+    if made_by is None:
         return None
-    made_by = getattr(node, "_forward_cls", type(node))
     line = line_of_users_function(getattr(made_by, "backward", None), PACKAGE)
     return (made_by.__name__, line) if line is not None else None
 
@@ -59,7 +56,7 @@ def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
 
     def wanted() -> bool:
         caller = sys._getframe(2)
-        if caller.f_code.co_filename.endswith(_DECORATING):
+        if caller.f_code.co_filename.endswith(internals.GRAD_MODE_DECORATOR):
             return undo(user_line(PACKAGE, frame=caller))
         line = line_of_users_frame(caller, PACKAGE)
         return line is not None and undo(line)

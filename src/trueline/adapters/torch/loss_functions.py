@@ -12,6 +12,7 @@ from torch.nn import functional
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.torch import values
+from trueline.adapters.torch.internals import tracing_state
 
 _NAMES: Final = (
     *("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"),
@@ -36,7 +37,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         names = [one.name for one in parameters]
 
         def told(result: Any, *args: Any, **kwargs: Any) -> None:
-            if torch._C._get_tracing_state() is not None or not values.is_tensor(result):
+            if tracing_state() is not None or not values.is_tensor(result):
                 return
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             if torch.is_grad_enabled():

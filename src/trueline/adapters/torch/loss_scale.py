@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.amp.grad_scaler import GradScaler
+from torch.amp import GradScaler
 
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed

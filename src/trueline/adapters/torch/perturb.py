@@ -14,6 +14,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 
 from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
+from trueline.adapters.torch import internals
 
 _COMPILED_WARNING = r"Using `torch\.compile\(module\)` when there are global hooks"
 _MOVED = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -28,9 +29,7 @@ class _Perturbing(Perturbing):
     def quiet(self) -> bool:
         """Compiling, tracing and function transforms see the network as it is."""
         return (
-            not self.switch.on
-            or torch._C._get_tracing_state() is not None
-            or torch._C._functorch.peek_interpreter_stack() is not None
+            not self.switch.on or internals.tracing_state() is not None or internals.innermost_transform() is not None
         )
 
     @property
@@ -46,12 +45,12 @@ class _Perturbing(Perturbing):
             self._began = True
             self._use_other_threads()
         # What a checkpoint computes again during backward is not the network being called.
-        outermost = self._calls.begins(module) and torch._C._current_graph_task_id() == -1
+        outermost = self._calls.begins(module) and internals.backward_pass() == -1
         return outermost and any(True for _ in module.parameters())
 
     def ends(self, module: nn.Module) -> bool:
         """A call ends: whether it was one that calls no other, and not a whole graph."""
-        graph = type(module).__name__ == "OptimizedModule" or isinstance(module, torch.jit.ScriptModule)
+        graph = type(module).__name__ == internals.COMPILED or isinstance(module, torch.jit.ScriptModule)
         return self._calls.ends(module) and not graph
 
     def _use_other_threads(self) -> None:
@@ -110,9 +109,9 @@ def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Per
 def _use_other_kernels(perturbing: _Perturbing) -> None:
     """Convolutions that sum in another order; NNPACK's would come next, which trade accuracy for speed."""
     mkldnn = torch.backends.mkldnn.enabled
-    torch._C._set_mkldnn_enabled(False)
+    internals.use_mkldnn(False)
     nnpack = torch.backends.nnpack.set_flags(False)
-    perturbing.patches.on_remove(lambda: torch._C._set_mkldnn_enabled(mkldnn))
+    perturbing.patches.on_remove(lambda: internals.use_mkldnn(mkldnn))
     perturbing.patches.on_remove(lambda: torch.backends.nnpack.set_flags(*nnpack))
     perturbing.kernels.append("without mkldnn and nnpack")
 
@@ -122,7 +121,7 @@ def _compiled(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable
 
     def compile_in_place(module: nn.Module, *args: Any, **kwargs: Any) -> None:
         original(module, *args, **kwargs)
-        inner: Any = module._compiled_call_impl
+        inner: Any = internals.compiled_call(module)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if torch.compiler.is_compiling() or perturbing.quiet():
@@ -134,6 +133,6 @@ def _compiled(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable
             finally:
                 perturbing.ends(module)
 
-        module._compiled_call_impl = call
+        internals.set_compiled_call(module, call)
 
     return compile_in_place

@@ -17,6 +17,7 @@ from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Operator
 from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.torch.build import package
+from trueline.adapters.torch.internals import SUBMODULES
 from trueline.model.location import Location
 
 # Those that do nothing but call the others.
@@ -99,7 +100,7 @@ class Steps:
     def _held_by(self, step: Any, depth: int) -> bool:
         """Whether a step holds others, which are wrapped too."""
         found = self._attributes(step, depth)
-        children = vars(step).get("_modules") if isinstance(step, nn.Module) else None
+        children = vars(step).get(SUBMODULES) if isinstance(step, nn.Module) else None
         for name, child in list((children or {}).items()):
             if child is not None:
                 self._put(children or {}, name, self._step(child, depth + 1))

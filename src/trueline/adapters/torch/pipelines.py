@@ -9,13 +9,13 @@ from typing import Any, Final
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
-from torch.utils.data._utils.collate import default_convert
 
 from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import Meter, Operator, Row
 from trueline.adapters.steps import defined, name_of, objects_in, settings_of
 from trueline.adapters.torch import data
 from trueline.adapters.torch.build import package
+from trueline.adapters.torch.internals import default_convert
 from trueline.adapters.torch.pipeline_steps import Steps
 from trueline.model.location import Location
 

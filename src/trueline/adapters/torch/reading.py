@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import torch
-from torch.jit import _builtins
 
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches
+from trueline.adapters.torch import internals
 from trueline.adapters.unseen import stand_in
 
 _READING: Final = ("item", "__float__", "isnan", "isinf", "isfinite")
@@ -39,11 +39,10 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         _put(_Looking(getattr(torch.Tensor, name), look), name, patches)
     for name in _ASKING:
         patches.wrap(torch, name, asking)
-        # TorchScript knows the functions of torch by the objects that they are.
-        _builtins._register_builtin(getattr(torch, name), f"aten::{name}")
+        internals.know_as_builtin(getattr(torch, name), name)
     # The compiler looks at whatever runs between two compiled parts, but not at torch's own files.
     for function in (look, _Looking.__get__, _is_bad):
-        stand_in(function, torch._tensor.__file__)
+        stand_in(function, internals.TENSOR_FILE)
 
 
 class _Looking:

@@ -7,16 +7,15 @@ from typing import Any, Final
 
 import torch
 from torch import nn
-from torch.amp.grad_scaler import GradScaler
+from torch.amp import GradScaler
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils.data import dataloader
 
 from trueline.adapters.living import Births, alive
 from trueline.adapters.nouns import State, Thing, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
-from trueline.adapters.torch import keeping, values
+from trueline.adapters.torch import internals, keeping, values
 from trueline.kernel.array import Array
 
 _KINDS: Final = (nn.Module, Optimizer, LRScheduler, GradScaler)
@@ -37,7 +36,7 @@ def things() -> list[Thing]:
     """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
     found = _births.sorted(alive(_KINDS))
     modules = [one for one in found if isinstance(one, nn.Module)]
-    inside = {id(one) for module in modules for one in module._modules.values() if one is not None}
+    inside = {id(one) for module in modules for one in internals.submodules(module).values() if one is not None}
     roots = [one for one in modules if id(one) not in inside and any(True for _ in _tensors(one))]
     others = [("optimizer", Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
     return [Thing("network", _kind(one), one) for one in roots] + [
@@ -114,7 +113,7 @@ def set_generator(generator: Any, state: Array) -> None:
 
 def iterators() -> tuple[type, ...]:
     """The classes of what goes through a loader's batches."""
-    return (dataloader._BaseDataLoaderIter,)
+    return (internals.LoaderIterator,)
 
 
 # ---- networks
@@ -280,13 +279,13 @@ def use_float32(things: Sequence[Thing]) -> None:
                 slots.update(
                     {name: one.float() for name, one in slots.items() if getattr(one, "dtype", None) in halves}
                 )
-    original = torch.amp.autocast_mode.autocast.__init__
+    original = torch.autocast.__init__
 
     def initialise(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
         kwargs["enabled"] = False
         original(self, device_type, *args[:1], **kwargs)
 
-    torch.amp.autocast_mode.autocast.__init__ = initialise
+    torch.autocast.__init__ = initialise
     for name in ("half", "bfloat16"):
         setattr(torch.Tensor, name, torch.Tensor.float)
     torch.Tensor.to = _without_halves(torch.Tensor.to)

@@ -13,6 +13,7 @@ from torch.nn import functional
 from trueline.adapters.nouns import Share
 from trueline.adapters.patching import Patches
 from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
+from trueline.adapters.torch.internals import submodules
 
 _FUNCTIONS = (
     *("dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d"),
@@ -27,7 +28,7 @@ def work_in_order() -> None:
 @contextmanager
 def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
     """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
-    patches, dropping = Patches(), Dropping(share)
+    patches, dropping = Patches(), Dropping(share, submodules)
     plain = functional.dropout
     for owner in (functional, torch):
         for name in _FUNCTIONS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +14,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from trueline.adapters import children
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.torch import besides, differentiation, loss_functions, penalties, reading, values
+from trueline.adapters.torch import besides, differentiation, internals, loss_functions, penalties, reading, values
 from trueline.adapters.training_thread import TrainingThread
 
 _NODES_TO_SCALE = 16
@@ -44,7 +43,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     penalties.watch(observer, speaks, patches, scaled.is_scaled)
     if observer.wants_reads:
         reading.watch(observer, speaks, patches)
-    for owner in (sys.modules["torch.multiprocessing.spawn"], torch.multiprocessing):
+    for owner in (internals.SPAWN_MODULE, torch.multiprocessing):
         patches.wrap(
             owner,
             "start_processes",
@@ -129,12 +128,12 @@ def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Pat
 
 
 def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
-    from torch.amp.grad_scaler import GradScaler
+    from torch.amp import GradScaler
 
     def scale(result: Any, scaler: Any, outputs: Any) -> None:
         if scaler.is_enabled():
-            scaled.remember(outputs, result, scaler._scale)
-            observer.scale(values.keep(scaler._scale))
+            scaled.remember(outputs, result, internals.scale_of(scaler))
+            observer.scale(values.keep(internals.scale_of(scaler)))
             observer.scaled_by(scaler)
 
     def unscale(_result: Any, scaler: Any, optimizer: Any) -> None:
@@ -205,7 +204,7 @@ def _watch_optimizers(
         patches.wrap(owner, "zero_grad", lambda original: outermost(original, speaks, after=zeroed))
 
     def scheduled(_result: Any, scheduler: Any, *_args: Any, **_kwargs: Any) -> None:
-        if not getattr(scheduler, "_is_initial", False):
+        if not internals.is_initial_step(scheduler):
             observer.scheduled(scheduler)
 
     for kind in _scheduler_kinds():

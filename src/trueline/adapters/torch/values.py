@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,10 +14,15 @@ from torch import nn
 from trueline.adapters.identity import walk
 from trueline.adapters.nouns import Group, Tensor, Unreadable, check_expanded
 from trueline.adapters.plain import held, is_plain
+from trueline.adapters.torch import internals
 from trueline.kernel.array import Array
 from trueline.model.describing import described
 
-_WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
+_WRAPPERS = {
+    "DistributedDataParallel": "module",
+    "DataParallel": "module",
+    internals.COMPILED: internals.COMPILED_INNER,
+}
 _BYTES_OF = {torch.bfloat16: (torch.int16, ml_dtypes.bfloat16)}
 for _name, _dtype in (("float8_e4m3fn", ml_dtypes.float8_e4m3fn), ("float8_e5m2", ml_dtypes.float8_e5m2)):
     if hasattr(torch, _name):
@@ -112,7 +117,7 @@ def norm(tensors: Sequence[Any]) -> Any:
     dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
     if not dense:
         return 0.0
-    norms = torch._foreach_norm(dense)
+    norms = internals.norms(dense)
     if len({(one.device, one.dtype) for one in norms}) > 1:
         home = norms[0].device
         norms = [one.to(home, torch.float64) for one in norms]
@@ -142,7 +147,7 @@ def identity(tensor: Any) -> int:
 
 def version(tensor: Any) -> int | None:
     """How often the tensor was written in place; inference tensors do not count that."""
-    return None if tensor.is_inference() else int(tensor._version)
+    return None if tensor.is_inference() else int(internals.version(tensor))
 
 
 def node(tensor: Any) -> Any:
@@ -167,16 +172,16 @@ def tensors(root: Any) -> Iterator[Tensor]:
         parameters = list(root.named_parameters(remove_duplicate=False))
         buffers = list(root.named_buffers(remove_duplicate=False))
     except Exception:  # noqa: BLE001 - they ask modules for their hash, and a user's class may have its own
-        parameters, buffers = list(_owned(root, "_parameters")), list(_owned(root, "_buffers"))
+        parameters, buffers = list(_owned(root, internals.parameters)), list(_owned(root, internals.buffers))
     for name, found in parameters:
         yield Tensor(name, found, bool(found.requires_grad))
     for name, found in buffers:
         yield Tensor(name, found, False, buffer=True)
 
 
-def _owned(root: Any, kind: str) -> Iterator[tuple[str, Any]]:
+def _owned(root: Any, registry: Callable[[Any], Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
     for path, module in modules(root):
-        for leaf, found in getattr(module, kind).items():
+        for leaf, found in registry(module).items():
             if found is not None:
                 name = described(str, leaf)
                 yield f"{path}.{name}" if path else name, found
@@ -184,14 +189,16 @@ def _owned(root: Any, kind: str) -> Iterator[tuple[str, Any]]:
 
 def modules(root: Any) -> Iterator[tuple[str, Any]]:
     """All modules below and with root, each once."""
-    return walk(root, lambda module: module._modules)
+    return walk(root, internals.submodules)
 
 
 def has_weights(module: Any) -> bool:
     """Whether parameters are registered in a module; scripted and quantized ones may hold weights in other forms."""
     if isinstance(module, torch.jit.ScriptModule):
         return True
-    return any(any(map(_is_there, one._parameters.values())) or _is_quantized(one) for _, one in modules(module))
+    return any(
+        any(map(_is_there, internals.parameters(one).values())) or _is_quantized(one) for _, one in modules(module)
+    )
 
 
 def _is_there(parameter: Any) -> bool:
@@ -199,13 +206,17 @@ def _is_there(parameter: Any) -> bool:
 
 
 def _is_quantized(module: Any) -> bool:
-    return held(module, "_packed_params") is not None
+    return _held(module, internals.QUANTIZED_WEIGHTS) is not None
+
+
+def _held(module: Any, name: str, default: Any = None) -> Any:
+    return held(module, name, default, registries=internals.REGISTRIES)
 
 
 def unwrap(module: Any) -> Any:
     """The network inside a wrapper, else the module itself."""
     name = _WRAPPERS.get(type(module).__name__)
-    inner = None if name is None else held(module, name)
+    inner = None if name is None else _held(module, name)
     return unwrap(inner) if isinstance(inner, nn.Module) else module
 
 
@@ -216,7 +227,7 @@ def attributes(module: Any) -> dict[str, Any]:
         for name, value in vars(module).items()
         if type(name) is str and not name.startswith("_") and name != "training" and is_plain(value)
     }
-    if isinstance(module, nn.Module) and held(module, "bias", 0) is None:
+    if isinstance(module, nn.Module) and _held(module, "bias", 0) is None:
         found["bias"] = False
     return found
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.utils.data import _utils
 
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.torch import internals
 from trueline.adapters.worker_streams import WorkerPipe, harmless
 
 
@@ -40,8 +40,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
         for line in pipe.read():
             observer.aside("workers", **line)
 
-    patches.wrap(torch.utils.data.dataloader._MultiProcessingDataLoaderIter, "__init__", make_iter)
-    patches.wrap(_utils.worker, "_worker_loop", make_loop)
+    patches.wrap(internals.WorkersIterator, "__init__", make_iter)
+    patches.wrap(*internals.WORKER_LOOP, make_loop)
     return pass_on
 
 
@@ -54,7 +54,7 @@ def _telling(dataset: Any, own: Any, pipe: WorkerPipe, seed: Any, number: int) -
         before: dict[str, str] = {}
         with harmless():
             before = pipe.streams(dataset)
-        for kind in (_utils.fetch._MapDatasetFetcher, _utils.fetch._IterableDatasetFetcher):
+        for kind in internals.FETCHERS:
             kind.fetch = _once(kind, kind.fetch, lambda: pipe.tell(str(seed), int(number), before, dataset))
 
     return begin
