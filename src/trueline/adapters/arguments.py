@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from trueline.adapters.nouns import Built
+from trueline.adapters.nouns import Built, Foreign, Network
 from trueline.model.describing import placeholder
 from trueline.model.location import Location
 
 _MANY = 64
 _DEEPEST = 16
-Arguments = tuple[tuple[Any, ...], dict[str, Any], Location | None]
+
+
+class Arguments(NamedTuple):
+    """Those of a call, and the user's line that made it."""
+
+    args: tuple[Foreign, ...]
+    kwargs: dict[str, Foreign]
+    line: Location | None
 
 
 class Placeholder(str):
@@ -23,7 +30,7 @@ class Placeholder(str):
     __slots__ = ()
 
 
-def keep(value: Any, is_heavy: Callable[[Any], bool], depth: int = 0) -> Any:
+def keep(value: object, is_heavy: Callable[[object], bool], depth: int = 0) -> object:
     """The value itself, or a Placeholder where it is heavy, holds too much, or does not let itself be looked at."""
     try:
         return Placeholder(placeholder(value)) if depth > _DEEPEST else _kept(value, is_heavy, depth + 1)
@@ -31,7 +38,7 @@ def keep(value: Any, is_heavy: Callable[[Any], bool], depth: int = 0) -> Any:
         return Placeholder(placeholder(value))
 
 
-def _kept(value: Any, is_heavy: Callable[[Any], bool], depth: int) -> Any:
+def _kept(value: object, is_heavy: Callable[[object], bool], depth: int) -> object:
     if is_heavy(value) or (isinstance(value, np.ndarray) and value.size > _MANY):
         return Placeholder(placeholder(value))
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
@@ -45,13 +52,17 @@ def _kept(value: Any, is_heavy: Callable[[Any], bool], depth: int) -> Any:
 
 
 def keep_all(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any], line: Location | None, is_heavy: Callable[[Any], bool]
+    args: tuple[object, ...], kwargs: Mapping[str, object], line: Location | None, is_heavy: Callable[[object], bool]
 ) -> Arguments:
     """A call's arguments and its line."""
-    return tuple(keep(one, is_heavy) for one in args), {name: keep(one, is_heavy) for name, one in kwargs.items()}, line
+    return Arguments(
+        tuple(keep(value, is_heavy) for value in args),
+        {name: keep(value, is_heavy) for name, value in kwargs.items()},
+        line,
+    )
 
 
-def describe(module: Any, found: Arguments) -> Built:
+def describe(module: Network, found: Arguments) -> Built:
     """The arguments by name, with defaults filled in."""
     args, kwargs, line = found
     try:
@@ -63,7 +74,7 @@ def describe(module: Any, found: Arguments) -> Built:
     return Built(type(module), arguments, line, complete=not holds_placeholder(arguments))
 
 
-def holds_placeholder(value: Any) -> bool:
+def holds_placeholder(value: object) -> bool:
     """Whether something in the value was not kept."""
     if isinstance(value, list | tuple):
         return any(map(holds_placeholder, value))
@@ -72,10 +83,10 @@ def holds_placeholder(value: Any) -> bool:
     return isinstance(value, Placeholder)
 
 
-def make_again(kind: type, arguments: Mapping[str, Any]) -> Any:
+def make_again(kind: type, arguments: Mapping[str, Foreign]) -> Foreign:
     """Call a constructor with arguments by name, those of ``*args`` and ``**kwargs`` put where they belong."""
     by_name = dict(arguments)
-    positional: list[Any] = []
+    positional: list[object] = []
     for name, parameter in inspect.signature(kind.__init__).parameters.items():  # type: ignore[misc]
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             positional = list(by_name.pop(name, ()))

@@ -11,10 +11,10 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line, user_lines
+from trueline.adapters.nouns import Foreign, Loader, Value
 from trueline.model.location import Location
 
 
@@ -47,7 +47,7 @@ class Batchers:
         self._numbers: ByIdentity[int] = ByIdentity()
         self._next = 0
 
-    def ask(self, holder: Any, kind: str, size: int | None, why: str | None = None) -> int | None:
+    def ask(self, holder: object, kind: str, size: int | None, why: str | None = None) -> int | None:
         """A batcher of this size is being built in ``holder``: which size it gets instead, None for its own."""
         frame = sys._getframe(1)
         self._numbers.set(holder, self._next)
@@ -63,7 +63,7 @@ class Batchers:
         wanted = self._resize(told)
         return wanted if size is not None and wanted != size else None
 
-    def number(self, holder: Any) -> int | None:
+    def number(self, holder: object) -> int | None:
         """The number of the batcher that is in an object."""
         return self._numbers.get(holder)
 
@@ -79,7 +79,7 @@ def building(batchers: Batchers, speaks: Callable[[], bool]) -> Callable[[Callab
     def make(original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        def begin(loader: Any, *args: Any, **kwargs: Any) -> None:
+        def begin(loader: Loader, *args: object, **kwargs: object) -> None:
             if not speaks():
                 original(loader, *args, **kwargs)
                 return
@@ -97,7 +97,7 @@ def building(batchers: Batchers, speaks: Callable[[], bool]) -> Callable[[Callab
     return make
 
 
-def _resize_arguments(batchers: Batchers, loader: Any, given: dict[str, Any]) -> None:
+def _resize_arguments(batchers: Batchers, loader: Loader, given: dict[str, Value]) -> None:
     kind = type(loader).__name__
     sampler = given.get("batch_sampler")
     if sampler is None and given.get("batch_size", 1) is None:
@@ -118,15 +118,15 @@ def _resize_arguments(batchers: Batchers, loader: Any, given: dict[str, Any]) ->
         sampler.batch_size = wanted
 
 
-def _own_size(sampler: Any) -> int | None:
+def _own_size(sampler: Foreign) -> int | None:
     return _number(getattr(sampler, "batch_size", None))
 
 
-def _number(value: Any) -> int | None:
+def _number(value: Value) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def held(arguments: Mapping[str, Any]) -> tuple[int | None, str | None]:
+def held(arguments: Mapping[str, object]) -> tuple[int | None, str | None]:
     """The size that a batch operator is given, or why it is none: a function decides."""
     size = _number(arguments.get("batch_size"))
     return (size, None) if size is not None else (None, "function")

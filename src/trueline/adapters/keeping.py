@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from trueline.adapters.nouns import State, Thing
+from trueline.adapters.nouns import Network, Optimizer, State, Thing
 
 
 class CapturingKeeper:
@@ -16,7 +15,7 @@ class CapturingKeeper:
         self._things: list[Thing] = []
         self._state: State | None = None
 
-    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
+    def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
         """Keep the state as it is now, instead of what was kept before."""
         kinds = (("network", networks), ("optimizer", optimizers))
         self._things = [Thing(kind, type(one).__name__, one) for kind, held in kinds for one in held]

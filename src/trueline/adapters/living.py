@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from trueline.adapters.identity import ByIdentity
+from trueline.adapters.nouns import Foreign
 
 
 class Births:
@@ -29,13 +29,13 @@ class Births:
 
     def _numbering(self, original: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(original)
-        def initialise(thing: Any, *args: Any, **kwargs: Any) -> None:
+        def initialise(thing: object, *args: object, **kwargs: object) -> None:
             self._number(thing)
             original(thing, *args, **kwargs)
 
         return initialise
 
-    def _number(self, thing: Any) -> None:
+    def _number(self, thing: object) -> None:
         if thing not in self._made:
             self._made.set(thing, self._next)
             self._next += 1
@@ -45,20 +45,20 @@ class Births:
         """How many were built so far."""
         return self._next
 
-    def sorted(self, things: Sequence[Any]) -> list[Any]:
+    def sorted(self, things: Sequence[Foreign]) -> list[Foreign]:
         """Those that were seen being built or copied in that order, then others."""
         return sorted(things, key=self._place)
 
-    def _place(self, thing: Any) -> int:
+    def _place(self, thing: object) -> int:
         found = self._made.get(thing)
         return self._next if found is None else found
 
 
-def _fill(thing: Any, state: Mapping[str, Any]) -> None:
+def _fill(thing: object, state: Mapping[str, object]) -> None:
     vars(thing).update(state)
 
 
-def alive(kinds: tuple[type, ...]) -> list[Any]:
+def alive(kinds: tuple[type, ...]) -> list[Foreign]:
     """All objects of these classes; the oldest first, as far as that is known."""
     gc.collect()
     # Not isinstance, which asks objects that only pretend to be something.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 # A tensor, or a value that holds some: what a module takes and gives.
@@ -20,6 +21,10 @@ Network: TypeAlias = Any
 Optimizer: TypeAlias = Any
 # What a training's batches come from: a loader, a dataset, an iterator.
 Loader: TypeAlias = Any
+# Another object of a framework's or of the user's: a scaler, a schedule, an autograd node, a transform.
+Foreign: TypeAlias = Any
+# A function of a framework's or of the user's, which is called with whatever its caller gives.
+Function: TypeAlias = Callable[..., Value]
 
 
 class Unreadable(Exception):  # noqa: N818
@@ -50,7 +55,7 @@ class Tensor:
     """A named tensor of a network."""
 
     name: str
-    value: Any
+    value: Value
     trainable: bool
     buffer: bool = False
 
@@ -59,8 +64,8 @@ class Tensor:
 class Group:
     """A parameter group of an optimizer: its plain settings (lr among them) and its parameters."""
 
-    settings: Mapping[str, Any]
-    parameters: Sequence[Any]
+    settings: Mapping[str, Foreign]
+    parameters: Sequence[Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class Built:
     """
 
     type: type
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Foreign]
     line: Location | None
     complete: bool = True
 
@@ -92,11 +97,11 @@ class Pulled:
     outputs: Sequence[Array]
     gin: Sequence[Array | None]
     grads: Sequence[Array | None]
-    result: Any = None
+    result: Value = None
 
 
 # What stands around a module's call: (module, args, kwargs, proceed) to the output.
-Around = Callable[[Any, tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
+Around = Callable[[Network, tuple[Value, ...], dict[str, Value], Function], Value]
 # How much of its input a dropout is to drop, of how much it would.
 Share = Callable[[float], float]
 # The gradients at floating outputs, or how to make them once the outputs are there.
@@ -112,11 +117,11 @@ class OpCall:
     """
 
     name: str
-    inputs: Sequence[Any]
-    outputs: Sequence[Any]
+    inputs: Sequence[Value]
+    outputs: Sequence[Value]
     line: Location | None
     backward: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
     node: int | None = None
     recorded: bool = False
 
@@ -126,15 +131,30 @@ class State:
     """What a replay needs: arrays by name, and plain values (JSON) by name; ``lost`` names what does not fit."""
 
     arrays: Mapping[str, Array]
-    plain: Mapping[str, Any]
+    plain: Mapping[str, Json]
     lost: Sequence[str] = ()
+
+
+class LoaderFacts(TypedDict):
+    """What is known of a loader as an iteration over it begins; ``length`` counts batches, ``samples`` samples."""
+
+    kind: str
+    dataset: str
+    length: int | None
+    samples: int | None
+    batch_size: int | None
+    sampler: str | None
+    shuffle: bool | None
+    drop_last: bool
+    workers: int
+    repeat: NotRequired[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
     """A batch that is handed out in place of a loader's next, or that the loader is to end."""
 
-    batch: Any
+    batch: Value
     ended: bool = False
 
 
@@ -144,7 +164,7 @@ class Thing:
 
     kind: str
     type: str
-    held: Any
+    held: Foreign
 
 
 def named(things: Sequence[Thing]) -> list[tuple[str, Thing]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from trueline.adapters.nouns import Handed
+from trueline.adapters.nouns import Foreign, Handed, Loader, LoaderFacts, Network, Optimizer, Value
 
 
 class Observer(Protocol):
@@ -30,35 +30,35 @@ class Observer(Protocol):
         """Whether ``pulled`` is wanted: while no optimizer is known, which would tell its own."""
         ...
 
-    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+    def loader_began(self, loader: Loader, facts: LoaderFacts) -> None:
         """An iteration over data begins: kind, length, batch_size, sampler, workers, dataset."""
         ...
 
-    def fetch_began(self, loader: Any) -> None: ...
+    def fetch_began(self, loader: Loader) -> None: ...
 
-    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None: ...
+    def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None: ...
 
-    def instead(self, loader: Any) -> Handed | None:
+    def instead(self, loader: Loader) -> Handed | None:
         """A batch to be handed out instead of the next one, which then is not asked for; None for none."""
         ...
 
-    def loader_ended(self, loader: Any) -> None: ...
+    def loader_ended(self, loader: Loader) -> None: ...
 
-    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None: ...
+    def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None: ...
 
-    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+    def returned(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value) -> None:
         """Told also when the call raised, with ``output`` None, so that calls and returns stay paired."""
         ...
 
-    def mode_set(self, module: Any, training: bool) -> None:
+    def mode_set(self, module: Network, training: bool) -> None:
         """Once per call by the user, for the outermost module."""
         ...
 
-    def zero_grad(self, owner: Any) -> None:
+    def zero_grad(self, owner: Foreign) -> None:
         """``owner`` is an optimizer or a module."""
         ...
 
-    def loss(self, value: Any, source: str) -> None:
+    def loss(self, value: Value, source: str) -> None:
         """The unscaled loss: source is backward, value_and_grad, model or output."""
         ...
 
@@ -67,11 +67,11 @@ class Observer(Protocol):
         """Whether ``read_non_finite`` is wanted, from the beginning on."""
         ...
 
-    def read_non_finite(self, value: Any) -> None:
+    def read_non_finite(self, value: Value) -> None:
         """The script looks at a tensor with a gradient, which is NaN or Inf, or among whose numbers NaN is."""
         ...
 
-    def forward_began(self, parameters: Sequence[Any]) -> None:
+    def forward_began(self, parameters: Sequence[Value]) -> None:
         """A function begins whose gradient at these parameters is wanted; they may also be inputs of its."""
         ...
 
@@ -79,40 +79,40 @@ class Observer(Protocol):
 
     def backward_ended(self) -> None: ...
 
-    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def pulled(self, pairs: Sequence[tuple[Value, Value]]) -> None:
         """The (parameter, gradient) pairs that a backward has reached, after its end and where they are wanted."""
         ...
 
-    def scale(self, value: Any) -> None: ...
+    def scale(self, value: Value) -> None: ...
 
-    def scaled_by(self, scaler: Any) -> None:
+    def scaled_by(self, scaler: Foreign) -> None:
         """A loss goes through this scaler, which counts for itself."""
         ...
 
-    def unscaled(self, optimizer: Any) -> None: ...
+    def unscaled(self, optimizer: Optimizer) -> None: ...
 
-    def clipped(self, kind: str, limit: float, norm: Any) -> None: ...
+    def clipped(self, kind: str, limit: float, norm: Value) -> None: ...
 
-    def step_due(self, optimizer: Any) -> None:
+    def step_due(self, optimizer: Optimizer) -> None:
         """An optimizer is about to step, and has looked at nothing yet; with a closure, the loss comes only then."""
         ...
 
-    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+    def step_began(self, optimizer: Optimizer, gradients: Sequence[tuple[Value, Value]] | None) -> None:
         """``gradients`` are (parameter, gradient) pairs as given to the optimizer; None where they cannot be seen."""
         ...
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None: ...
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None: ...
 
-    def scheduled(self, scheduler: Any) -> None: ...
+    def scheduled(self, scheduler: Foreign) -> None: ...
 
-    def aside(self, what: str, **facts: Any) -> None:
+    def aside(self, what: str, **facts: object) -> None:
         """Something that only checks want to know: ``what`` is criterion, dropout, loaded, schedule, workers …
 
         ``undone``: the step of an ``optimizer`` that was told to begin was not made, since its graph did not run.
         """
         ...
 
-    def notice(self, message_id: str, **params: Any) -> None:
+    def notice(self, message_id: str, **params: object) -> None:
         """Something could not be captured; each (id, params) counts once."""
         ...
 
@@ -141,10 +141,10 @@ class harmless:  # noqa: N801 - reads as a statement where it is used
 class Tap(Protocol):
     """Who is told of a process's randomness, and may have a say in it."""
 
-    def seeding(self, stream: str, value: Any) -> Any:
+    def seeding(self, stream: str, value: Value) -> object:
         """A generator is about to be seeded by the script: with what instead (None: as the system chooses)."""
         ...
 
-    def built(self, kind: str, facts: Mapping[str, Any]) -> None:
+    def built(self, kind: str, facts: Mapping[str, object]) -> None:
         """The script has built a loader or a part of a data pipeline."""
         ...

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import linecache
 from types import FrameType
-from typing import Any
 
 from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import Foreign
 from trueline.model.location import Location
 
 _DECORATORS = 8
@@ -18,7 +18,7 @@ def line_of_users_frame(frame: FrameType, package: str) -> Location | None:
     return found if found == Location(frame.f_code.co_filename, frame.f_lineno) else None
 
 
-def line_of_users_function(function: Any, package: str) -> Location | None:
+def line_of_users_function(function: Foreign, package: str) -> Location | None:
     """The line of a function's ``def``, below its decorators; None where it is not the user's own."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or code.co_filename.startswith(package):
@@ -28,7 +28,7 @@ def line_of_users_function(function: Any, package: str) -> Location | None:
     return Location(code.co_filename, next(below, first))
 
 
-def any_of_users(base: Any, package: str) -> bool:
+def any_of_users(base: type[object], package: str) -> bool:
     """Whether a class below ``base`` has a ``backward`` of the user's own."""
     return any(
         line_of_users_function(vars(one).get("backward"), package) is not None or any_of_users(one, package)

@@ -7,9 +7,9 @@ import mmap
 import os
 from collections.abc import Callable
 from threading import get_ident
-from typing import Any
 
 from trueline.adapters.identity import ByIdentity
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.seam import seamed
 
 _MISSING = object()
@@ -67,16 +67,16 @@ class Patches:
     ) -> None:
         """What goes wrong in a replacement is told to ``failed``, where given; ``skips`` says when none is used."""
         self._failed, self._skips = failed, skips
-        self._saved: list[tuple[Any, str, Any, Any]] = []
-        self._undo: list[Callable[[], Any]] = []
+        self._saved: list[tuple[object, str, object, object]] = []
+        self._undo: list[Callable[[], object]] = []
 
-    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    def wrap(self, owner: object, name: str, make: Callable[[Function], Function]) -> None:
         """Replace ``owner.name`` by what ``make`` gives for the original; a missing name is left alone."""
         original = getattr(owner, name, None)
         if original is None:
             return
         made = make(original) if self._failed is None else seamed(original, make, self._failed, self._skips)
-        wrapper: Any = functools.wraps(original)(made)
+        wrapper: Foreign = functools.wraps(original)(made)
         # TorchScript compiles a function from its source, and asks by this name for the one that is meant; a wrapper
         # around a wrapper has the innermost one's answer already.
         if not hasattr(wrapper, "__prepare_scriptable__"):
@@ -84,7 +84,7 @@ class Patches:
         self._saved.append((owner, name, vars(owner).get(name, _MISSING), wrapper))
         setattr(owner, name, wrapper)
 
-    def on_remove(self, undo: Callable[[], Any]) -> None:
+    def on_remove(self, undo: Callable[[], object]) -> None:
         """Something else to undo at removal."""
         self._undo.append(undo)
 
@@ -118,16 +118,16 @@ class Placed:
 
 
 def outermost(
-    original: Callable[..., Any],
+    original: Function,
     speaks: Callable[[], bool],
     *,
-    before: Callable[..., Any] | None = None,
-    after: Callable[..., Any] | None = None,
-) -> Callable[..., Any]:
+    before: Function | None = None,
+    after: Function | None = None,
+) -> Function:
     """A wrapper that tells only of the outermost of nested calls: ``before(*args)``, ``after(result, *args)``."""
     inside: set[int] = set()
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Value:
         thread = get_ident()
         if thread in inside or not speaks():
             return original(*args, **kwargs)

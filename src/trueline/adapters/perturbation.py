@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from trueline.adapters.nouns import Network, Value
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.protocol import Installed
+from trueline.model.json_value import Json
 
 _DEEPEST: Final = 8
 # A prime, so that drawing again from the same pool does not fall in step with any tensor's sides.
@@ -33,7 +35,7 @@ class Draws:
         """How far a sign moves a number of this rounding unit; coarse ones are never moved by more than one."""
         return max(unit, min(self._ulps * unit, _MOST))
 
-    def told(self, kernels: Sequence[str] = ()) -> dict[str, Any]:
+    def told(self, kernels: Sequence[str] = ()) -> dict[str, Json]:
         """What an adapter tells of its perturbation."""
         return {"inputs": self.inputs, "layers": self.layers, "kernels": list(kernels)}
 
@@ -49,7 +51,7 @@ class Calls:
     """The calls that are going on, told apart: outermost ones, and ones that call no other."""
 
     def __init__(self) -> None:
-        self._open: list[tuple[Any, int]] = []
+        self._open: list[tuple[Network, int]] = []
         self._count = 0
 
     @property
@@ -57,14 +59,14 @@ class Calls:
         """Whether a call has begun and not ended."""
         return bool(self._open)
 
-    def begins(self, module: Any) -> bool:
+    def begins(self, module: Network) -> bool:
         """A call begins: whether it is an outermost one."""
         outermost = not self._open
         self._count += 1
         self._open.append((module, self._count))
         return outermost
 
-    def ends(self, module: Any) -> bool:
+    def ends(self, module: Network) -> bool:
         """A call ends, and with it those inside that were never told to: whether it called no other."""
         while self._open:
             found, count = self._open.pop()
@@ -90,34 +92,34 @@ class Perturbing(ABC):
             self.hooks.remove()
         self.patches.remove()
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Json]:
         """What was moved."""
         return self.draws.told(self.kernels)
 
-    def input(self, value: Any) -> Any:
+    def input(self, value: Value) -> Value:
         """The same with every floating tensor in it moved."""
         return moved_in(value, self._moved_input)
 
-    def output(self, value: Any) -> Any:
+    def output(self, value: Value) -> Value:
         """The same with every floating tensor in it moved."""
         return moved_in(value, self._moved_output)
 
-    def _moved_input(self, value: Any) -> Any:
+    def _moved_input(self, value: Value) -> Value:
         found = self.moved(value)
         self.draws.inputs += found is not value
         return found
 
-    def _moved_output(self, value: Any) -> Any:
+    def _moved_output(self, value: Value) -> Value:
         found = self.moved(value)
         self.draws.layers += found is not value
         return found
 
     @abstractmethod
-    def moved(self, value: Any) -> Any:
+    def moved(self, value: Value) -> Value:
         """A floating tensor times factors near one; anything else as it is."""
 
 
-def moved_in(value: Any, move: Callable[[Any], Any], depth: int = 0) -> Any:
+def moved_in(value: Value, move: Callable[[Value], Value], depth: int = 0) -> Value:
     """The same structure with ``move`` applied to what it holds; only plain tuples, lists and dicts are looked into."""
     if depth > _DEEPEST:
         return value

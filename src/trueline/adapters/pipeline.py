@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
+from trueline.adapters.nouns import Foreign, Function, Value
+from trueline.model.json_value import Json
 from trueline.model.location import Location
+
+# The user's line that built an object, where it was seen.
+BuiltAt = Callable[[Foreign], Location | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,7 @@ class Operator:
 
     name: str
     kind: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
     line: Location | None = None
     columns: Sequence[str] = ()
     channels_last: bool = False
@@ -30,8 +35,38 @@ class Row:
     """One sample by its index in the source, or what was raised instead of it."""
 
     index: int
-    value: Any = None
+    value: Value = None
     error: BaseException | None = None
+
+
+class ZippedFacts(TypedDict):
+    """Datasets side by side that are not of the same length."""
+
+    lengths: Sequence[int]
+    line: Mapping[str, object] | None
+
+
+class PipelineFacts(TypedDict):
+    """What is known of a pipeline before it gives anything; lines in their JSON shape."""
+
+    kind: str
+    dataset: str
+    indexed: bool
+    batches: bool
+    length: int | None
+    loader_length: int | None
+    batch_size: int | None
+    drop_last: bool
+    sampler: str | None
+    shuffles: bool | None
+    workers: int
+    own_collate: bool
+    classes: int | None
+    columns: Sequence[str] | None
+    line: Mapping[str, object] | None
+    asked_to_shuffle: bool
+    batch_line: Mapping[str, object] | None
+    zipped: ZippedFacts | None
 
 
 class Meter(Protocol):
@@ -45,7 +80,7 @@ class Meter(Protocol):
         """From now on calls are about this sample."""
         ...
 
-    def run(self, place: int, call: Callable[[], Any], given: Any) -> Any:
+    def run(self, place: int, call: Callable[[], Value], given: Value) -> Value:
         """What the call returns or raises; ``given`` is what it is about to work on."""
         ...
 
@@ -58,7 +93,7 @@ class Opened(Protocol):
         """Whether samples can be had by their index."""
         ...
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> PipelineFacts:
         """What is known before it gives anything: ``child/host.py`` of ``data/pipeline`` hands it on."""
         ...
 
@@ -74,7 +109,7 @@ class Opened(Protocol):
         """The samples of these indexes, or as many of a stream."""
         ...
 
-    def batch(self, meter: Meter, samples: Sequence[Any]) -> Any:
+    def batch(self, meter: Meter, samples: Sequence[Value]) -> Value:
         """Samples put together as the pipeline does, else as its framework would."""
         ...
 
@@ -86,7 +121,7 @@ class Opened(Protocol):
         """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
         ...
 
-    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
         """For each of two epochs what each of ``count`` workers, really started, makes of the same samples.
 
         Empty where that cannot be asked for.
@@ -97,35 +132,35 @@ class Opened(Protocol):
         """How many samples a stream gives in one epoch with its workers; None where that says nothing."""
         ...
 
-    def run(self, most: int) -> Iterator[Any]:
+    def run(self, most: int) -> Iterator[Value]:
         """Its own batches, made the way it is set up."""
         ...
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, Value]:
         """The arrays that the pipeline holds, by name."""
         ...
 
-    def objects(self) -> Iterator[Any]:
+    def objects(self) -> Iterator[Foreign]:
         """The objects of the user's that take part: datasets or sources, and what they hold; steps, samplers."""
         ...
 
-    def deciding(self) -> tuple[Any, Location | None]:
+    def deciding(self) -> tuple[Foreign, Location | None]:
         """What decides the order (a function or method), and the line that set it up."""
         ...
 
-    def length_method(self) -> Any:
+    def length_method(self) -> Function | None:
         """The method that says how many samples there are."""
         ...
 
-    def call(self, place: int) -> Callable[..., Any] | None:
+    def call(self, place: int) -> Function | None:
         """The operator at a place by itself, to be called with other values; None where it cannot be."""
         ...
 
-    def starting(self) -> Any:
+    def starting(self) -> Function | None:
         """The user's function that every worker calls first; None where there is none."""
         ...
 
-    def alone(self, index: int) -> Any:
+    def alone(self, index: int) -> Value:
         """One sample the way the pipeline itself would run it: in its threads or processes."""
         ...
 

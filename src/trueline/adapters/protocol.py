@@ -3,112 +3,132 @@
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
 ``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams``,
 ``replaying``, ``rates``, ``batching`` and ``loss_scale``. The protocols below are what the modules' functions must
-look like. Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
+look like. Tensors, modules and optimizers are the framework's own objects, under the names of ``nouns``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from trueline.adapters.batchers import Resize
-from trueline.adapters.nouns import Around, Built, Gout, Group, OpCall, Passed, Pulled, Share, State, Tensor, Thing
+from trueline.adapters.nouns import (
+    Around,
+    Built,
+    Foreign,
+    Function,
+    Gout,
+    Group,
+    Loader,
+    Network,
+    OpCall,
+    Optimizer,
+    Passed,
+    Pulled,
+    Share,
+    State,
+    Tensor,
+    Thing,
+    Value,
+)
 from trueline.adapters.observer import Observer, Tap
+from trueline.adapters.pipeline import BuiltAt, Opened
 from trueline.adapters.scalers import Begin
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 
 class Values(Protocol):
     """To and from NumPy, and what a network consists of."""
 
-    def is_tensor(self, value: Any) -> bool: ...
+    def is_tensor(self, value: object) -> bool: ...
 
-    def is_module(self, value: Any) -> bool: ...
+    def is_module(self, value: object) -> bool: ...
 
-    def to_numpy(self, tensor: Any, *, copy: bool = False) -> Array:
+    def to_numpy(self, tensor: Value, *, copy: bool = False) -> Array:
         """The tensor's values; without ``copy`` the memory may be shared. bf16 comes as ml_dtypes.bfloat16.
 
         Raises Unreadable where there are none.
         """
         ...
 
-    def from_numpy(self, array: Array, *, like: Any = None) -> Any:
+    def from_numpy(self, array: Array, *, like: Value = None) -> Value:
         """A tensor of its own memory, on the device and with the dtype of ``like`` where given."""
         ...
 
-    def assign(self, tensor: Any, array: Array) -> None:
+    def assign(self, tensor: Value, array: Array) -> None:
         """Overwrite a tensor in place, so that an optimizer that has already stepped sees it too."""
         ...
 
-    def read(self, scalar: Any) -> float:
+    def read(self, scalar: Value) -> float:
         """A Python number from a framework's scalar (waits for the device)."""
         ...
 
-    def keep(self, scalar: Any) -> Any:
+    def keep(self, scalar: Value) -> Value:
         """A cheap copy of a scalar (or a tensor's mean) out of reach of later changes, to be ``read`` later."""
         ...
 
-    def norm(self, tensors: Sequence[Any]) -> Any:
+    def norm(self, tensors: Sequence[Value]) -> Value:
         """The L2 norm over all tensors together, lazily: a scalar to be ``read`` later."""
         ...
 
-    def total(self, tensors: Sequence[Any]) -> Any:
+    def total(self, tensors: Sequence[Value]) -> Value:
         """A lazy scalar that is not finite where any number is not, and seldom else: cheaper than the norm."""
         ...
 
-    def identity(self, tensor: Any) -> int:
+    def identity(self, tensor: Value) -> int:
         """Equal for tensors that share their storage (same start), else different while both live."""
         ...
 
-    def version(self, tensor: Any) -> int | None:
+    def version(self, tensor: Value) -> int | None:
         """Changes whenever the tensor is written in place; None where the framework does not count that."""
         ...
 
-    def node(self, tensor: Any) -> Any:
+    def node(self, tensor: Value) -> Foreign:
         """The autograd node that made the tensor, equal to and hashed like itself; None where there is none."""
         ...
 
-    def gradient(self, parameter: Any) -> Any:
+    def gradient(self, parameter: Value) -> Value:
         """The gradient that waits at a parameter for an update; None where there is none."""
         ...
 
-    def nodes_before(self, node: Any) -> Sequence[Any]:
+    def nodes_before(self, node: Foreign) -> Sequence[Foreign]:
         """The autograd nodes whose outputs a node takes."""
         ...
 
-    def tensors(self, root: Any) -> Iterator[Tensor]:
+    def tensors(self, root: Network) -> Iterator[Tensor]:
         """Parameters, then buffers, by path; a shared one comes under each of its names."""
         ...
 
-    def modules(self, root: Any) -> Iterator[tuple[str, Any]]:
+    def modules(self, root: Network) -> Iterator[tuple[str, Network]]:
         """All modules below and with root ("" first), each once, in definition order."""
         ...
 
-    def has_weights(self, module: Any) -> bool:
+    def has_weights(self, module: Network) -> bool:
         """Whether parameters are registered in a module, or it holds its weights in a form that shows none."""
         ...
 
-    def unwrap(self, module: Any) -> Any:
+    def unwrap(self, module: Network) -> Network:
         """The network inside a wrapper (data parallel, compiled, one-step training cells), else the module itself."""
         ...
 
-    def attributes(self, module: Any) -> dict[str, Any]:
+    def attributes(self, module: Network) -> dict[str, Json]:
         """The plain public attributes (JSON values) that a module's behaviour depends on; ``training`` is not one."""
         ...
 
-    def training(self, module: Any) -> bool:
+    def training(self, module: Network) -> bool:
         """Whether the module is in training mode and gradients would be recorded."""
         ...
 
-    def groups(self, optimizer: Any) -> list[Group]: ...
+    def groups(self, optimizer: Optimizer) -> list[Group]: ...
 
-    def dtype(self, tensor: Any) -> str:
+    def dtype(self, tensor: Value) -> str:
         """NumPy's name of the dtype: "float32", "bfloat16" …"""
         ...
 
-    def shape(self, tensor: Any) -> tuple[int, ...]: ...
+    def shape(self, tensor: Value) -> tuple[int, ...]: ...
 
 
 class Installed(Protocol):
@@ -126,7 +146,7 @@ class Hooks(Protocol):
         """Watch modules, gradients, optimizers and loaders, those that exist already too."""
         ...
 
-    def on_gradient(self, tensor: Any, tell: Callable[[Any], None]) -> None:
+    def on_gradient(self, tensor: Value, tell: Callable[[Value], None]) -> None:
         """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
         ...
 
@@ -146,7 +166,7 @@ class States(Protocol):
         """Fix this framework's randomness; returns the message ids of what stays free."""
         ...
 
-    def circumstances(self) -> dict[str, Any]:
+    def circumstances(self) -> dict[str, Json]:
         """versions, device, precision, mode, seeds and flags as RunInfo wants them."""
         ...
 
@@ -166,17 +186,17 @@ class Builds(Protocol):
         """From now on remember the constructor's arguments of every module."""
         ...
 
-    def built(self, module: Any) -> Built | None: ...
+    def built(self, module: Network) -> Built | None: ...
 
-    def line_of(self, optimizer: Any) -> Location | None:
+    def line_of(self, optimizer: Optimizer) -> Location | None:
         """The user's line that built an optimizer, where it was seen."""
         ...
 
-    def optimizers(self) -> Sequence[Any]:
+    def optimizers(self) -> Sequence[Optimizer]:
         """Those whose building was seen and that are still alive."""
         ...
 
-    def rebuild(self, module: Any, **changes: Any) -> Any:
+    def rebuild(self, module: Network, **changes: object) -> Network:
         """A new module of the same arguments, weights, buffers and mode with only ``changes`` different.
 
         Weights that the changed module no longer has are dropped; ones whose shape no longer fits are left fresh.
@@ -184,16 +204,16 @@ class Builds(Protocol):
         ...
 
     def run(
-        self, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
+        self, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
     ) -> Passed:
         """Run one module in the given mode; its mode, buffers and gradients are afterwards as they were."""
         ...
 
-    def undisturbed(self, module: Any, train: bool) -> AbstractContextManager[None]:
+    def undisturbed(self, module: Network, train: bool) -> AbstractContextManager[None]:
         """In the block the module runs op by op in the given mode; then modes and buffers are as they were."""
         ...
 
-    def apply_gradients(self, optimizer: Any, gradients: Sequence[Array]) -> None:
+    def apply_gradients(self, optimizer: Optimizer, gradients: Sequence[Array]) -> None:
         """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
         ...
 
@@ -205,7 +225,7 @@ class Autograd(Protocol):
         """No operator in the block is recorded for a gradient."""
         ...
 
-    def vjp(self, function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
+    def vjp(self, function: Function, inputs: Sequence[Value], parameters: Sequence[Value], gout: Gout) -> Pulled:
         """Run ``function`` on tensors, and bring ``gout``, one per floating output, back to inputs and parameters."""
         ...
 
@@ -225,7 +245,7 @@ class Steadies(Protocol):
         """From now on no operator runs ahead in another thread: a process of many short runs would only wait for it."""
         ...
 
-    def without_dropout(self, root: Any, share: Share = ...) -> AbstractContextManager[None]:
+    def without_dropout(self, root: Network, share: Share = ...) -> AbstractContextManager[None]:
         """In the block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share.
 
         Without it they return what they are given. It is asked in the order in which they are called, and only by those
@@ -237,11 +257,13 @@ class Steadies(Protocol):
 class Compiles(Protocol):
     """What a compiler makes of a model."""
 
-    def how(self, root: Any) -> str:
+    def how(self, root: Network) -> str:
         """By what the model, or a part of it, is compiled; empty where nothing is."""
         ...
 
-    def run(self, root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
+    def run(
+        self, root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None
+    ) -> Passed:
         """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
         ...
 
@@ -249,7 +271,7 @@ class Compiles(Protocol):
 class Perturbing(Installed, Protocol):
     """A perturbation in place."""
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Json]:
         """What was moved until now: counts of ``inputs`` and ``layers``, and the other ``kernels`` in use, by name."""
         ...
 
@@ -287,7 +309,7 @@ class Streams(Protocol):
 class Keeper(Protocol):
     """The state before a step, kept in memory so that the step can be done again."""
 
-    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
+    def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
         """Keep weights, buffers, optimizers and random generators as they are, instead of what was kept before."""
         ...
 
@@ -349,11 +371,11 @@ class Replays(Protocol):
         """From now on train in float32 what trains in half precision: weights, states, automatic casts."""
         ...
 
-    def generator_state(self, generator: Any) -> Array | None:
+    def generator_state(self, generator: Foreign) -> Array | None:
         """The state of a generator of the user's; None for what is none of this framework's."""
         ...
 
-    def set_generator(self, generator: Any, state: Array) -> None:
+    def set_generator(self, generator: Foreign, state: Array) -> None:
         """Bring a generator of the user's back."""
         ...
 
@@ -361,9 +383,9 @@ class Replays(Protocol):
 class Pipelines(Protocol):
     """Datasets and loaders taken apart; imported only where a pipeline is looked at, so no part of an Adapter."""
 
-    def is_pipeline(self, value: Any) -> bool: ...
+    def is_pipeline(self, value: object) -> bool: ...
 
-    def is_own(self, value: Any) -> bool:
+    def is_own(self, value: object) -> bool:
         """Whether this is a pipeline by its class, not only something that samples can be had of."""
         ...
 
@@ -379,15 +401,15 @@ class Pipelines(Protocol):
         """The state of that generator; empty where pipelines do not draw from it."""
         ...
 
-    def opened(self, value: Any, built: Callable[[Any], Location | None]) -> Any:
-        """The pipeline as an ``adapters.pipeline.Opened``; ``built`` knows the user's line that built an object."""
+    def opened(self, value: Loader, built: BuiltAt) -> Opened:
+        """Take a pipeline apart; ``built`` knows the user's line that built an object."""
         ...
 
 
 class Batching(Installed, Protocol):
     """Batchers being listened to."""
 
-    def behind(self, loader: Any) -> Sequence[int]:
+    def behind(self, loader: Loader) -> Sequence[int]:
         """The numbers of the batchers that a loader's batches come from."""
         ...
 
@@ -411,7 +433,7 @@ class LossScales(Protocol):
         """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
         ...
 
-    def on_parameter_gradient(self, parameter: Any, change: Callable[[Any], Any]) -> None:
+    def on_parameter_gradient(self, parameter: Value, change: Callable[[Value], Value]) -> None:
         """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through it."""
         ...
 
@@ -439,7 +461,7 @@ class HeldRates(Protocol):
 class Rates(Protocol):
     """Learning rates other than the script's."""
 
-    def hold(self, optimizer: Any) -> HeldRates:
+    def hold(self, optimizer: Optimizer) -> HeldRates:
         """Take an optimizer's rates in hand, before its first step."""
         ...
 

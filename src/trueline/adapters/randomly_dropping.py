@@ -7,9 +7,10 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeGuard
+from types import ModuleType
+from typing import Final, TypeGuard
 
-from trueline.adapters.nouns import Network, Share
+from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
 from trueline.adapters.plain import held
 
 _DROPS: Final = re.compile(
@@ -44,11 +45,11 @@ class Dropping:
         self._share, self._parts = share, parts
         self.inside = False
 
-    def function(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def function(self, original: Function) -> Function:
         """Of an input, how much of it to drop, and whether it is training."""
         defaults = _defaults(original)
 
-        def drop(value: Any, *args: Any, **kwargs: Any) -> Any:
+        def drop(value: Value, *args: object, **kwargs: object) -> Value:
             if self.inside:
                 return original(value, *args, **kwargs)
             given = {**defaults, **dict(zip(defaults, args, strict=False)), **kwargs}
@@ -58,14 +59,14 @@ class Dropping:
 
         return drop
 
-    def module(self, plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def module(self, plain: Function) -> Callable[[Function], Function]:
         """The forward function of a class of modules; ``plain`` drops so much where another share is wanted."""
 
-        def make(original: Callable[..., Any]) -> Callable[..., Any]:
-            def forward(module: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        def make(original: Function) -> Function:
+            def forward(module: Network, value: Value, *args: object, **kwargs: object) -> Value:
                 own = _share_of(module, self._parts) if module.training else 0.0
 
-                def drop(tensor: Any, share: float, _: bool) -> Any:
+                def drop(tensor: Value, share: float, _: bool) -> Value:
                     unchanged = share == own or math.isnan(share)
                     return original(module, tensor, *args, **kwargs) if unchanged else plain(tensor, share, True)
 
@@ -79,7 +80,7 @@ class Dropping:
         """How much is to be dropped instead."""
         return self._share(share) if share else 0.0
 
-    def drop(self, value: Any, share: float, original: Callable[..., Any]) -> Any:
+    def drop(self, value: Value, share: float, original: Function) -> Value:
         """What is left of a value; ``original`` takes it, a share and whether it is training."""
         wished = self.wished(share)
         if not wished:
@@ -91,7 +92,7 @@ class Dropping:
             self.inside = False
 
 
-def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+def _defaults(function: Function) -> dict[str, Value]:
     """What a function takes after its input."""
     try:
         parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -100,7 +101,7 @@ def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
     return {one.name: one.default for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD}
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -115,10 +116,10 @@ def _share_of(module: Network, parts: Callable[[Network], Mapping[str, Network]]
 
 
 _looked: set[str] = set()
-_found: list[tuple[Any, str]] = []
+_found: list[tuple[ModuleType, str]] = []
 
 
-def user_functions(framework: str) -> list[tuple[Any, str]]:
+def user_functions(framework: str) -> list[tuple[ModuleType, str]]:
     """The functions of the user's modules that drop values, with the modules they stand in."""
     for name, module in list(sys.modules.items()):
         # Each module is looked through once: there are thousands.
@@ -128,7 +129,7 @@ def user_functions(framework: str) -> list[tuple[Any, str]]:
     return _found
 
 
-def _dropping(name: str, module: Any, framework: str) -> Iterator[str]:
+def _dropping(name: str, module: Network, framework: str) -> Iterator[str]:
     if name.partition(".")[0] in (framework, "numpy", "trueline") or not getattr(module, "__file__", None):
         return
     for function, value in list(vars(module).items()):
@@ -136,7 +137,7 @@ def _dropping(name: str, module: Any, framework: str) -> Iterator[str]:
             yield function
 
 
-def _takes_a_tensor(function: Any) -> bool:
+def _takes_a_tensor(function: Foreign) -> bool:
     """A function of an input and how much of it to drop, not one that makes a layer."""
     names = list(inspect.signature(function).parameters)
     return bool(names) and names[0] in ("x", "input", "inputs", "hidden_states", "tensor", "features", "value", "X")

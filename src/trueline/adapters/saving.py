@@ -14,13 +14,14 @@ import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MemberDescriptorType, ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Foreign, Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 
 _PLAIN: Final = (bool, int, str, type(None))
 _DEEPEST: Final = 24
@@ -52,7 +53,7 @@ class Saving:
         self.arrays: dict[str, Array] = {}
         self.lost: list[str] = []
 
-    def tree(self, value: Any, name: str, *, depth: int = 0) -> Any:
+    def tree(self, value: Value, name: str, *, depth: int = 0) -> Json:
         """The value's tree; its arrays are kept under names that begin with ``name``."""
         if self._values.is_tensor(value):
             return self._array(value, name, "tensor")
@@ -67,16 +68,16 @@ class Saving:
         self.lost.append(f"{name} ({type(value).__name__})")
         return None
 
-    def _container(self, value: Any, name: str, depth: int) -> Any:
+    def _container(self, value: Value, name: str, depth: int) -> Json:
         """A container's tree, None for what is none."""
 
-        def pairs(items: Iterable[tuple[Any, Any]]) -> list[list[Any]]:
+        def pairs(items: Iterable[tuple[Foreign, Value]]) -> list[list[Json]]:
             return [
                 [self.tree(key, f"{name}/key", depth=depth), self.tree(one, f"{name}/{key}", depth=depth)]
                 for key, one in items
             ]
 
-        def several(items: Iterable[Any]) -> list[Any]:
+        def several(items: Iterable[Value]) -> list[Json]:
             return [self.tree(one, f"{name}/{place}", depth=depth) for place, one in enumerate(items)]
 
         kind = type(value)
@@ -97,7 +98,7 @@ class Saving:
             return {"object": pairs(_attributes(value)), **described}
         return None
 
-    def _array(self, value: Any, name: str, kind: str) -> Any:
+    def _array(self, value: Value, name: str, kind: str) -> Json:
         try:
             array = self._values.to_numpy(value) if kind == "tensor" else np.asarray(value)
         except Unreadable:
@@ -112,7 +113,7 @@ class Saving:
         return {kind: name, **_layout(array)}
 
 
-def _simple(value: Any) -> Any:
+def _simple(value: bool | int | float | complex | str | bytes | None) -> Json:
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, complex):
@@ -149,12 +150,12 @@ def _slots(kind: type) -> Iterator[str]:
             yield from (name for name, value in vars(one).items() if type(value) is MemberDescriptorType)
 
 
-def _attributes(value: Any) -> list[tuple[str, Any]]:
+def _attributes(value: object) -> list[tuple[str, Value]]:
     held = list(vars(value).items()) if hasattr(value, "__dict__") else []
     return held + [(name, getattr(value, name)) for name in _slots(type(value)) if hasattr(value, name)]
 
 
-def rebuilt(tree: Any, arrays: Mapping[str, Array], tensor: Callable[[Array], Any]) -> Any:
+def rebuilt(tree: Foreign, arrays: Mapping[str, Array], tensor: Callable[[Array], Value]) -> Value:
     """The value again; ``tensor`` makes a framework's tensor. An Unfit names a class that is not there."""
     try:
         return _Rebuilding(arrays, tensor).value(tree)
@@ -165,10 +166,10 @@ def rebuilt(tree: Any, arrays: Mapping[str, Array], tensor: Callable[[Array], An
 class _Rebuilding:
     """Makes values of trees."""
 
-    def __init__(self, arrays: Mapping[str, Array], tensor: Callable[[Array], Any]) -> None:
+    def __init__(self, arrays: Mapping[str, Array], tensor: Callable[[Array], Value]) -> None:
         self._arrays, self._tensor = arrays, tensor
 
-    def value(self, tree: Any) -> Any:
+    def value(self, tree: Foreign) -> Value:
         if isinstance(tree, list):
             return self._several(tree)
         if not isinstance(tree, dict):
@@ -184,13 +185,13 @@ class _Rebuilding:
             return dict(self._pairs(tree[kind]))
         return self._of_a_class(kind, tree)
 
-    def _several(self, trees: list[Any]) -> list[Any]:
+    def _several(self, trees: list[Foreign]) -> list[Value]:
         return [self.value(one) for one in trees]
 
-    def _pairs(self, trees: list[Any]) -> list[tuple[Any, Any]]:
+    def _pairs(self, trees: list[Foreign]) -> list[tuple[Foreign, Value]]:
         return [(_hashable(self.value(key)), self.value(one)) for key, one in trees]
 
-    def _array(self, kind: str, tree: Mapping[str, Any]) -> Any:
+    def _array(self, kind: str, tree: Mapping[str, Foreign]) -> Value:
         if kind == "words":
             array, kind = np.array([str(one) for one in tree["words"]], "U").reshape(tree["shape"]), tree["as"]
         else:
@@ -199,13 +200,13 @@ class _Rebuilding:
             return array[()]
         order = tree.get("order", list(range(array.ndim)))
         ordered = array.transpose(order)
-        made: Any = self._tensor(ordered) if kind == "tensor" else np.array(ordered, order="C")
+        made: Value = self._tensor(ordered) if kind == "tensor" else np.array(ordered, order="C")
         if "order" not in tree:
             return made
         back = [int(axis) for axis in np.argsort(order)]
         return made.permute(back) if kind == "tensor" else made.transpose(back)
 
-    def _of_a_class(self, kind: str, tree: Mapping[str, Any]) -> Any:
+    def _of_a_class(self, kind: str, tree: Mapping[str, Foreign]) -> Value:
         found = _class_named(str(tree["class"]), kind)
         if kind == "named":
             return tuple.__new__(found, self._several(tree[kind]))
@@ -214,7 +215,7 @@ class _Rebuilding:
             _fill(made, self._pairs(tree[kind]))
             return made
         nearest = next(one for one in _DICTIONARIES if issubclass(found, one))
-        dictionary: Any = nearest.__new__(found)
+        dictionary: Foreign = nearest.__new__(found)
         for key, one in self._pairs(tree[kind]):
             nearest.__setitem__(dictionary, key, one)
         if isinstance(dictionary, defaultdict):
@@ -223,16 +224,16 @@ class _Rebuilding:
         return dictionary
 
 
-_SIMPLE: Final[dict[str, Callable[[Any], Any]]] = {
+_SIMPLE: Final[dict[str, Callable[[Foreign], Foreign]]] = {
     "float": float,
     "int": int,
     "complex": complex,
     "bytes": base64.b64decode,
 }
-_SEQUENCES: Final[dict[str, Callable[[list[Any]], Any]]] = {one.__name__: one for one in _LISTS}
+_SEQUENCES: Final[dict[str, Callable[[list[Foreign]], Foreign]]] = {one.__name__: one for one in _LISTS}
 
 
-def _fill(made: Any, attributes: Iterable[tuple[Any, Any]]) -> None:
+def _fill(made: object, attributes: Iterable[tuple[Foreign, Foreign]]) -> None:
     """Set attributes past whatever the class would do about it."""
     slots = set(_slots(type(made)))
     for name, value in attributes:
@@ -242,14 +243,14 @@ def _fill(made: Any, attributes: Iterable[tuple[Any, Any]]) -> None:
             vars(made)[str(name)] = value
 
 
-def _hashable(key: Any) -> Any:
+def _hashable(key: Foreign) -> Foreign:
     return tuple(key) if isinstance(key, list) else key
 
 
-def _class_named(name: str, kind: str) -> Any:
+def _class_named(name: str, kind: str) -> Foreign:
     """A class among those that are there; looking for it imports nothing."""
     module, _, path = name.partition(":")
-    found: Any = sys.modules.get(module)
+    found: Foreign = sys.modules.get(module)
     for part in path.split("."):
         found = vars(found).get(part) if isinstance(found, type | ModuleType) else None
     fits = isinstance(found, type) and (

@@ -6,9 +6,9 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import Foreign, Value
 from trueline.model.location import Location
 
 
@@ -51,14 +51,14 @@ class Names:
 
 
 def building(
-    names: Names, begin: Begin, speaks: Callable[[Any], bool], package: str
+    names: Names, begin: Begin, speaks: Callable[[Mapping[str, Foreign]], bool], package: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Around a scaler's constructor."""
 
     def make(original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        def initialise(scaler: Any, *args: Any, **kwargs: Any) -> None:
+        def initialise(scaler: Foreign, *args: object, **kwargs: object) -> None:
             given = _given(signature, scaler, args, kwargs)
             if given is None or not speaks(given.arguments):
                 original(scaler, *args, **kwargs)
@@ -78,7 +78,7 @@ def building(
 
 
 def _given(
-    signature: inspect.Signature, scaler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    signature: inspect.Signature, scaler: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> inspect.BoundArguments | None:
     try:
         given = signature.bind(scaler, *args, **kwargs)
@@ -89,7 +89,7 @@ def _given(
     return given
 
 
-def _scaler(kind: str, names: Names, given: Mapping[str, Any], line: Location | None) -> Scaler:
+def _scaler(kind: str, names: Names, given: Mapping[str, Value], line: Location | None) -> Scaler:
     factor = float(given[names.factor]) if names.factor is not None else None
     window = int(given[names.window]) if names.window is not None else None
     return Scaler(kind, float(given[names.scale]), factor, window, line)

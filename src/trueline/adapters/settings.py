@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import EllipsisType
-from typing import Any
+
+from trueline.model.json_value import Json
 
 _MANY = 16
 _PLAIN = (bool, int, float, str)
 
 
-def plain_settings(arguments: Mapping[str, Any], dtype_module: str = "") -> dict[str, Any]:
+def plain_settings(arguments: Mapping[str, object], dtype_module: str = "") -> dict[str, Json]:
     """What of the arguments is a number, a text, or a short list of these; types and slices as texts.
 
     ``dtype_module`` is where the classes of a framework's types stand, if their names do not say what they are.
@@ -19,7 +20,7 @@ def plain_settings(arguments: Mapping[str, Any], dtype_module: str = "") -> dict
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _plain(value: Any, dtype_module: str) -> Any:
+def _plain(value: object, dtype_module: str) -> Json:
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, list | tuple):

@@ -6,10 +6,12 @@ import inspect
 from collections.abc import Iterator
 from enum import Enum
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from trueline.adapters.nouns import Foreign, Value
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.numbers import plain
 
@@ -20,19 +22,19 @@ _DEEPEST: Final = 6
 _MANY: Final = 64
 
 
-def name_of(step: Any) -> str:
+def name_of(step: Foreign) -> str:
     """The name of a function, else of the class."""
-    kind: Any = step if hasattr(step, "__qualname__") else type(step)
+    kind: Foreign = step if hasattr(step, "__qualname__") else type(step)
     return str(kind.__qualname__).replace("<locals>.", "")
 
 
-def settings_of(step: Any) -> dict[str, Any]:
+def settings_of(step: Foreign) -> dict[str, Json]:
     """The plain values that a step holds; a function has none."""
     held = {} if hasattr(step, "__code__") else getattr(step, "__dict__", {})
     return {name: one.name if isinstance(one, Enum) else plain(one) for name, one in held.items() if _shown(name, one)}
 
 
-def objects_in(value: Any, depth: int = 0) -> Iterator[Any]:
+def objects_in(value: object, depth: int = 0) -> Iterator[Foreign]:
     """An object of the user's and those that it holds."""
     if depth > _DEEPEST or value is None:
         return
@@ -47,7 +49,7 @@ def objects_in(value: Any, depth: int = 0) -> Iterator[Any]:
         yield from objects_in(one, depth + 1)
 
 
-def line_of(value: Any) -> Location | None:
+def line_of(value: Value) -> Location | None:
     """Where a function or a class is defined."""
     try:
         file = inspect.getsourcefile(value)
@@ -57,7 +59,7 @@ def line_of(value: Any) -> Location | None:
     return Location(file, line) if file is not None else None
 
 
-def defined(step: Any, package: str) -> Location | None:
+def defined(step: Foreign, package: str) -> Location | None:
     """The user's line where a step's function or class is defined."""
     found = line_of(step if hasattr(step, "__code__") else type(step))
     if found is None or found.file.startswith(package) or "site-packages" in found.file:
@@ -65,12 +67,12 @@ def defined(step: Any, package: str) -> Location | None:
     return found
 
 
-def _shown(name: str, value: Any) -> bool:
+def _shown(name: str, value: Value) -> bool:
     empty = isinstance(value, list) and not value
     return not name.startswith(("_", "py_")) and name not in _INTERNAL and not empty and _is_plain(value)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Foreign) -> bool:
     if isinstance(value, list | tuple):
         return len(value) < 16 and all(map(_is_plain, value))
     if isinstance(value, np.ndarray) or (hasattr(value, "numel") and hasattr(value, "tolist")):

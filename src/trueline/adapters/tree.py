@@ -5,14 +5,16 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
+from trueline.adapters.nouns import Value
 from trueline.model.describing import described, holds
 
 _DEEPEST = 8
 
 
-def leaves(value: Any, is_tensor: Callable[[Any], bool], *, at: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def leaves(
+    value: Value, is_tensor: Callable[[object], bool], *, at: str = "", depth: int = 0
+) -> Iterator[tuple[str, Value]]:
     """(index, tensor) pairs: "0" for a single tensor, "0", "1" for a tuple, "0.hidden" where nested."""
     if holds(is_tensor, value):
         yield at or "0", value
@@ -27,7 +29,7 @@ def leaves(value: Any, is_tensor: Callable[[Any], bool], *, at: str = "", depth:
         yield from leaves(item, is_tensor, at=f"{at}.{name}" if at else name, depth=depth + 1)
 
 
-def _items(value: Any) -> Iterable[tuple[str, Any]]:
+def _items(value: Value) -> Iterable[tuple[str, Value]]:
     """What a container holds, by name; of a class of the user's all of it is asked for at once."""
     kind = type(value)
     if kind is dict:
@@ -44,20 +46,20 @@ def _items(value: Any) -> Iterable[tuple[str, Any]]:
 
 
 def replaced(
-    value: Any,
-    is_tensor: Callable[[Any], bool],
-    replacement: Callable[[str, Any], Any],
+    value: Value,
+    is_tensor: Callable[[object], bool],
+    replacement: Callable[[str, Value], Value],
     *,
     at: str = "",
     depth: int = 0,
-) -> Any:
+) -> Value:
     """The same structure, each tensor of it replaced by what ``replacement`` gives for its index and itself."""
     if is_tensor(value):
         return replacement(at or "0", value)
     if depth >= _DEEPEST or value is None:
         return value
 
-    def inside(name: Any, item: Any) -> Any:
+    def inside(name: object, item: Value) -> Value:
         return replaced(item, is_tensor, replacement, at=f"{at}.{name}" if at else str(name), depth=depth + 1)
 
     if isinstance(value, Mapping):
@@ -72,7 +74,7 @@ def replaced(
     return value
 
 
-def _like(value: Mapping[Any, Any], made: dict[Any, Any]) -> Any:
+def _like(value: Mapping[Value, Value], made: dict[Value, Value]) -> Value:
     """A mapping of the same type: frameworks' own (ordered, with attributes) are copied and filled."""
     try:
         again = copy.copy(value)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final
+from typing import Final
+
+from trueline.adapters.nouns import Foreign
 
 _LEFT_OUT: Final = " <importlib._bootstrap>"
 _ROOM: Final = __name__.rpartition(".")[0]
 # Errors may have a ``__traceback__`` of their own.
-_TRACE: Final[Any] = vars(BaseException)["__traceback__"]
+_TRACE: Final[Foreign] = vars(BaseException)["__traceback__"]
 
 
 def leave_out_of_warnings() -> None:
@@ -26,7 +28,7 @@ def leave_out_of_warnings() -> None:
                 function.__code__ = _marked(function.__code__)
 
 
-def stand_in(function: Any, file: str) -> None:
+def stand_in(function: Foreign, file: str) -> None:
     """Let a function count as one of a framework's file, and not for warnings."""
     function.__code__ = function.__code__.replace(co_filename=file + _LEFT_OUT)
 
@@ -45,7 +47,7 @@ def _functions(module: ModuleType) -> Iterator[FunctionType]:
             yield from _inside(part, module.__name__)
 
 
-def _inside(part: Any, module: str) -> Iterator[FunctionType]:
+def _inside(part: Foreign, module: str) -> Iterator[FunctionType]:
     if isinstance(part, property):
         for one in (part.fget, part.fset):
             yield from _inside(one, module)

@@ -8,10 +8,11 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from trueline.adapters.nouns import Foreign, Loader
 from trueline.model.descriptor import DescriptorLost, OwnDescriptor
 
 _DEPTH: Final = 3
@@ -25,7 +26,9 @@ _NOT_LOOKED_INTO: Final = (np.ndarray, str, bytes, type)
 class WorkerPipe:
     """A pipe from workers that are forked: open before they are, told into by them, read by the training process."""
 
-    def __init__(self, marks: Mapping[type, Callable[[Any], bytes]], whole: Mapping[str, Callable[[], bytes]]) -> None:
+    def __init__(
+        self, marks: Mapping[type, Callable[[Foreign], bytes]], whole: Mapping[str, Callable[[], bytes]]
+    ) -> None:
         """``marks`` are a framework's kinds of generators and their states, ``whole`` its own of the process."""
         self._marks, self._whole = marks, whole
         self._ends: list[OwnDescriptor] = []
@@ -47,7 +50,7 @@ class WorkerPipe:
             one.close()
         self._ends.clear()
 
-    def read(self) -> Iterator[dict[str, Any]]:
+    def read(self) -> Iterator[dict[str, Foreign]]:
         """What was told since the last time, up to so much in all."""
         if not self._ends or self._told >= _MOST_TOLD:
             return
@@ -63,7 +66,7 @@ class WorkerPipe:
             self._told += 1
             yield told
 
-    def tell(self, began: str, worker: int, before: Mapping[str, str], dataset: Any) -> None:
+    def tell(self, began: str, worker: int, before: Mapping[str, str], dataset: Loader) -> None:
         """In a worker: where each generator stood before the first sample, and where it stands now."""
         with harmless():
             after = self.streams(dataset)
@@ -72,7 +75,7 @@ class WorkerPipe:
             if len(line) < _PIPE_SAFE:
                 self._ends[1].write_all(line.encode())
 
-    def streams(self, dataset: Any) -> dict[str, str]:
+    def streams(self, dataset: Loader) -> dict[str, str]:
         """A mark of the state of each generator that a worker may draw from, by name."""
         found = {"random": _mark(random.getstate()), "numpy": _mark(_words(np.random.get_state()))}
         found.update({name: _mark(state()) for name, state in self._whole.items()})
@@ -82,7 +85,7 @@ class WorkerPipe:
             found[path] = _mark(self._state(generator))
         return found
 
-    def _held(self, thing: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    def _held(self, thing: object, path: str, depth: int) -> Iterator[tuple[str, Foreign]]:
         if isinstance(thing, (*_OWN, *self._marks)):
             yield path, thing
             return
@@ -95,7 +98,7 @@ class WorkerPipe:
             if not isinstance(one, _NOT_LOOKED_INTO):
                 yield from self._held(one, f"{path}.{name}", depth - 1)
 
-    def _state(self, generator: Any) -> Any:
+    def _state(self, generator: Foreign) -> Foreign:
         for kind, state in self._marks.items():
             if isinstance(generator, kind):
                 return state(generator)
@@ -111,19 +114,19 @@ def harmless() -> AbstractContextManager[None]:
     return suppress(Exception)
 
 
-def _words(state: Any) -> Any:
+def _words(state: Foreign) -> Foreign:
     """Of NumPy's older generator the words and the place in them."""
     return state[1:3]
 
 
-def _mark(state: Any) -> str:
+def _mark(state: Foreign) -> str:
     whole = state if isinstance(state, bytes) else b"".join(_bytes(one) for one in _flat(state))
     return hashlib.blake2b(whole, digest_size=8).hexdigest()
 
 
-def _flat(state: Any) -> list[Any]:
+def _flat(state: object) -> list[object]:
     return list(state) if isinstance(state, tuple) else [state]
 
 
-def _bytes(one: Any) -> bytes:
+def _bytes(one: object) -> bytes:
     return one.tobytes() if isinstance(one, np.ndarray) else repr(one).encode()

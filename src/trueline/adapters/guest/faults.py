@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters import FRAMEWORKS
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.nouns import Value
 from trueline.model.trouble import Trouble
 
 # A file and a line in it.
@@ -39,7 +40,7 @@ _EXITS: Final = ("importing", "building", "parts")
 
 
 @contextmanager
-def said_for(side: str, doing: str, given: Sequence[Any] = ()) -> Iterator[None]:
+def said_for(side: str, doing: str, given: Sequence[Value] = ()) -> Iterator[None]:
     """Around the user's code: whatever it raises becomes one SideTrouble; the whole traceback is printed as usual.
 
     ``given`` are the arrays that it was run on.
@@ -53,7 +54,7 @@ def said_for(side: str, doing: str, given: Sequence[Any] = ()) -> Iterator[None]
         raise _trouble(side, doing, error, given) from None
 
 
-def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Any]) -> SideTrouble:
+def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Value]) -> SideTrouble:
     text, place = first_line(error), _place(error)
     if given:
         place += " <- " + ", ".join("x".join(map(str, one.shape)) or "()" for one in given)

@@ -6,21 +6,23 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self, TypeVar
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.patience import patience
 from trueline.adapters.guest.process import Died, Process
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Content, Garbled
+from trueline.adapters.nouns import Value
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile, Trouble
 
+Answer = TypeVar("Answer")
 # What the interpreter prints of itself when it crashes.
 _LAST_WORDS: Final = ("Extension modules:", "Current thread", "Thread 0x", "File ", "<no Python frame>")
 
@@ -54,8 +56,8 @@ class Guest:
         python: str | os.PathLike[str] = sys.executable,
         folder: Path | None = None,
         timeout: float | None = None,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] = MappingProxyType({}),
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] = MappingProxyType({}),
         name: str | None = None,
     ) -> Self:
         """Begin to build it; two build at the same time, and what goes wrong shows at the first question.
@@ -79,13 +81,13 @@ class Guest:
             undoing.pop_all()
         return guest
 
-    def again(self, entry: Entry, *, folder: Path | None = None, kwargs: Mapping[str, Any]) -> None:
+    def again(self, entry: Entry, *, folder: Path | None = None, kwargs: Mapping[str, Value]) -> None:
         """Begin to build something else in the same process, which has imported its framework already."""
         self.ready()
         self.entry, self.name, self._building = entry, str(entry), True
         self._build((folder or Path.cwd()).absolute(), (), kwargs)
 
-    def _build(self, home: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def _build(self, home: Path, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         entry = self.entry
         asked: Content = {"side": self.name, "folder": str(home), "module": entry.module, "name": entry.name}
         asked |= {"args": list(args), "kwargs": dict(kwargs)}
@@ -148,7 +150,7 @@ class Guest:
     def _receive(self) -> tuple[Content, list[Array]]:
         content, arrays = self._talk(self._process.receive)
         if "trouble" in content:
-            raise self._told(content["trouble"])
+            raise self._trouble(content["trouble"])
         if "old_python" in content:
             self._broken = SideTrouble(
                 "side.old_python", side=self.name, python=self._python, version=content["old_python"]
@@ -168,14 +170,14 @@ class Guest:
         """When it was last seen to go on, in the middle of a question; 0 where only answers count."""
         return 0.0
 
-    def _talk(self, what: Any) -> Any:
+    def _talk(self, exchange: Callable[[], Answer]) -> Answer:
         """Once a message is half through, for whatever reason, there is no going on with the process."""
         with ExitStack() as undoing:
             undoing.callback(self.close)
             try:
-                found = what()
+                answer = exchange()
                 undoing.pop_all()
-                return found
+                return answer
             except Died as died:
                 broken = self._died(died.code)
             except TimeoutError:
@@ -188,11 +190,11 @@ class Guest:
             self._broken = broken
             raise broken
 
-    def _told(self, told: Any) -> Trouble:
-        params = told["params"]
-        if told["id"] == "trouble.bad_file":
+    def _trouble(self, content: Content) -> Trouble:
+        params = content["params"]
+        if content["id"] == "trouble.bad_file":
             return BadFile(params["path"], params["reason"])
-        trouble = SideTrouble(told["id"], **params)
+        trouble = SideTrouble(content["id"], **params)
         trouble.output = self._process.output
         return trouble
 

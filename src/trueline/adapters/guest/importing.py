@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self
+from typing import Self
 
 from trueline.adapters import FRAMEWORKS
 from trueline.adapters.guest.faults import interpreter, said_for
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Foreign, Value
 
 _MISSING = object()
 
@@ -31,8 +32,8 @@ class Asked:
     name: str
     is_file: bool
     folder: Path
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[object, ...] = ()
+    kwargs: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def arrived(cls, content: Content) -> Self:
@@ -110,9 +111,9 @@ def _alone(path: Path) -> ModuleType:
     return module
 
 
-def found_in(side: str, module: ModuleType, shown: str, name: str) -> Any:
+def found_in(side: str, module: ModuleType, shown: str, name: str) -> Foreign:
     """What stands in a module under a name, which may be dotted."""
-    found: Any = module
+    found: Foreign = module
     for part in name.split("."):
         inside = getattr(found, part, _MISSING)
         if inside is _MISSING:
@@ -124,7 +125,7 @@ def found_in(side: str, module: ModuleType, shown: str, name: str) -> Any:
     return found
 
 
-def required(function: Any) -> list[str] | None:
+def required(function: Foreign) -> list[str] | None:
     """The parameters that a call must give; None where that cannot be told."""
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -134,7 +135,7 @@ def required(function: Any) -> list[str] | None:
     return [one.name for one in parameters if one.default is one.empty and one.kind not in several]
 
 
-def type_name(value: Any) -> str:
+def type_name(value: Value) -> str:
     """The type of a value, as a user would import it."""
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.tail import Tail
 from trueline.adapters.guest.wire import LONGEST_LINE, Content, Garbled, packed, unpacked
@@ -95,7 +95,7 @@ class Process:
         """The end of what it has printed."""
         return self._tail.text(_FLUSHED)
 
-    def send(self, content: Mapping[str, Any], arrays: Sequence[Array], timeout: float | None) -> None:
+    def send(self, content: Mapping[str, object], arrays: Sequence[Array], timeout: float | None) -> None:
         """One message; Died or TimeoutError where it is not taken. The time counts until its answer is there."""
         self._asked, self._timeout = time.monotonic(), timeout
         for piece in packed(content, arrays):

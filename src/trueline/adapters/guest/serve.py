@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import traceback
-from typing import Any, BinaryIO, Protocol
+from collections.abc import Mapping
+from typing import BinaryIO, Protocol
 
 from trueline.adapters.guest.wire import Content, packed, unpacked
 from trueline.kernel.array import Array
@@ -48,7 +49,7 @@ def _answer(host: Host, content: Content, arrays: list[Array]) -> tuple[Content,
         return {"internal": traceback.format_exc(limit=-6)}, []
 
 
-def _texts(params: Any) -> dict[str, Any]:
+def _texts(params: Mapping[str, object]) -> dict[str, int | float | str]:
     return {name: one if isinstance(one, (int, float)) else str(one) for name, one in params.items()}
 
 

@@ -34,7 +34,7 @@ class Source(Protocol):
         ...
 
 
-def packed(content: Mapping[str, Any], arrays: Sequence[Array] = ()) -> Iterator[bytes | memoryview]:
+def packed(content: Mapping[str, object], arrays: Sequence[Array] = ()) -> Iterator[bytes | memoryview]:
     """A message as the bytes to write, in order."""
     named = [[array.dtype.name, list(array.shape)] for array in arrays]
     # ASCII, so that no text of a user's can be one that UTF-8 does not know.
@@ -61,9 +61,10 @@ def unpacked(source: Source) -> tuple[Content, list[Array]] | None:
     return content, arrays
 
 
-def _room(name: Any, shape: Any) -> Array:
-    plain = isinstance(shape, list) and all(isinstance(side, int) and side >= 0 for side in shape)
-    if not plain or len(shape) > _MOST_DIMENSIONS or math.prod(side for side in shape if side) >= 1 << 48:
+def _room(name: object, shape: object) -> Array:
+    if not isinstance(shape, list) or not all(isinstance(side, int) and side >= 0 for side in shape):
+        raise ValueError("shape")
+    if len(shape) > _MOST_DIMENSIONS or math.prod(side for side in shape if side) >= 1 << 48:
         raise ValueError("shape")
     dtype = _dtype(name)
     if dtype.kind not in "?biufcV" or dtype.names is not None:
@@ -71,7 +72,7 @@ def _room(name: Any, shape: Any) -> Array:
     return np.empty(shape, dtype)
 
 
-def _dtype(name: Any) -> DType:
+def _dtype(name: object) -> DType:
     if not isinstance(name, str) or not name.isidentifier():
         # Of a text with commas NumPy makes a record, and parses it as Python does.
         raise ValueError("dtype")

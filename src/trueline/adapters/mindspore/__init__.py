@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
 
-
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "ADAPTER":
         from trueline.adapters.mindspore.adapter import ADAPTER
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any
 
 import mindspore as ms
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.internals import pynative
-from trueline.adapters.nouns import Gout, Pulled
+from trueline.adapters.nouns import Function, Gout, Pulled, Value
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
 
@@ -33,13 +32,13 @@ class _WithGradient:
             pynative.set_enable_grad(False)
 
 
-def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
+def vjp(function: Function, inputs: Sequence[Value], parameters: Sequence[Value], gout: Gout) -> Pulled:
     """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
     arrays: list[Array] = []
-    results: list[Any] = []
+    results: list[Value] = []
 
     # The gradient of sum(output * gout) at an output is exactly its gout.
-    def weighted(*tensors: Any) -> Any:
+    def weighted(*tensors: object) -> Value:
         result = function(*tensors)
         results.append(result)
         found = [one for _, one in leaves(result, values.is_tensor)]
@@ -75,11 +74,11 @@ def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequenc
     return Pulled(arrays, gin, [by_weight.get(id(one)) for one in parameters], results[0])
 
 
-def _is_float(tensor: Any) -> bool:
+def _is_float(tensor: Value) -> bool:
     return "float" in values.dtype(tensor)
 
 
-def _split(found: Any, places: bool, weights: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _split(found: Value, places: bool, weights: bool) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     """What ``grad`` returns depends on what was asked for: one level of tuples less where there is one thing."""
     inputs, parameters = found if places and weights else (found, ()) if places else ((), found)
     as_tuple = tuple(one if isinstance(one, tuple) else (one,) for one in (inputs, parameters))

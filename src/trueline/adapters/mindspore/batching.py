@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from trueline.adapters.batchers import Batchers, Resize, building, held
 from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.internals import DataLoader, datasets
+from trueline.adapters.nouns import Loader
 from trueline.adapters.patching import Placed
 
 _OPERATORS = (datasets.BatchDataset, datasets.PaddedBatchDataset)
@@ -27,7 +27,7 @@ class _Watching(Placed):
             loader = building(self._batchers, lambda: self.switch.on)
             self.patches.wrap(DataLoader, "__init__", loader)
 
-    def behind(self, loader: Any) -> Sequence[int]:
+    def behind(self, loader: Loader) -> Sequence[int]:
         """The numbers of the batchers that a loader's batches come from."""
         chain = _whole(loader) if isinstance(loader, datasets.Dataset) else iter((loader,))
         return [number for one in chain if (number := self._batchers.number(one)) is not None]
@@ -35,7 +35,7 @@ class _Watching(Placed):
     def _operator(self, original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+        def begin(pipeline: Loader, *args: object, **kwargs: object) -> None:
             if self.switch.on:
                 given = signature.bind(pipeline, *args, **kwargs)
                 wanted = self._batchers.ask(pipeline, type(pipeline).__name__, *held(given.arguments))
@@ -49,7 +49,7 @@ class _Watching(Placed):
     def _unequal(self, original: Callable[..., None]) -> Callable[..., None]:
         """Batches of several sizes, one for each length of sample."""
 
-        def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+        def begin(pipeline: Loader, *args: object, **kwargs: object) -> None:
             if self.switch.on:
                 self._batchers.ask(pipeline, type(pipeline).__name__, None, "length")
             original(pipeline, *args, **kwargs)
@@ -62,7 +62,7 @@ def watch(resize: Resize) -> _Watching:
     return _Watching(resize)
 
 
-def _whole(pipeline: Any) -> Iterator[Any]:
+def _whole(pipeline: Loader) -> Iterator[Loader]:
     """All operations of a pipeline, the last one first."""
     waiting = [pipeline]
     while waiting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from mindspore import nn, ops
@@ -14,6 +14,7 @@ from mindspore.experimental.optim import lr_scheduler
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.internals import grad_node_or_none, serialization
 from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.patching import Patches
 from trueline.kernel import UnsupportedDtype, fingerprint
 
@@ -35,7 +36,7 @@ _CELLS: Final = {"SoftmaxCrossEntropyWithLogits": "cross_entropy", "MSELoss": "m
 
 def watch(telling: Telling, patches: Patches) -> None:
     """Put all of them in place."""
-    replaced: dict[str, tuple[Any, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {}
+    replaced: dict[str, tuple[Function, Callable[[Function], Function]]] = {}
     for name in _LOSSES:
         told = inspect.signature(getattr(ops, name)) if hasattr(ops, name) else None
         if told is not None:
@@ -57,14 +58,12 @@ def watch(telling: Telling, patches: Patches) -> None:
             patches.wrap(kind, "__init__", lambda original: _scheduling(telling, original))
 
 
-def _losing(
-    telling: Telling, name: str, signature: inspect.Signature, original: Callable[..., Any]
-) -> Callable[..., Any]:
+def _losing(telling: Telling, name: str, signature: inspect.Signature, original: Function) -> Function:
     parameters = list(signature.parameters.values())
     defaults = {one.name: one.default for one in parameters[2:] if one.default is not one.empty}
     names = [one.name for one in parameters]
 
-    def loss(*args: Any, **kwargs: Any) -> Any:
+    def loss(*args: object, **kwargs: object) -> Value:
         if not telling.speaks() or telling.graph_mode() or telling.losing:
             return original(*args, **kwargs)
         telling.losing = True
@@ -81,7 +80,9 @@ def _losing(
     return loss
 
 
-def _tell(telling: Telling, name: str, prediction: Any, target: Any, settings: dict[str, Any], result: Any) -> None:
+def _tell(
+    telling: Telling, name: str, prediction: Value, target: Value, settings: dict[str, object], result: Value
+) -> None:
     node = _maker(grad_node_or_none(prediction))
     with telling.silence(), values.without_gradient():
         telling.observer.aside(
@@ -95,7 +96,7 @@ def _tell(telling: Telling, name: str, prediction: Any, target: Any, settings: d
         )
 
 
-def _maker(node: Any) -> Any:
+def _maker(node: Foreign) -> Foreign:
     """The operator that computed a tensor, before it was reshaped, picked from or cast."""
     for _ in range(_MOST_VIEWS):
         if node is None or node.is_leaf():
@@ -106,7 +107,9 @@ def _maker(node: Any) -> Any:
     return node
 
 
-def tell_cell(telling: Telling, cell: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+def tell_cell(
+    telling: Telling, cell: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value
+) -> None:
     """A loss cell has returned."""
     name = _CELLS.get(type(cell).__name__)
     given = [*args, *kwargs.values()]
@@ -119,8 +122,8 @@ def tell_cell(telling: Telling, cell: Any, args: Sequence[Any], kwargs: Mapping[
     _tell(telling, name, given[0], given[1], {"reduction": reduction}, output)
 
 
-def _dropping(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
-    def drop(input: Any, p: float = 0.5, training: bool = True, *more: Any, **others: Any) -> Any:
+def _dropping(telling: Telling, original: Function) -> Function:
+    def drop(input: Value, p: float = 0.5, training: bool = True, *more: object, **others: object) -> Value:
         if training and p and telling.speaks() and not telling.graph_mode():
             telling.observer.aside("dropout")
         return original(input, p, training, *more, **others)
@@ -128,8 +131,10 @@ def _dropping(telling: Telling, original: Callable[..., Any]) -> Callable[..., A
     return drop
 
 
-def _loading(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
-    def load_param_into_net(net: Any, parameter_dict: Any, *args: Any, **kwargs: Any) -> Any:
+def _loading(telling: Telling, original: Function) -> Function:
+    def load_param_into_net(
+        net: Network, parameter_dict: Mapping[str, Value], *args: object, **kwargs: object
+    ) -> Value:
         if not telling.speaks() or not isinstance(net, nn.Cell):
             return original(net, parameter_dict, *args, **kwargs)
         given, before = set(parameter_dict), _fingerprints(net)
@@ -150,7 +155,7 @@ def _loading(telling: Telling, original: Callable[..., Any]) -> Callable[..., An
     return load_param_into_net
 
 
-def _fingerprints(net: Any) -> dict[str, int]:
+def _fingerprints(net: Network) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, one in net.parameters_and_names():
         try:
@@ -160,8 +165,8 @@ def _fingerprints(net: Any) -> dict[str, int]:
     return found
 
 
-def _scheduling(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
-    def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+def _scheduling(telling: Telling, original: Function) -> Function:
+    def init(scheduler: Foreign, *args: object, **kwargs: object) -> None:
         if not telling.speaks():
             original(scheduler, *args, **kwargs)
             return

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -19,7 +18,7 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.autograd import vjp
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Built, Passed
+from trueline.adapters.nouns import Built, Network, Optimizer, Passed, Value
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
 from trueline.model.location import Location
@@ -35,7 +34,7 @@ def package() -> str:
     return PACKAGE
 
 
-def _is_heavy(value: Any) -> bool:
+def _is_heavy(value: object) -> bool:
     return isinstance(value, nn.Cell | ms.Tensor)
 
 
@@ -47,7 +46,7 @@ def capture_built() -> None:
     _capturing = True
     original = nn.Cell.__new__
 
-    def new(class_: type, *args: Any, **kwargs: Any) -> Any:
+    def new(class_: type, *args: object, **kwargs: object) -> Network:
         cell = original(class_, *args, **kwargs)
         caller = sys._getframe(1)
         # A copy is made without arguments, which would not be the ones it was built with.
@@ -59,34 +58,34 @@ def capture_built() -> None:
     nn.Cell.__new__ = staticmethod(new)
 
 
-def built_cells() -> list[Any]:
+def built_cells() -> list[Network]:
     """The cells whose building was seen and that are still alive, in order."""
     return list(_built)
 
 
-def last_optimizer() -> Any:
+def last_optimizer() -> Optimizer:
     """The optimizer built last that is still alive."""
     return next(reversed(optimizers()), None)
 
 
-def optimizers() -> list[Any]:
+def optimizers() -> list[Optimizer]:
     """Those whose building was seen and that are still alive, in order."""
     return [cell for cell in _built if isinstance(cell, OPTIMIZERS)]
 
 
-def built(module: Any) -> Built | None:
+def built(module: Network) -> Built | None:
     """How a cell was built, or None for one that was there before capturing began."""
     found = _built.get(module)
     return describe(module, found) if found is not None else None
 
 
-def line_of(optimizer: Any) -> Location | None:
+def line_of(optimizer: Optimizer) -> Location | None:
     """The user's line that built an optimizer, where it was seen."""
     found = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
-    return found[2] if found is not None else None
+    return found.line if found is not None else None
 
 
-def rebuild(module: Any, **changes: Any) -> Any:
+def rebuild(module: Network, **changes: object) -> Network:
     """A new cell of the same arguments and weights with only ``changes`` different."""
     found = built(module)
     arguments = {**found.arguments, **changes} if found is not None else {}
@@ -105,7 +104,7 @@ def rebuild(module: Any, **changes: Any) -> Any:
 
 
 @contextmanager
-def undisturbed(module: Any, train: bool) -> Iterator[None]:
+def undisturbed(module: Network, train: bool) -> Iterator[None]:
     """Run op by op in the given mode, and leave modes and running statistics as they were."""
     mode, jit = context.get_context("mode"), os.environ.get("MS_JIT")
     # What is decorated to be compiled is run as it was written too.
@@ -125,7 +124,7 @@ def undisturbed(module: Any, train: bool) -> Iterator[None]:
 
 
 @contextmanager
-def modes_kept(module: Any, train: bool) -> Iterator[None]:
+def modes_kept(module: Network, train: bool) -> Iterator[None]:
     """Run in the given mode, and leave modes and running statistics as they were."""
     modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
     buffers = [
@@ -141,7 +140,9 @@ def modes_kept(module: Any, train: bool) -> Iterator[None]:
             values.assign(tensor, before)
 
 
-def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
+def run(
+    module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
+) -> Passed:
     """One cell forward, and with ``gout`` backward, leaving its mode and buffers as they were."""
     given = [values.from_numpy(one) for one in inputs]
     with undisturbed(module, train):
@@ -151,18 +152,18 @@ def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = 
         return _run_backward(module, given, gout)
 
 
-def _arrays(output: Any) -> list[Array]:
+def _arrays(output: Value) -> list[Array]:
     return [values.to_numpy(one, copy=True) for _, one in leaves(output, values.is_tensor)]
 
 
-def _run_backward(module: Any, given: list[Any], gout: Sequence[Array]) -> Passed:
+def _run_backward(module: Network, given: list[Value], gout: Sequence[Array]) -> Passed:
     named = {one.name: one.value for one in values.tensors(module) if one.trainable}
     found = vjp(module, given, list(named.values()), gout)
     grads = {name: one for name, one in zip(named, found.grads, strict=True) if one is not None}
     return Passed(found.outputs, found.gin, grads)
 
 
-def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:
+def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
     """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
     parameters = [one for group in values.groups(optimizer) for one in group.parameters]
     given = {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import mindspore as ms
 from mindspore import nn
@@ -13,6 +12,7 @@ from trueline.adapters.mindspore import besides, values
 from trueline.adapters.mindspore.internals import OUTSIDE_NETWORKS, LearningRateSchedule, subcells
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name, optimizer_in, unwrap
+from trueline.adapters.nouns import Foreign, Function, Network, Optimizer, Value
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.seam import FRAMES
 from trueline.adapters.tree import leaves
@@ -25,13 +25,13 @@ def watch(telling: Telling, patches: Patches) -> None:
     """Put all of them in place."""
     patches.wrap(nn.Cell, "__call__", lambda original: _calls(telling, original))
 
-    def mode_set(_result: Any, cell: Any, mode: bool = True) -> None:
+    def mode_set(_result: object, cell: Network, mode: bool = True) -> None:
         if not isinstance(cell, OPTIMIZERS):
             telling.observer.mode_set(unwrap(cell), bool(mode))
 
     patches.wrap(nn.Cell, "set_train", lambda original: outermost(original, telling.speaks, after=mode_set))
 
-    def scheduled(_result: Any, scheduler: Any, *_args: Any, **_kwargs: Any) -> None:
+    def scheduled(_result: object, scheduler: Foreign, *_args: object, **_kwargs: object) -> None:
         telling.observer.scheduled(scheduler)
 
     for kind in vars(lr_scheduler).values():
@@ -47,18 +47,18 @@ def _role(kind: type) -> int:
     return _OUTSIDE if outside else _PLAIN
 
 
-def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+def _calls(telling: Telling, original: Function) -> Function:
     observer = telling.observer
     roles: dict[type, int] = {}
 
-    def call(cell: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(cell: Network, /, *args: object, **kwargs: object) -> Value:
         ROOM.enter(FRAMES)
         try:
             return told(cell, *args, **kwargs)
         finally:
             ROOM.leave(FRAMES)
 
-    def told(cell: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def told(cell: Network, /, *args: object, **kwargs: object) -> Value:
         if not telling.speaks() and not (isinstance(cell, OPTIMIZERS) and telling.trains()):
             return original(cell, *args, **kwargs)
         role = roles.get(type(cell))
@@ -91,13 +91,13 @@ def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]
     return call
 
 
-def _is_reducer(trainer: Any, cell: Any) -> bool:
+def _is_reducer(trainer: Network, cell: Network) -> bool:
     return subcells(trainer).get("grad_reducer") is cell
 
 
 def _step(
-    telling: Telling, original: Callable[..., Any], optimizer: Any, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
+    telling: Telling, original: Function, optimizer: Optimizer, args: Sequence[Value], kwargs: dict[str, Value]
+) -> Value:
     telling.optimizer = optimizer
     telling.observer.step_due(optimizer)
     telling.observer.step_began(optimizer, _pairs(optimizer, args[0] if args else kwargs.get("gradients")))
@@ -108,7 +108,7 @@ def _step(
         telling.observer.step_ended(optimizer, False)
 
 
-def _pairs(optimizer: Any, gradients: Any) -> list[tuple[Any, Any]] | None:
+def _pairs(optimizer: Optimizer, gradients: Value) -> list[tuple[Value, Value]] | None:
     parameters = list(getattr(optimizer, "parameters", ()))
     if not isinstance(gradients, list | tuple) or len(gradients) != len(parameters):
         return None
@@ -116,8 +116,8 @@ def _pairs(optimizer: Any, gradients: Any) -> list[tuple[Any, Any]] | None:
 
 
 def _run_wrapper(
-    telling: Telling, original: Callable[..., Any], cell: Any, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
+    telling: Telling, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
+) -> Value:
     """A wrapper is not told itself: the network and the loss inside it are the outermost cells."""
     if optimizer_in(cell) is None:
         return original(cell, *args, **kwargs)
@@ -129,8 +129,8 @@ def _run_wrapper(
 
 
 def _run_graph(
-    telling: Telling, original: Callable[..., Any], cell: Any, args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
+    telling: Telling, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
+) -> Value:
     """One graph: its inputs and outputs, and where it trains, its loss and its step."""
     observer = telling.observer
     optimizer = optimizer_in(cell)
@@ -160,7 +160,7 @@ def _run_graph(
     return output
 
 
-def _tell_outcome(telling: Telling, trainer: Any, output: Any) -> bool:
+def _tell_outcome(telling: Telling, trainer: Network, output: Value) -> bool:
     """Tell a graph's loss; True where it says that an overflow made it skip the step."""
     found = [one for _, one in leaves(output, values.is_tensor)]
     if found:
@@ -171,7 +171,7 @@ def _tell_outcome(telling: Telling, trainer: Any, output: Any) -> bool:
     return False
 
 
-def tell_sens(telling: Telling, trainer: Any) -> None:
+def tell_sens(telling: Telling, trainer: Network) -> None:
     """The factor that a training cell puts on the gradient of its loss, where it has one."""
     sens = getattr(trainer, "sens", None)
     if isinstance(sens, int | float) and sens != 1.0:

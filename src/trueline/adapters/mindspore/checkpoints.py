@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import mindspore as ms
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.nouns import Network, Value
 
 
-def kept(model: Any) -> dict[str, Any]:
+def kept(model: Network) -> dict[str, Value]:
     """The parameters as save_checkpoint writes them: of two with one name only the last."""
     return {parameter.name: parameter for _, parameter in model.parameters_and_names()}
 
 
-def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Any]] | None:  # noqa: ARG001
+def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]] | None:  # noqa: ARG001
     """A file as MindSpore reads it; it wants its own endings."""
     if format not in ("ckpt", "safetensors") or path.suffix != f".{format}" or not path.is_file():
         return None
@@ -30,7 +30,7 @@ def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Any]] 
     return "mindspore.load_checkpoint", {name: one for name, one in found.items() if isinstance(one, ms.Tensor)}
 
 
-def put(model: Any, tensors: Mapping[str, Any]) -> list[str]:
+def put(model: Network, tensors: Mapping[str, Value]) -> list[str]:
     """Through load_param_into_net, strictly: else it takes what merely ends like a name for the thing itself."""
     own = kept(model)
     fitting = {name: _like(own[name], one, name) for name, one in tensors.items()}
@@ -38,7 +38,7 @@ def put(model: Any, tensors: Mapping[str, Any]) -> list[str]:
     return [str(name) for name in missing]
 
 
-def _like(parameter: Any, value: Any, name: str) -> Any:
+def _like(parameter: Value, value: Value, name: str) -> Value:
     if value.dtype != parameter.dtype:
         value = values.from_numpy(values.to_numpy(value), like=parameter)
     return value if isinstance(value, ms.Parameter) else ms.Parameter(value, name=name)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import mindspore as ms
 from mindspore import context, nn, ops
 
 from trueline.adapters.mindspore import build, values
 from trueline.adapters.mindspore.internals import is_jitted
-from trueline.adapters.nouns import Passed
+from trueline.adapters.nouns import Network, Passed, Value
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
 
 
-def how(root: Any) -> str:
+def how(root: Network) -> str:
     """By what the network, or a part of it, is compiled; empty where nothing is."""
     if context.get_context("mode") == ms.GRAPH_MODE:
         return "GRAPH_MODE"
@@ -24,7 +23,7 @@ def how(root: Any) -> str:
     return "jit" if any(map(is_jitted, cells)) else ""
 
 
-def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:  # noqa: ARG001
+def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:  # noqa: ARG001
     """One cell of the network forward, and with ``gout`` backward, in evaluation, as one graph."""
     given = [values.from_numpy(one) for one in inputs]
     with build.modes_kept(module, train=False), _whole_graphs():
@@ -41,7 +40,7 @@ def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array
 class _Pulled(nn.Cell):  # type: ignore[misc]
     """Gradients at a cell's parameters: the last input is the gradient at its output."""
 
-    def __init__(self, network: Any, weights: Sequence[Any]) -> None:
+    def __init__(self, network: Network, weights: Sequence[Value]) -> None:
         super().__init__(auto_prefix=False)
         self.network = network
         self.weights = ms.ParameterTuple(weights)

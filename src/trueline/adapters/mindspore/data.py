@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
 from trueline.adapters.mindspore import internals, workers
 from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.nouns import Foreign, Function, Loader, LoaderFacts, Value
 from trueline.adapters.patching import Patches
 
 
@@ -33,7 +33,7 @@ class _Sources:
         self.under_way: ByIdentity[bool] = ByIdentity()
         self.indexes = Indexes()
 
-    def loader_of(self, iterator: Any) -> Any:
+    def loader_of(self, iterator: Loader) -> Loader:
         dataset = internals.dataset_of(iterator)
         if dataset is not None:
             return dataset
@@ -42,8 +42,8 @@ class _Sources:
         return found if found is not None else iterator
 
 
-def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> Callable[..., Any]:
-    def fetch(iterator: Any) -> Any:
+def _fetch(telling: Telling, sources: _Sources, original: Function) -> Function:
+    def fetch(iterator: Loader) -> Value:
         if not telling.speaks():
             return original(iterator)
         telling.settle()
@@ -75,8 +75,8 @@ def _fetch(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
     return fetch
 
 
-def _begin(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> Callable[..., Any]:
-    def begin(loader: Any) -> Any:
+def _begin(telling: Telling, sources: _Sources, original: Function) -> Function:
+    def begin(loader: Loader) -> Loader:
         iterator = original(loader)
         if telling.speaks():
             sources.loaders.set(iterator, reference(loader))
@@ -85,8 +85,8 @@ def _begin(telling: Telling, sources: _Sources, original: Callable[..., Any]) ->
     return begin
 
 
-def _ask(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> Callable[..., Any]:
-    def ask(iterator: Any) -> Any:
+def _ask(telling: Telling, sources: _Sources, original: Function) -> Function:
+    def ask(iterator: Loader) -> object:
         index = original(iterator)
         if telling.switch.on:
             sources.indexes.asked(iterator, index)
@@ -95,8 +95,8 @@ def _ask(telling: Telling, sources: _Sources, original: Callable[..., Any]) -> C
     return ask
 
 
-def _sink(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
-    def begin(helper: Any, *args: Any, **kwargs: Any) -> None:
+def _sink(telling: Telling, original: Function) -> Function:
+    def begin(helper: Foreign, *args: object, **kwargs: object) -> None:
         original(helper, *args, **kwargs)
         if telling.speaks() and internals.is_sink(helper):
             telling.notice("mindspore.data_sink", "")
@@ -104,7 +104,7 @@ def _sink(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
     return begin
 
 
-def facts(loader: Any) -> dict[str, Any]:
+def facts(loader: Loader) -> LoaderFacts:
     """What is worth knowing of a pipeline, without asking the pipeline, which would start it."""
     if not isinstance(loader, datasets.Dataset):
         return _facts_of_loader(loader)
@@ -128,7 +128,7 @@ def facts(loader: Any) -> dict[str, Any]:
     }
 
 
-def _facts_of_loader(loader: Any) -> dict[str, Any]:
+def _facts_of_loader(loader: Loader) -> LoaderFacts:
     sampler = getattr(loader, "sampler", None)
     return {
         "kind": type(loader).__name__,
@@ -143,14 +143,14 @@ def _facts_of_loader(loader: Any) -> dict[str, Any]:
     }
 
 
-def _len(sized: Any) -> int | None:
+def _len(sized: Loader) -> int | None:
     try:
         return len(sized)
     except Exception:  # noqa: BLE001 - a user's class may refuse as it likes
         return None
 
 
-def _chain(dataset: Any) -> Iterator[Any]:
+def _chain(dataset: Loader) -> Iterator[Loader]:
     """From the last operation back to the first source."""
     while True:
         yield dataset
@@ -159,13 +159,13 @@ def _chain(dataset: Any) -> Iterator[Any]:
         dataset = dataset.children[0]
 
 
-def _dataset_name(leaf: Any) -> str:
+def _dataset_name(leaf: Loader) -> str:
     source = getattr(leaf, "source", None)
     own = type(source).__module__.startswith("mindspore") or isinstance(source, list | tuple)
     return type(leaf).__name__ if source is None or own else type(source).__name__
 
 
-def _repeats(chain: list[Any]) -> int:
+def _repeats(chain: list[Loader]) -> int:
     total = 1
     for one in chain:
         if isinstance(one, datasets.RepeatDataset):
@@ -173,7 +173,7 @@ def _repeats(chain: list[Any]) -> int:
     return total
 
 
-def _length(dataset: Any) -> int | None:
+def _length(dataset: Loader) -> int | None:
     """How many items one iteration gives, where that can be told from the pipeline's description alone."""
     if isinstance(dataset.dataset_size, int):
         return dataset.dataset_size
@@ -186,7 +186,7 @@ def _length(dataset: Any) -> int | None:
     return _through(dataset, known)
 
 
-def _source_length(leaf: Any) -> int | None:
+def _source_length(leaf: Loader) -> int | None:
     found = getattr(leaf, "source_len", None)
     if not isinstance(found, int) or found < 0:
         return None
@@ -194,7 +194,7 @@ def _source_length(leaf: Any) -> int | None:
     return min(found, int(count))
 
 
-def _through(dataset: Any, below: list[int]) -> int | None:
+def _through(dataset: Loader, below: list[int]) -> int | None:
     if isinstance(dataset, datasets.BatchDataset):
         if dataset.batch_size_func is not None:
             return None

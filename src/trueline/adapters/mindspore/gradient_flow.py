@@ -5,24 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from mindspore import ops
 
 from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore.build import PACKAGE
-from trueline.adapters.mindspore.internals import Function, NoGrad, grad_node, pynative
+from trueline.adapters.mindspore.internals import AutogradFunction, NoGrad, grad_node, pynative
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
 from trueline.model.location import Location
 
 
-def carries(tensor: Any) -> bool:
+def carries(tensor: Value) -> bool:
     """Whether a gradient would come back to the tensor."""
     return grad_node(tensor) is not None
 
 
-def custom(node: Any) -> tuple[str, Location | None] | None:
+def custom(node: Foreign) -> tuple[str, Location | None] | None:
     """The name and the backward's line of an autograd node that a user's function made; cells are told elsewhere."""
     kind = type(node.held)
     line = line_of_users_function(getattr(kind, "backward", None), PACKAGE)
@@ -31,16 +31,16 @@ def custom(node: Any) -> tuple[str, Location | None] | None:
 
 def functions_written() -> bool:
     """Whether the user has any autograd function of their own."""
-    return Function is not None and any_of_users(Function, PACKAGE)
+    return AutogradFunction is not None and any_of_users(AutogradFunction, PACKAGE)
 
 
-def written_backward(module: Any) -> tuple[str, Location | None] | None:
+def written_backward(module: Network) -> tuple[str, Location | None] | None:
     """The name and the line of a cell's own ``bprop``."""
     line = line_of_users_function(getattr(type(module), "bprop", None), PACKAGE)
     return (f"{type(module).__name__}.bprop", line) if line is not None else None
 
 
-def widened(_: Any) -> Any:
+def widened(_: object) -> Network:
     """None: too few of MindSpore's kernels compute in float64."""
     return None
 
@@ -49,11 +49,11 @@ def widened(_: Any) -> Any:
 def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
     """In this block a user's ``stop_gradient`` and ``_no_grad`` stop nothing on the lines that ``undo`` says yes to."""
 
-    def stopping(original: Callable[..., Any]) -> Callable[..., Any]:
+    def stopping(original: Function) -> Function:
         return lambda primitive, value: value if undo(user_line(PACKAGE)) else original(primitive, value)
 
-    def not_entering(original: Callable[..., Any]) -> Callable[..., Any]:
-        def enter(block: Any) -> Any:
+    def not_entering(original: Function) -> Function:
+        def enter(block: Foreign) -> object:
             before = bool(pynative.enable_grad())
             found = original(block)
             line = line_of_users_frame(sys._getframe(1), PACKAGE)

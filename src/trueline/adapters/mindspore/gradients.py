@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mindspore import nn
 
@@ -11,6 +10,7 @@ from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.cells import tell_sens
 from trueline.adapters.mindspore.internals import PYNATIVE_BACKWARD, PYNATIVE_FORWARD
 from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.nouns import Function, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.tree import leaves
 
@@ -21,10 +21,10 @@ def watch(telling: Telling, patches: Patches) -> None:
     patches.wrap(*PYNATIVE_BACKWARD, lambda original: _backward(telling, original))
 
 
-def _forward(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+def _forward(telling: Telling, original: Function) -> Function:
     inside = False
 
-    def forward(fn: Any, sens_param: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(fn: Function, sens_param: object, *args: Value, **kwargs: Value) -> Value:
         nonlocal inside
         if not telling.trains() or inside:
             return original(fn, sens_param, *args, **kwargs)
@@ -44,16 +44,23 @@ def _forward(telling: Telling, original: Callable[..., Any]) -> Callable[..., An
     return forward
 
 
-def _backward(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
+def _backward(telling: Telling, original: Function) -> Function:
     inside = False
 
-    def backward(fn: Any, grad_op: Any, weights: Any, grad_position: Any, has_aux: Any, *run_args: Any) -> Any:
+    def backward(
+        fn: Function,
+        grad_op: object,
+        weights: Value,
+        grad_position: int | Sequence[int] | None,
+        has_aux: object,
+        *run_args: Value,
+    ) -> Value:
         nonlocal inside
         if inside or not telling.speaks():
             return original(fn, grad_op, weights, grad_position, has_aux, *run_args)
         telling.observer.backward_began()
         inside = True
-        gradients: list[Any] = []
+        gradients: list[Value] = []
         try:
             result = original(fn, grad_op, weights, grad_position, has_aux, *run_args)
             gradients = [one for _, one in leaves(result, values.is_tensor)]
@@ -68,13 +75,17 @@ def _backward(telling: Telling, original: Callable[..., Any]) -> Callable[..., A
     return backward
 
 
-def _weights_in(function: Any, arguments: Sequence[Any]) -> Sequence[Any]:
+def _weights_in(function: object, arguments: Sequence[Value]) -> Sequence[Value]:
     """What may be weights among a function's arguments: a network has its own."""
     return () if isinstance(function, nn.Cell) else arguments
 
 
 def tell_parameters(
-    telling: Telling, weights: Any, gradients: Sequence[Any], positions: Any = (), arguments: Sequence[Any] = ()
+    telling: Telling,
+    weights: Value,
+    gradients: Sequence[Value],
+    positions: int | Sequence[int] | None = (),
+    arguments: Sequence[Value] = (),
 ) -> None:
     """The weights, or the inputs in these positions, with the gradients that were taken at them."""
     if not telling.observer.wants_parameters:
@@ -87,7 +98,7 @@ def tell_parameters(
     telling.observer.pulled(list(zip(parameters, known, strict=True)))
 
 
-def tell_loss(telling: Telling, output: Any, source: str) -> None:
+def tell_loss(telling: Telling, output: Value, source: str) -> None:
     """A function's first output as the loss, without the scale that a scaler has put on it."""
     scaled, telling.scaled = telling.scaled, []
     found = next((one for _, one in leaves(output, values.is_tensor)), None)

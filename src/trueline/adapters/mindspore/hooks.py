@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import mindspore as ms
 from mindspore import nn
@@ -12,6 +11,7 @@ from trueline.adapters import children
 from trueline.adapters.mindspore import besides, build, cells, data, gradients, jit, scaling
 from trueline.adapters.mindspore.internals import grad_node
 from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.nouns import Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.protocol import Installed
@@ -44,12 +44,12 @@ def install(observer: Observer) -> Installed:
     return hooks
 
 
-def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
+def on_gradient(tensor: Value, tell: Callable[[Value], None]) -> None:
     """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
     # A hook on a parameter would outlive the step.
     if grad_node(tensor) is not None and not isinstance(tensor, ms.Parameter):
 
-        def arrived(gradient: Any) -> None:
+        def arrived(gradient: Value) -> None:
             # None at an output that the loss does not depend on.
             if gradient is not None:
                 tell(gradient)

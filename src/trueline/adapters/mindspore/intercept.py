@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from mindspore import nn
 
-from trueline.adapters.nouns import Around
+from trueline.adapters.nouns import Around, Function, Network, Value
 from trueline.adapters.patching import Patches
 
 
@@ -16,9 +15,9 @@ from trueline.adapters.patching import Patches
 def intercept(around: Around) -> Iterator[None]:
     """In this block every cell's call goes through ``around``."""
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
-            def proceed(*given: Any, **named: Any) -> Any:
+    def make(original: Function) -> Function:
+        def call(cell: Network, *args: object, **kwargs: object) -> Value:
+            def proceed(*given: object, **named: object) -> Value:
                 return original(cell, *given, **named)
 
             return around(cell, args, kwargs, proceed)

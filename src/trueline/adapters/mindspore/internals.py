@@ -32,7 +32,7 @@ from mindspore.train import dataset_helper
 from mindspore.train import serialization as serialization
 from mindspore.train.amp import AmpDecorator as AmpDecorator
 
-from trueline.adapters.nouns import Loader, Network, Value
+from trueline.adapters.nouns import Foreign, Loader, Network, Value
 from trueline.model.json_value import Json
 
 try:
@@ -103,12 +103,12 @@ PYNATIVE_BACKWARD: Final[Attribute] = (composite, "_pynative_func_grad_backward"
 # The block in which no operator is recorded for a gradient.
 NoGrad: Final[type] = api._no_grad
 # The base of a user's autograd functions; None before 2.6.
-Function: Final[type | None] = _Function
+AutogradFunction: Final[type | None] = _Function
 # The autograd node that made a tensor; None where no gradient comes back to it.
 grad_node: Final[Callable[[Value], Value]] = attrgetter("_grad_node")
 
 
-def grad_node_or_none(value: Value) -> Value:
+def grad_node_or_none(value: Value) -> Foreign:
     """The same of a value that may be no tensor."""
     return getattr(value, "_grad_node", None)
 

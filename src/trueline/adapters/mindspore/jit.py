@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from mindspore import amp
 
@@ -13,6 +12,7 @@ from trueline.adapters.mindspore.gradients import tell_loss, tell_parameters
 from trueline.adapters.mindspore.internals import JitExecutor
 from trueline.adapters.mindspore.telling import Telling
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
+from trueline.adapters.nouns import Foreign, Function, Optimizer, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.tree import leaves
 
@@ -24,8 +24,8 @@ def watch(telling: Telling, patches: Patches) -> None:
     patches.wrap(JitExecutor, "__call__", lambda original: _calls(telling, original))
 
 
-def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
-    def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
+def _calls(telling: Telling, original: Function) -> Function:
+    def call(executor: Foreign, *args: object, **kwargs: object) -> Value:
         if not telling.speaks():
             return original(executor, *args, **kwargs)
         function = executor.fn
@@ -45,8 +45,8 @@ def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _train(
-    telling: Telling, original: Callable[..., Any], executor: Any, optimizer: Any, args: Any, kwargs: Any
-) -> Any:
+    telling: Telling, original: Function, executor: Foreign, optimizer: Optimizer, args: Value, kwargs: Value
+) -> Value:
     """A whole training step in one function: its first output is taken for the loss."""
     telling.optimizer = optimizer
     telling.observer.step_due(optimizer)
@@ -66,8 +66,8 @@ def _train(
 
 
 def _differentiate(
-    telling: Telling, original: Callable[..., Any], executor: Any, gradient: Any, args: Any, kwargs: Any
-) -> Any:
+    telling: Telling, original: Function, executor: Foreign, gradient: Value, args: Value, kwargs: Value
+) -> Value:
     """``value_and_grad`` in graph mode: forward and backward in one graph."""
     telling.settle()
     inside = _closure(executor.fn)
@@ -87,7 +87,7 @@ def _differentiate(
     return output
 
 
-def _closure(function: Any) -> dict[str, Any]:
+def _closure(function: object) -> dict[str, Foreign]:
     code = getattr(function, "__code__", None)
     cells = getattr(function, "__closure__", None)
     if code is None or not cells:
@@ -95,7 +95,7 @@ def _closure(function: Any) -> dict[str, Any]:
     return dict(_filled(zip(code.co_freevars, cells, strict=True)))
 
 
-def _filled(cells: Any) -> Iterator[tuple[str, Any]]:
+def _filled(cells: Iterable[tuple[str, types.CellType]]) -> Iterator[tuple[str, Foreign]]:
     for name, cell in cells:
         try:
             yield name, cell.cell_contents
@@ -104,7 +104,7 @@ def _filled(cells: Any) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _mentioned(function: Any, kinds: tuple[type, ...], *, owner: Any = None, depth: int = 0) -> Any:
+def _mentioned(function: Foreign, kinds: tuple[type, ...], *, owner: Foreign = None, depth: int = 0) -> Foreign:
     """The first object of these kinds that a function, or a function it calls, refers to by name."""
     owner = getattr(function, "__self__", owner)
     function = getattr(function, "__func__", function)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import mindspore as ms
 from mindspore import amp, context, nn
@@ -11,6 +10,7 @@ from mindspore import amp, context, nn
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.internals import PYNATIVE_FORWARD, grad_node
+from trueline.adapters.nouns import Function, Value
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.scalers import Begin, Names, building
@@ -38,10 +38,10 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
     """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
     installed = Placed()
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(original: Function) -> Function:
         inside = False
 
-        def forward(*args: Any, **kwargs: Any) -> Any:
+        def forward(*args: object, **kwargs: object) -> Value:
             nonlocal inside
             if inside or not installed.switch.on:
                 return original(*args, **kwargs)
@@ -61,7 +61,7 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
     return installed
 
 
-def on_parameter_gradient(parameter: Any, change: Callable[[Any], Any]) -> None:
+def on_parameter_gradient(parameter: Value, change: Callable[[Value], Value]) -> None:
     """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
     # A graph does not call hooks, and is not compiled with them.
     if parameter.requires_grad and context.get_context("mode") != ms.GRAPH_MODE:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import mindspore as ms
 from mindspore import nn
@@ -14,10 +13,11 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import internals, values
 from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.internals import JitExecutor, grad_node
-from trueline.adapters.nouns import OpCall
+from trueline.adapters.nouns import Foreign, Function, OpCall, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.tree import leaves
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 _OPERATORS = (
@@ -36,8 +36,8 @@ class _Watching:
         self.on = True
         self.told = 0
 
-    def wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
+    def wrap(self, name: str, original: Function) -> Function:
+        def call(*args: object, **kwargs: object) -> Value:
             if self.inside or not self.on:
                 return original(*args, **kwargs)
             self.inside = True
@@ -50,8 +50,8 @@ class _Watching:
 
         return call
 
-    def wrap_run_op(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def run_op(primitive: Any, name: str, args: Any) -> Any:
+    def wrap_run_op(self, original: Function) -> Function:
+        def run_op(primitive: Foreign, name: str, args: Value) -> Value:
             if self.inside or not self.on:
                 return original(primitive, name, args)
             self.inside = True
@@ -65,7 +65,7 @@ class _Watching:
 
         return run_op
 
-    def tell(self, name: str, given: Any, output: Any, settings: dict[str, Any]) -> None:
+    def tell(self, name: str, given: Value, output: Value, settings: dict[str, Json]) -> None:
         outputs = [one for _, one in leaves(output, values.is_tensor)]
         if not outputs:
             return
@@ -77,8 +77,8 @@ class _Watching:
         if node is not None:
             node.register_hook(self._backward(name, line, self.told))
 
-    def _backward(self, name: str, line: Location | None, number: int) -> Callable[[Any, Any], None]:
-        def arrived(gin: Any, gout: Any) -> None:
+    def _backward(self, name: str, line: Location | None, number: int) -> Callable[[Value, Value], None]:
+        def arrived(gin: Value, gout: Value) -> None:
             if self.on:
                 before = [one for _, one in leaves(gout, values.is_tensor)]
                 after = [one for _, one in leaves(gin, values.is_tensor)]
@@ -87,7 +87,7 @@ class _Watching:
         return arrived
 
 
-def _settings(args: Any, kwargs: Any) -> dict[str, Any]:
+def _settings(args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Json]:
     """The plain arguments, by place where they have no name: the first of a method is the tensor itself."""
     # Kernels take a primitive and the list of its arguments.
     last = args[-1] if args else None
@@ -102,9 +102,9 @@ class _Entries:
     """Attributes to be replaced, which can be put in place and taken away again and again."""
 
     def __init__(self) -> None:
-        self._entries: list[tuple[Any, str, Any, Any]] = []
+        self._entries: list[tuple[object, str, object, object]] = []
 
-    def add(self, owner: Any, name: str, replacement: Any) -> None:
+    def add(self, owner: object, name: str, replacement: object) -> None:
         self._entries.append((owner, name, vars(owner).get(name, _ABSENT), replacement))
 
     def put(self) -> None:
@@ -121,7 +121,7 @@ class _Entries:
 
 def _add_functions(watching: _Watching, entries: _Entries) -> None:
     """Kernels held as ``pyboost_*`` and ``_*_instance``, and the way of the older primitives, in every module."""
-    made: dict[int, Callable[..., Any]] = {}
+    made: dict[int, Function] = {}
     for module in internals.python_modules():
         for held, value in list(vars(module).items()):
             if not callable(value) or isinstance(value, type):
@@ -149,8 +149,8 @@ def _add_methods(watching: _Watching, entries: _Entries) -> None:
 def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
     """A function or cell that is compiled in the block, as optimizers are, must find MindSpore's own functions."""
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def compile_untouched(*args: Any, **kwargs: Any) -> Any:
+    def make(original: Function) -> Function:
+        def compile_untouched(*args: object, **kwargs: object) -> object:
             entries.take()
             try:
                 return original(*args, **kwargs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -12,7 +11,7 @@ from mindspore import nn
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.internals import ConstantRate
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Group
+from trueline.adapters.nouns import Foreign, Group, Optimizer, Value
 from trueline.kernel.array import Array
 
 _MORE = ("betas", "centered", "accum", "update_slots", "rate", "initial_accumulator_value")
@@ -20,12 +19,12 @@ _NO_SETTINGS = ("loss_scale", "lr_float", "grad_centralization")
 _LONGEST = 8
 
 
-def is_optimizer(value: Any) -> bool:
+def is_optimizer(value: object) -> bool:
     """Whether a value is an optimizer."""
     return isinstance(value, OPTIMIZERS)
 
 
-def settings(optimizer: Any) -> list[Group]:
+def settings(optimizer: Optimizer) -> list[Group]:
     """The groups with their plain settings."""
     own = getattr(optimizer, "param_groups", None)
     found = []
@@ -40,13 +39,13 @@ def settings(optimizer: Any) -> list[Group]:
     return found
 
 
-def _scale(optimizer: Any) -> float:
+def _scale(optimizer: Optimizer) -> float:
     """What the optimizer divides gradients by: the scale of the loss."""
     found = getattr(optimizer, "loss_scale", 1.0)
     return float(found) if isinstance(found, int | float) and found > 0 else 1.0
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     if (
         isinstance(value, list | tuple)
         and len(value) <= _LONGEST
@@ -56,17 +55,17 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float) else None
 
 
-def dynamic(optimizer: Any) -> bool:
+def dynamic(optimizer: Optimizer) -> bool:
     """Whether the optimizer changes its rates by itself."""
     return bool(getattr(optimizer, "dynamic_lr", False))
 
 
-def plain_sgd(parameters: Sequence[Any], rate: float) -> Any:
+def plain_sgd(parameters: Sequence[Value], rate: float) -> Optimizer:
     """Gradient descent without anything else."""
     return nn.SGD(list(parameters), learning_rate=rate)
 
 
-def use_rate(optimizer: Any, rate: float) -> bool:
+def use_rate(optimizer: Optimizer, rate: float) -> bool:
     """Let every group step with this rate; False where that cannot be said."""
     if hasattr(optimizer, "param_groups"):
         for group in optimizer.param_groups:
@@ -87,7 +86,7 @@ def use_rate(optimizer: Any, rate: float) -> bool:
     return True
 
 
-def _use_in(group: dict[str, Any], rate: float) -> None:
+def _use_in(group: dict[str, Value], rate: float) -> None:
     if values.is_tensor(group["lr"]):
         values.assign(group["lr"], np.asarray(rate, np.float32))
     else:
@@ -96,7 +95,7 @@ def _use_in(group: dict[str, Any], rate: float) -> None:
         group["lr_float"] = rate
 
 
-def _constant(now: Any, rate: float, name: str) -> Any:
+def _constant(now: Foreign, rate: float, name: str) -> Foreign:
     """A schedule that gives one rate; the one of an earlier call is used again, since it may be compiled in."""
     if isinstance(now, ConstantRate):
         values.assign(now.learning_rate, np.asarray(rate, np.float32))
@@ -104,7 +103,7 @@ def _constant(now: Any, rate: float, name: str) -> Any:
     return ConstantRate(ms.Parameter(ms.Tensor(rate, ms.float32), name))
 
 
-def step(optimizer: Any, gradients: Mapping[int, Array]) -> None:
+def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
     """One step with gradients by the id of their parameter, of a loss that is not scaled; zeros where none is given."""
     given = []
     scale = np.float32(_scale(optimizer))
@@ -115,7 +114,7 @@ def step(optimizer: Any, gradients: Mapping[int, Array]) -> None:
     optimizer(tuple(given))
 
 
-def rates(optimizer: Any, steps: Sequence[int]) -> list[list[float]]:
+def rates(optimizer: Optimizer, steps: Sequence[int]) -> list[list[float]]:
     """The rates of all groups at these steps, as the optimizer counts them; one that does not has those of now."""
     groups = values.groups(optimizer)
     if hasattr(optimizer, "param_groups"):
@@ -126,7 +125,7 @@ def rates(optimizer: Any, steps: Sequence[int]) -> list[list[float]]:
     return [list(one) for one in zip(*curves, strict=True)]
 
 
-def _curve(rate: Any, steps: Sequence[int]) -> list[float]:
+def _curve(rate: Foreign, steps: Sequence[int]) -> list[float]:
     listed = getattr(rate, "learning_rate", None) if isinstance(rate, nn.Cell) else rate
     if isinstance(listed, ms.Tensor):
         found = values.to_numpy(listed).reshape(-1)
@@ -134,13 +133,13 @@ def _curve(rate: Any, steps: Sequence[int]) -> list[float]:
     return [rate_at(rate, step) for step in steps]
 
 
-def rate_at(schedule: Any, place: int) -> float:
+def rate_at(schedule: Foreign, place: int) -> float:
     """What a cell, or a function of the step, gives."""
     if isinstance(schedule, nn.Cell):
         return values.read(schedule.construct(ms.Tensor([place], ms.int32)))
     return values.read(schedule(place))
 
 
-def move_on(schedule: Any) -> None:
+def move_on(schedule: Foreign) -> None:
     """One step of a scheduler, whether or not the optimizer has stepped."""
     schedule.step()

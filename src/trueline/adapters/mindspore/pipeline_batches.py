@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.mindspore.internals import datasets
+from trueline.adapters.nouns import Loader, Value
 from trueline.adapters.pipeline import Unfit
 
-Values = Mapping[str, Any]
+Values = Mapping[str, Value]
 BATCHES: Final = (datasets.BatchDataset, datasets.PaddedBatchDataset, datasets.BucketBatchByLengthDataset)
 
 
-def batched(node: Any, samples: Sequence[Values]) -> dict[str, Any]:
+def batched(node: Loader, samples: Sequence[Values]) -> dict[str, Value]:
     """The columns of a batch; what the engine would refuse is raised."""
     names = list(samples[0])
-    columns: dict[str, Sequence[Any]] = {name: [column(one, name) for one in samples] for name in names}
+    columns: dict[str, Sequence[Value]] = {name: [column(one, name) for one in samples] for name in names}
     if getattr(node, "per_batch_map", None) is not None:
         columns = _mapped(node, columns)
     if isinstance(node, datasets.PaddedBatchDataset) and node.pad:
@@ -28,21 +29,21 @@ def batched(node: Any, samples: Sequence[Values]) -> dict[str, Any]:
     return {name: _stacked(name, one) for name, one in columns.items()}
 
 
-def listed(names: Any) -> list[str]:
+def listed(names: str | Iterable[str] | None) -> list[str]:
     """Names of columns, however they were given."""
     if names is None:
         return []
     return [names] if isinstance(names, str) else list(names)
 
 
-def column(row: Values, name: str) -> Any:
+def column(row: Values, name: str) -> Value:
     """A column of a row, which must be there."""
     if name not in row:
         raise Unfit(wanted=list(row), missing=name)
     return row[name]
 
 
-def _mapped(node: Any, columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+def _mapped(node: Loader, columns: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
     """The columns through a per_batch_map."""
     chosen = listed(node.input_columns) or list(columns)
     made = node.per_batch_map(*(column(columns, name) for name in chosen), _Info())
@@ -64,7 +65,7 @@ class _Info:
         return 0
 
 
-def _stacked(name: str, values: Sequence[Any]) -> Any:
+def _stacked(name: str, values: Sequence[Value]) -> Value:
     arrays = [np.asarray(one) for one in values]
     for one in arrays:
         if one.shape != arrays[0].shape:
@@ -74,14 +75,15 @@ def _stacked(name: str, values: Sequence[Any]) -> Any:
     return np.stack(arrays)
 
 
-def _padded(values: Sequence[Any], info: Any) -> list[Any]:
+def _padded(values: Sequence[Value], info: tuple[Sequence[int | None] | None, float] | None) -> list[Value]:
     """Each value filled up to the shape that is wished for, else to the largest."""
     arrays = [np.asarray(one) for one in values]
     if len({one.ndim for one in arrays}) > 1 or not arrays[0].ndim:
         return arrays
     shape, value = info if info is not None else (None, 0)
     largest = [max(one.shape[axis] for one in arrays) for axis in range(arrays[0].ndim)]
-    wanted = [size if shape is None or shape[axis] is None else shape[axis] for axis, size in enumerate(largest)]
+    wished = shape if shape is not None else [None] * len(largest)
+    wanted = [largest[axis] if size is None else size for axis, size in enumerate(wished[: len(largest)])]
     found = []
     for one in arrays:
         cut = one[tuple(slice(0, size) for size in wanted)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from mindspore.dataset import GeneratorDataset, SubsetSampler
@@ -14,9 +14,10 @@ from trueline.adapters.mindspore import data
 from trueline.adapters.mindspore.build import package
 from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, batched
-from trueline.adapters.mindspore.pipeline_nodes import Built, Nodes, has_indexes, source_of
+from trueline.adapters.mindspore.pipeline_nodes import Nodes, has_indexes, source_of
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
 from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.pipeline import Meter, Row
+from trueline.adapters.pipeline import BuiltAt, Meter, PipelineFacts, Row, ZippedFacts
 from trueline.adapters.steps import objects_in
 from trueline.model.location import Location
 
@@ -32,7 +33,7 @@ _CHANGING: Final = (
 )
 
 
-def is_pipeline(value: Any) -> bool:
+def is_pipeline(value: object) -> bool:
     """Whether this is a dataset of MindSpore's."""
     return isinstance(value, datasets.Dataset)
 
@@ -53,7 +54,7 @@ def chance() -> bytes:
     return b""
 
 
-def opened(value: Any, built: Built) -> Opened:
+def opened(value: Loader, built: BuiltAt) -> Opened:
     """Take it apart; ``built`` knows the user's line that built an object."""
     return Opened(value, built)
 
@@ -61,7 +62,7 @@ def opened(value: Any, built: Built) -> Opened:
 class Opened:
     """A dataset of the user's: below the first batch node samples, above it batches."""
 
-    def __init__(self, given: Any, built: Built) -> None:
+    def __init__(self, given: Loader, built: BuiltAt) -> None:
         self.given, self._built = given, built
         chain = list(data._chain(given))
         place = max((at for at, one in enumerate(chain) if isinstance(one, BATCHES)), default=-1)
@@ -87,7 +88,7 @@ class Opened:
         """Whether it makes batches itself."""
         return bool(self._above)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> PipelineFacts:
         """What is known of it before it gives anything."""
         known = data.facts(self.given)
         source = source_of(self._leaf)
@@ -117,7 +118,7 @@ class Opened:
             "zipped": self._zipped(),
         }
 
-    def _zipped(self) -> dict[str, Any] | None:
+    def _zipped(self) -> ZippedFacts | None:
         """Datasets side by side that are not of the same length: what is left of the longer ones is lost."""
         for node in data._chain(self.given):
             if isinstance(node, datasets.ZipDataset):
@@ -127,7 +128,7 @@ class Opened:
                     return {"lengths": known, "line": _json(self._built(node))}
         return None
 
-    def _asked(self, name: str) -> Any:
+    def _asked(self, name: str) -> Foreign:
         arguments = getattr(self._built, "__self__", None)
         return arguments.argument(self._leaf, name) if arguments is not None else None
 
@@ -148,7 +149,7 @@ class Opened:
         asked = [one for one in self._chain if getattr(one, "python_multiprocessing", False)]
         return max((int(one.num_parallel_workers or 1) for one in asked if self._own_code(one)), default=0)
 
-    def _own_code(self, node: Any) -> bool:
+    def _own_code(self, node: Foreign) -> bool:
         return isinstance(node, datasets.MapDataset | GeneratorDataset) and (node.num_parallel_workers or 1) > 1
 
     def instrument(self, meter: Meter) -> None:
@@ -169,7 +170,7 @@ class Opened:
         """The samples of these indexes, or as many of a stream."""
         yield from self.nodes.rows(self._below, wanted if self.indexed else None, len(wanted))
 
-    def batch(self, _: Meter, samples: Sequence[Any]) -> Any:
+    def batch(self, _: Meter, samples: Sequence[Value]) -> Value:
         """Samples put together as the first batch node does, and through all that comes after it."""
         if not all(isinstance(one, Mapping) for one in samples):
             return list(samples)
@@ -177,7 +178,7 @@ class Opened:
             return batched(None, samples)
         if isinstance(self._above[0], datasets.BucketBatchByLengthDataset):
             return list(samples)
-        row: Any = self.nodes.batch(self._above[0], samples)
+        row: Value = self.nodes.batch(self._above[0], samples)
         for node in self._above[1:]:
             if row is not None and not isinstance(node, BATCHES):
                 row = self.nodes.after(node, row)
@@ -207,7 +208,7 @@ class Opened:
         """No sampler of MindSpore's wants to be told of an epoch."""
         return None
 
-    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
         nodes = list(reversed(self._chain))
         plain = all(isinstance(one, (GeneratorDataset, datasets.MapDataset, datasets.ShuffleDataset)) for one in nodes)
@@ -217,7 +218,7 @@ class Opened:
         several = {"python_multiprocessing": True, "num_parallel_workers": count}
         settings = several if self._own_code(leaf) and leaf.python_multiprocessing else {"num_parallel_workers": 1}
         source = _Again(leaf.source, indexes, count)
-        made: Any = GeneratorDataset(source, leaf.column_names, shuffle=False, **settings)
+        made: Loader = GeneratorDataset(source, leaf.column_names, shuffle=False, **settings)
         for node in nodes[1:]:
             if isinstance(node, datasets.MapDataset):
                 several = {"python_multiprocessing": True, "num_parallel_workers": count}
@@ -231,18 +232,18 @@ class Opened:
         """Workers of MindSpore share the samples of a source among themselves."""
         return None
 
-    def run(self, most: int) -> Iterator[Any]:
+    def run(self, most: int) -> Iterator[Value]:
         """Its own batches, made the way it is set up."""
         yield from islice(self.given.create_tuple_iterator(num_epochs=1, output_numpy=True), most)
 
-    def objects(self) -> Iterator[Any]:
+    def objects(self) -> Iterator[Foreign]:
         """The source, what the operators are, and the sampler."""
         yield from objects_in(source_of(self._leaf))
         for node in self._chain:
             yield from objects_in(getattr(node, "operations", None))
         yield from objects_in(getattr(self._leaf, "sampler", None))
 
-    def deciding(self) -> tuple[Any, Location | None]:
+    def deciding(self) -> tuple[Foreign, Location | None]:
         """The method that decides the order, and the line that set it up."""
         source, line = source_of(self._leaf), self._built(self._leaf)
         if not has_indexes(self._leaf):
@@ -253,19 +254,19 @@ class Opened:
             return function, self._built(sampler) or line
         return None, self._built(sampler) or line
 
-    def length_method(self) -> Any:
+    def length_method(self) -> Function | None:
         """The method that says how many samples there are."""
         return getattr(type(source_of(self._leaf)), "__len__", None)
 
-    def call(self, place: int) -> Callable[..., Any] | None:
+    def call(self, place: int) -> Function | None:
         """The operator at a place, by itself."""
         return self.nodes.call(place)
 
-    def starting(self) -> Any:
+    def starting(self) -> Function | None:
         """Workers of MindSpore call nothing first."""
         return None
 
-    def alone(self, index: int) -> Any:
+    def alone(self, index: int) -> Value:
         """One sample by the engine itself."""
         below = copy.deepcopy(self._below)
         below.parent = []
@@ -273,10 +274,10 @@ class Opened:
         leaf.sampler = SubsetSampler([index])
         return next(iter(below.create_tuple_iterator(num_epochs=1, output_numpy=True)))
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, Value]:
         """The arrays that the source holds, by name."""
         source = source_of(self._leaf)
-        found: dict[str, Any] = {}
+        found: dict[str, Value] = {}
         for name, value in getattr(source, "__dict__", {}).items():
             first = value[0] if isinstance(value, list) and value else value
             if isinstance(first, np.ndarray):
@@ -293,24 +294,24 @@ class _Numbers:
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index: int) -> tuple[Any]:
+    def __getitem__(self, index: int) -> tuple[np.int64]:
         return (np.int64(index),)
 
 
 class _Again:
     """Each of some samples once for every worker."""
 
-    def __init__(self, source: Any, indexes: Sequence[int], workers: int) -> None:
+    def __init__(self, source: Foreign, indexes: Sequence[int], workers: int) -> None:
         self._source, self._indexes, self._workers = source, list(indexes), workers
 
     def __len__(self) -> int:
         return len(self._indexes) * self._workers
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> Value:
         return self._source[self._indexes[int(index) // self._workers]]
 
 
-def _classes(source: Any) -> int | None:
+def _classes(source: Foreign) -> int | None:
     for name in _CLASSES:
         found = getattr(source, name, None)
         if isinstance(found, int) and not isinstance(found, bool):
@@ -320,5 +321,5 @@ def _classes(source: Any) -> int | None:
     return None
 
 
-def _json(line: Location | None) -> dict[str, Any] | None:
+def _json(line: Location | None) -> Mapping[str, object] | None:
     return line.line_json() if line is not None else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.mindspore.internals import datasets
+from trueline.adapters.nouns import Function, Loader
 from trueline.adapters.patching import Patches
 
 _ATTRIBUTES: Final = ("dataset_dir", "dataset_file", "dataset_files", "annotation_file")
@@ -15,8 +16,8 @@ def watch(tell: Callable[[str], None]) -> Patches:
     """Tell of every place that a pipeline names, whenever one is started."""
     patches = Patches()
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def start(dataset: Any, *args: Any, **kwargs: Any) -> Any:
+    def make(original: Function) -> Function:
+        def start(dataset: Loader, *args: object, **kwargs: object) -> object:
             for place in places(dataset):
                 tell(place)
             return original(dataset, *args, **kwargs)
@@ -27,7 +28,7 @@ def watch(tell: Callable[[str], None]) -> Patches:
     return patches
 
 
-def places(dataset: Any) -> Iterator[str]:
+def places(dataset: Loader) -> Iterator[str]:
     """What the sources of a pipeline were given, as it was written."""
     for name in _ATTRIBUTES:
         found = getattr(dataset, name, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -14,6 +13,7 @@ from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.internals import LISTED_RATES, LearningRateSchedule
 from trueline.adapters.mindspore.optimizers import rate_now, short, steps_done
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
+from trueline.adapters.nouns import Foreign, Optimizer, Value
 from trueline.adapters.protocol import HeldRates
 from trueline.kernel.array import Array
 
@@ -42,7 +42,7 @@ class _Constant(LearningRateSchedule):  # type: ignore[misc]
 class _HeldInGroups:
     """Of an optimizer with torch's kind of groups."""
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         self._groups = optimizer.param_groups
         self._kept: list[float] | None = None
 
@@ -79,17 +79,17 @@ class _HeldInCell:
     it may be compiled into a graph with the first step; what it would have given is still asked of it.
     """
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         self._optimizer = optimizer
         self._own = list({id(one): one for one in _each(optimizer)}.values())
-        self._used: list[Any] = []
+        self._used: list[Foreign] = []
         self._kept: list[Array | None] | None = None
 
     def own(self) -> list[float]:
         kept = self._kept or [None] * len(self._own)
         return [self._now(one, array) for one, array in zip(self._own, kept, strict=True)]
 
-    def _now(self, rate: Any, kept: Array | None) -> float:
+    def _now(self, rate: Foreign, kept: Array | None) -> float:
         if kept is None:
             return rate_now(self._optimizer, rate) or 0.0
         listed = kept.reshape(-1)
@@ -117,7 +117,7 @@ class _HeldInCell:
         self._kept = None
 
 
-def hold(optimizer: Any) -> HeldRates:
+def hold(optimizer: Optimizer) -> HeldRates:
     """Take an optimizer's rates in hand."""
     while isinstance(getattr(optimizer, "opt", None), OPTIMIZERS):
         # LARS has no rate of its own.
@@ -125,11 +125,11 @@ def hold(optimizer: Any) -> HeldRates:
     return _HeldInGroups(optimizer) if hasattr(optimizer, "param_groups") else _HeldInCell(optimizer)
 
 
-def _each(optimizer: Any) -> Iterator[Any]:
+def _each(optimizer: Optimizer) -> Iterator[Foreign]:
     yield from optimizer.learning_rate if optimizer.is_group_lr else [optimizer.learning_rate]
 
 
-def _parameter(rate: Any) -> Any:
+def _parameter(rate: Foreign) -> Value:
     """What holds a rate, or a list of them; None for a schedule that is computed."""
     if isinstance(rate, ms.Parameter):
         return rate
@@ -138,18 +138,18 @@ def _parameter(rate: Any) -> Any:
     return None
 
 
-def _planned(rate: Any) -> list[float]:
+def _planned(rate: Foreign) -> list[float]:
     held = _parameter(rate)
     if held is not None:
         return [short(values.to_numpy(held).max())]
     return [_plain(rate.construct(ms.Tensor([step], ms.int32))) for step in _LOOKED_AT]
 
 
-def _plain(rate: Any) -> float:
+def _plain(rate: Foreign) -> float:
     return short(values.to_numpy(rate).reshape(-1)[0]) if values.is_tensor(rate) else float(rate)
 
 
-def _replace(optimizer: Any, new: dict[int, Any]) -> None:
+def _replace(optimizer: Optimizer, new: dict[int, Foreign]) -> None:
     if not optimizer.is_group_lr:
         optimizer.learning_rate = new[id(optimizer.learning_rate)]
         return

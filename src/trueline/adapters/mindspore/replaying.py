@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import mindspore as ms
 from mindspore import amp, dataset, nn
@@ -15,10 +15,11 @@ from trueline.adapters.mindspore import internals, random_cells, values
 from trueline.adapters.mindspore.internals import AmpDecorator
 from trueline.adapters.mindspore.slots import slots
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import State, Thing, named
+from trueline.adapters.nouns import Foreign, Network, Optimizer, State, Thing, Value, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 
 # The last two are of no family.
 _SCHEDULES: Final = (LRScheduler, ReduceLROnPlateau, SequentialLR)
@@ -49,14 +50,14 @@ def things() -> list[Thing]:
     ]
 
 
-def _kind(thing: Any) -> str:
+def _kind(thing: object) -> str:
     return f"{type(thing).__module__}.{type(thing).__qualname__}"
 
 
 def capture(things: Sequence[Thing], *, gradients: bool) -> State:  # noqa: ARG001 - gradients are values of the user's
     """The state of all of them, and of the random generators; every tensor once."""
     saving = Saving(values)
-    plain: dict[str, Any] = {}
+    plain: dict[str, Json] = {}
     seen: set[int] = set()
     for at, thing in named(things):
         for name, tensor in _tensors(thing):
@@ -73,7 +74,7 @@ def capture(things: Sequence[Thing], *, gradients: bool) -> State:  # noqa: ARG0
     return State(saving.arrays, {**plain, **kept.plain}, saving.lost)
 
 
-def _tensors(thing: Thing) -> Iterator[tuple[str, Any]]:
+def _tensors(thing: Thing) -> Iterator[tuple[str, Value]]:
     if thing.kind == "network":
         for one in values.tensors(thing.held):
             yield one.name, one.value
@@ -86,7 +87,7 @@ def _tensors(thing: Thing) -> Iterator[tuple[str, Any]]:
                     yield f"{name}.{place}", one
 
 
-def _about_network(root: Any, at: str, saving: Saving) -> dict[str, Any]:
+def _about_network(root: Network, at: str, saving: Saving) -> dict[str, Value]:
     drawn, lost = random_cells.capture(root)
     saving.lost += [f"{at}/{one}" for one in lost]
     return {
@@ -96,15 +97,15 @@ def _about_network(root: Any, at: str, saving: Saving) -> dict[str, Any]:
     }
 
 
-def _is_users(cell: Any) -> bool:
+def _is_users(cell: Network) -> bool:
     return type(cell).__module__.partition(".")[0] != "mindspore"
 
 
-def _numbers(cell: Any) -> dict[str, Any]:
+def _numbers(cell: Network) -> dict[str, Json]:
     return {name: one for name, one in values.attributes(cell).items() if isinstance(one, bool | int | float)}
 
 
-def _groups(optimizer: Any) -> list[dict[str, Any]]:
+def _groups(optimizer: Optimizer) -> list[dict[str, Json]]:
     """The plain settings of an optimizer that has groups of its own."""
     simple = (bool, int, float, str, type(None))
     return [
@@ -126,11 +127,11 @@ def restore(state: State, things: Sequence[Thing]) -> None:
             for group, kept in zip(getattr(thing.held, "param_groups", ()), found, strict=False):
                 group.update(kept)
         else:
-            vars(thing.held).update(found)
+            thing.held.__dict__.update(found)
     set_random(state)
 
 
-def _restore_network(root: Any, plain: Mapping[str, Any]) -> None:
+def _restore_network(root: Network, plain: Mapping[str, Value]) -> None:
     for path, cell in values.modules(root):
         if cell.training != plain["modes"].get(path, cell.training):
             cell.set_train(plain["modes"][path])
@@ -153,17 +154,18 @@ def random() -> State:
 
 def set_random(state: State) -> None:
     """Bring the seeds and counters back."""
-    seed, for_data, counters = state.plain["rng/mindspore"]
+    kept: Value = state.plain["rng/mindspore"]
+    seed, for_data, counters = kept
     internals.set_seeds(seed, counters)
     dataset.config.set_seed(for_data)
 
 
-def generator_state(generator: Any) -> Array | None:  # noqa: ARG001
+def generator_state(generator: Foreign) -> Array | None:  # noqa: ARG001
     """None: operators on CPU do not draw from MindSpore's generators."""
     return None
 
 
-def set_generator(generator: Any, state: Array) -> None:
+def set_generator(generator: Foreign, state: Array) -> None:
     """Nothing: there are none."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from mindspore import amp
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.internals import clip_func
 from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.tree import leaves
 
@@ -20,16 +20,16 @@ _SCALERS = (amp.DynamicLossScaler, amp.StaticLossScaler)
 def watch(telling: Telling, patches: Patches) -> None:
     """Put all of them in place."""
 
-    def scaled(result: Any, scaler: Any, inputs: Any) -> None:
+    def scaled(result: Value, scaler: Foreign, inputs: Value) -> None:
         telling.scaled.append((inputs, result, values.keep(scaler.scale_value)))
         del telling.scaled[:-8]
         telling.observer.scaled_by(scaler)
 
-    def unscaled(_result: Any, _scaler: Any, inputs: Any) -> None:
+    def unscaled(_result: object, _scaler: object, inputs: Value) -> None:
         if isinstance(inputs, list | tuple):
             telling.observer.unscaled(telling.optimizer)
 
-    def adjusting(_scaler: Any, _grads_finite: Any) -> None:
+    def adjusting(_scaler: object, _grads_finite: object) -> None:
         telling.undecided = telling.unstepped
 
     for kind in _SCALERS:
@@ -40,13 +40,13 @@ def watch(telling: Telling, patches: Patches) -> None:
 
 
 def _watch_clipping(telling: Telling, patches: Patches) -> None:
-    def by_norm(x: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:
+    def by_norm(x: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:
         _tell(telling, "norm", x, values.read(max_norm))
 
-    def by_global_norm(x: Any, clip_norm: Any = 1.0, *_args: Any, **_kwargs: Any) -> None:
+    def by_global_norm(x: Value, clip_norm: Value = 1.0, *_args: object, **_kwargs: object) -> None:
         _tell(telling, "norm", x, values.read(clip_norm))
 
-    def by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> None:
+    def by_value(x: Value, clip_value_min: Value = None, clip_value_max: Value = None) -> None:
         limit = clip_value_max if clip_value_max is not None else clip_value_min
         if isinstance(x, list | tuple) and limit is not None:
             _tell(telling, "value", x, abs(values.read(limit)))
@@ -56,12 +56,12 @@ def _watch_clipping(telling: Telling, patches: Patches) -> None:
     _replace(telling, patches, clip_func.clip_by_value, by_value)
 
 
-def _tell(telling: Telling, kind: str, gradients: Any, limit: float) -> None:
+def _tell(telling: Telling, kind: str, gradients: Value, limit: float) -> None:
     found = [one for _, one in leaves(gradients, values.is_tensor)]
     telling.observer.clipped(kind, limit, values.norm(found))
 
 
-def _replace(telling: Telling, patches: Patches, original: Callable[..., Any], before: Callable[..., None]) -> None:
+def _replace(telling: Telling, patches: Patches, original: Function, before: Callable[..., None]) -> None:
     """Wrap a function wherever MindSpore's own modules hold it, and where the user's modules imported it."""
 
     def speaks() -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import mindspore as ms
 
+from trueline.adapters.nouns import Optimizer, Value
 
-def slots(optimizer: Any) -> Iterator[tuple[str, Any]]:
+
+def slots(optimizer: Optimizer) -> Iterator[tuple[str, Value]]:
     """All of an optimizer's own parameters, each under a name that is the same in a fresh optimizer."""
     seen: set[int] = set()
     for one in optimizer.get_parameters():

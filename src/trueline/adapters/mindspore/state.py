@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import mindspore as ms
 from mindspore import communication, context, dataset
 
 from trueline.adapters.mindspore.build import built_cells
 from trueline.adapters.mindspore.internals import is_communicating
+from trueline.model.json_value import Json
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:
@@ -49,7 +49,7 @@ def threads_are_fixed() -> bool:
     return _threads_fixed
 
 
-def circumstances() -> dict[str, Any]:
+def circumstances() -> dict[str, Json]:
     """Versions, device, precision, mode, seeds and flags."""
     return {
         "framework": "mindspore",

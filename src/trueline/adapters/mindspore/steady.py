@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import mindspore as ms
 from mindspore import ops
 
 from trueline.adapters.mindspore import internals, values
-from trueline.adapters.nouns import Share
+from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
@@ -32,7 +31,7 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
+def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
     """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
     patches, dropping = Patches(), Dropping(share, internals.subcells)
     plain = ops.dropout
@@ -54,10 +53,10 @@ def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
         patches.remove()
 
 
-def _primitive(original: Callable[..., Any], dropping: Dropping) -> Callable[..., Any]:
+def _primitive(original: Function, dropping: Dropping) -> Function:
     """An operator that gives its mask as well, and holds what it keeps."""
 
-    def call(primitive: Any, value: Any) -> Any:
+    def call(primitive: Foreign, value: Value) -> Value:
         if dropping.inside:
             return original(primitive, value)
         share = 1.0 - float(getattr(primitive, "keep_prob", 1.0))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import mindspore as ms
 from mindspore import dataset
 
 from trueline.adapters.mindspore import internals, state
+from trueline.adapters.nouns import Loader
 from trueline.adapters.observer import Tap
 
 NAMES: Final = ("mindspore", "mindspore.dataset")
@@ -30,9 +31,9 @@ def watch(tap: Tap) -> None:
     dataset.Dataset.__init__ = _building(tap, dataset.Dataset.__init__)
 
 
-def _seeding(tap: Tap, stream: str, original: Callable[[Any], None]) -> Callable[[Any], None]:
+def _seeding(tap: Tap, stream: str, original: Callable[[object], None]) -> Callable[[object], None]:
     @functools.wraps(original)
-    def seed(seed: Any) -> None:
+    def seed(seed: object) -> None:
         original(tap.seeding(stream, seed))
 
     return seed
@@ -40,7 +41,7 @@ def _seeding(tap: Tap, stream: str, original: Callable[[Any], None]) -> Callable
 
 def _building(tap: Tap, original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
-    def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+    def begin(pipeline: Loader, *args: object, **kwargs: object) -> None:
         original(pipeline, *args, **kwargs)
         tap.built(type(pipeline).__name__, {"item": None})
 

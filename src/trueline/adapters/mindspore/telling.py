@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any
 
 import mindspore as ms
 from mindspore import context
 
 from trueline.adapters.identity import Reference, reference
 from trueline.adapters.mindspore import build
+from trueline.adapters.nouns import Network, Optimizer, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Switch
 from trueline.adapters.training_thread import TrainingThread
@@ -26,8 +26,8 @@ class Telling:
         self.switch = Switch()
         self.muted = 0
         self.depth = 0
-        self.trainers: list[Any] = []
-        self.scaled: list[tuple[Any, Any, Any]] = []
+        self.trainers: list[Network] = []
+        self.scaled: list[tuple[Value, Value, Value]] = []
         self.unstepped = False
         self.losing = False
         self._noticed: set[tuple[str, str]] = set()
@@ -64,13 +64,13 @@ class Telling:
         return bool(context.get_context("mode") == ms.GRAPH_MODE) and os.environ.get("MS_JIT") != "0"
 
     @property
-    def optimizer(self) -> Any:
+    def optimizer(self) -> Optimizer | None:
         """The optimizer that stepped last, or else was built last."""
         found = self._optimizer() if self._optimizer is not None else None
         return found if found is not None else build.last_optimizer()
 
     @optimizer.setter
-    def optimizer(self, optimizer: Any) -> None:
+    def optimizer(self, optimizer: Optimizer) -> None:
         self._optimizer = reference(optimizer)
         self.unstepped = self.undecided = False
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import mindspore as ms
 import ml_dtypes
@@ -18,10 +17,11 @@ from trueline.adapters.mindspore import internals
 from trueline.adapters.mindspore.internals import grad_node, node_number, pynative
 from trueline.adapters.mindspore.optimizers import groups
 from trueline.adapters.mindspore.wrappers import unwrap
-from trueline.adapters.nouns import Tensor, check_expanded
+from trueline.adapters.nouns import Foreign, Network, Tensor, Value, check_expanded
 from trueline.adapters.plain import is_plain
 from trueline.kernel.array import Array
 from trueline.model.describing import described
+from trueline.model.json_value import Json
 
 __all__ = [
     "assign",
@@ -54,17 +54,17 @@ _SMALL = 1 << 20
 _STATISTICS = frozenset(("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked"))
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Whether a value is a tensor."""
     return isinstance(value, ms.Tensor)
 
 
-def is_module(value: Any) -> bool:
+def is_module(value: object) -> bool:
     """Whether a value is a cell."""
     return isinstance(value, nn.Cell)
 
 
-def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
+def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
     """The tensor's values; without ``copy`` later steps may write into the same memory."""
     if tensor.size > _SMALL:
         check_expanded(tensor.shape, tensor.stride(), tensor.itemsize)
@@ -75,7 +75,7 @@ def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
     return np.array(array, copy=True) if copy else array
 
 
-def from_numpy(array: Array, *, like: Any = None) -> Any:
+def from_numpy(array: Array, *, like: Value = None) -> Value:
     """A tensor of its own memory, with the dtype of ``like`` where given."""
     owned = np.array(array, copy=True, order="C")
     if not owned.dtype.isnative:
@@ -83,7 +83,7 @@ def from_numpy(array: Array, *, like: Any = None) -> Any:
     return ms.Tensor(owned) if like is None else ms.Tensor(owned, dtype=like.dtype)
 
 
-def assign(tensor: Any, array: Array) -> None:
+def assign(tensor: Value, array: Array) -> None:
     """Overwrite a tensor in place; ``set_data`` would leave an optimizer that has stepped with the old values."""
     with without_gradient():
         tensor.copy_(from_numpy(array, like=tensor))
@@ -93,7 +93,7 @@ def assign(tensor: Any, array: Array) -> None:
 class _Norm:
     """The L2 norm of tensors that stay as they are, to be taken when it is read."""
 
-    tensors: tuple[Any, ...]
+    tensors: tuple[Value, ...]
 
     def __float__(self) -> float:
         return math.sqrt(math.fsum(_squares(to_numpy(one)) for one in self.tensors))
@@ -115,12 +115,12 @@ def _squares_of_large(flat: Array) -> float:
         return float(np.vdot(wide, wide))
 
 
-def read(scalar: Any) -> float:
+def read(scalar: Value) -> float:
     """A Python number from a scalar, waiting for the device."""
     return float(to_numpy(scalar).reshape(-1)[0]) if is_tensor(scalar) else float(scalar)
 
 
-def keep(scalar: Any) -> Any:
+def keep(scalar: Value) -> Value:
     """The scalar, or the mean of a tensor, out of reach of later changes and without waiting for it."""
     if not is_tensor(scalar):
         return scalar if isinstance(scalar, _Norm) else float(scalar)
@@ -130,7 +130,7 @@ def keep(scalar: Any) -> Any:
         return scalar.astype(ms.float32).mean()
 
 
-def norm(tensors: Sequence[Any]) -> Any:
+def norm(tensors: Sequence[Value]) -> Value:
     """The L2 norm over all tensors together: of parameters at once, since they change; of others when read."""
     held = tuple(one for one in tensors if is_tensor(one))
     if any(isinstance(one, ms.Parameter) for one in held):
@@ -151,19 +151,19 @@ class without_gradient:  # noqa: N801 - reads as a statement where it is used
             pynative.set_enable_grad(True)
 
 
-def total(tensors: Sequence[Any]) -> Any:
+def total(tensors: Sequence[Value]) -> Value:
     """The norm, which a NaN or Inf spoils."""
     return norm(tensors)
 
 
-def identity(tensor: Any) -> int:
+def identity(tensor: Value) -> int:
     """The address of a tensor's storage; a parameter, whose storage moves when it first steps, is only itself."""
     if isinstance(tensor, ms.Parameter) or tensor.size == 0:
         return id(tensor)
     return int(tensor.data_ptr()) or id(tensor)
 
 
-def version(tensor: Any) -> int | None:  # noqa: ARG001
+def version(tensor: Value) -> int | None:  # noqa: ARG001
     """None: MindSpore's own counter does not see every write."""
     return None
 
@@ -173,28 +173,28 @@ class _Node:
     """An autograd node, which MindSpore hands out as a new object each time."""
 
     id: int
-    held: Any = field(compare=False)
+    held: Foreign = field(compare=False)
 
 
-def _nodes(found: Iterable[Any]) -> list[_Node]:
+def _nodes(found: Iterable[Value]) -> list[_Node]:
     return [_Node(node_number(one), one) for one in found if one is not None and not one.is_leaf()]
 
 
-def node(tensor: Any) -> Any:
+def node(tensor: Value) -> Foreign:
     """The autograd node that made the tensor; None where there is none."""
     return next(iter(_nodes((grad_node(tensor),))), None)
 
 
-def gradient(parameter: Any) -> Any:
+def gradient(parameter: Value) -> Value:
     """None: gradients are handed around, they do not wait at parameters."""
 
 
-def nodes_before(node: Any) -> Sequence[Any]:
+def nodes_before(node: Foreign) -> Sequence[Foreign]:
     """The autograd nodes whose outputs a node takes."""
     return _nodes(one for one, _ in node.held.next_functions)
 
 
-def _owned(root: Any, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Any]]:
+def _owned(root: Network, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Value]]:
     """(full name, leaf name, tensor) of every parameter and buffer, also where cells or parameters are shared."""
     for source in (internals.parameters(root), internals.buffers(root)):
         for leaf, found in source.items():
@@ -209,7 +209,7 @@ def _owned(root: Any, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str
             yield from _owned(cell, f"{prefix}{name}.", (*above, id(cell)))
 
 
-def tensors(root: Any) -> Iterator[Tensor]:
+def tensors(root: Network) -> Iterator[Tensor]:
     """Parameters, then buffers, by path; running statistics count as buffers, though they are Parameters here."""
     buffers: list[Tensor] = []
     for name, leaf, found in _owned(root, "", (id(root),)):
@@ -220,12 +220,12 @@ def tensors(root: Any) -> Iterator[Tensor]:
     yield from buffers
 
 
-def modules(root: Any) -> Iterator[tuple[str, Any]]:
+def modules(root: Network) -> Iterator[tuple[str, Network]]:
     """All cells below and with root, each once."""
     return walk(root, internals.subcells)
 
 
-def has_weights(module: Any) -> bool:
+def has_weights(module: Network) -> bool:
     """Whether parameters are registered in a cell."""
     return any(not one.buffer for one in tensors(module))
 
@@ -235,7 +235,7 @@ def _of_every_cell() -> frozenset[str]:
     return frozenset(vars(nn.Cell()))
 
 
-def attributes(module: Any) -> dict[str, Any]:
+def attributes(module: Network) -> dict[str, Json]:
     """The plain public attributes that a cell's behaviour depends on."""
     return {
         name: list(value) if isinstance(value, tuple) else value
@@ -244,16 +244,16 @@ def attributes(module: Any) -> dict[str, Any]:
     }
 
 
-def training(module: Any) -> bool:
+def training(module: Network) -> bool:
     """Whether the cell is in training mode and gradients would be recorded."""
     return bool(module.training) and bool(pynative.enable_grad())
 
 
-def dtype(tensor: Any) -> str:
+def dtype(tensor: Value) -> str:
     """NumPy's name of the dtype."""
     return str(tensor.dtype).lower()
 
 
-def shape(tensor: Any) -> tuple[int, ...]:
+def shape(tensor: Value) -> tuple[int, ...]:
     """The shape."""
     return tuple(int(size) for size in tensor.shape)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from trueline.adapters.mindspore.internals import WORKER, WORKER_LOOP
 from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.worker_streams import WorkerPipe, harmless
 
@@ -15,8 +15,8 @@ def watch(telling: Telling, patches: Patches) -> Callable[[], None]:
     """Have processes say where they begin; what is returned passes on what they have said so far."""
     pipe = WorkerPipe({}, {})
 
-    def make_worker(original: Callable[..., Any]) -> Callable[..., Any]:
-        def init(*args: Any, **kwargs: Any) -> None:
+    def make_worker(original: Function) -> Function:
+        def init(*args: object, **kwargs: object) -> None:
             if telling.switch.on and not pipe.is_open:
                 pipe.open()
                 patches.on_remove(pipe.close)
@@ -24,8 +24,10 @@ def watch(telling: Telling, patches: Patches) -> Callable[[], None]:
 
         return init
 
-    def make_loop(original: Callable[..., Any]) -> Callable[..., Any]:
-        def loop(dataset: Any, asked: Any, answers: Any, ended: Any, forked: Any, worker: Any, *rest: Any) -> Any:
+    def make_loop(original: Function) -> Function:
+        def loop(
+            dataset: Loader, asked: object, answers: object, ended: object, forked: object, worker: int, *rest: object
+        ) -> Value:
             if pipe.is_open and forked:
                 # All processes of one iteration have one flag for its end.
                 dataset = _Telling(dataset, pipe, str(id(ended)), int(worker))
@@ -45,11 +47,11 @@ def watch(telling: Telling, patches: Patches) -> Callable[[], None]:
 class _Telling:
     """In a process: the source of a dataset, with word of its generators before and after the first sample."""
 
-    def __init__(self, source: Any, pipe: WorkerPipe, began: str, worker: int) -> None:
+    def __init__(self, source: Foreign, pipe: WorkerPipe, began: str, worker: int) -> None:
         self._source, self._pipe, self._began, self._worker = source, pipe, began, worker
         self._silent = False
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Value) -> Value:
         if self._silent:
             return self._source[index]
         # MindSpore seeds each process before it asks for the first sample.

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindspore import nn
 from mindspore.experimental.optim import Optimizer as ExperimentalOptimizer
 
 from trueline.adapters.mindspore.internals import NETWORK_NAMES, WRAPPERS, subcells
+from trueline.adapters.nouns import Network, Optimizer
 
 OPTIMIZERS = (nn.Optimizer, ExperimentalOptimizer)
 
 
-def optimizer_in(cell: Any) -> Any:
+def optimizer_in(cell: Network) -> Optimizer | None:
     """The optimizer that a training cell holds, None for any other cell."""
     return next((one for one in subcells(cell).values() if isinstance(one, OPTIMIZERS)), None)
 
 
-def inner_name(cell: Any) -> str | None:
+def inner_name(cell: Network) -> str | None:
     """The attribute that holds the network in a cell that only wraps it."""
     for kind in type(cell).__mro__:
         name = WRAPPERS.get(kind.__name__)
@@ -28,7 +27,7 @@ def inner_name(cell: Any) -> str | None:
     return None
 
 
-def unwrap(module: Any) -> Any:
+def unwrap(module: Network) -> Network:
     """The network inside a wrapper, else the cell itself."""
     while isinstance(module, nn.Cell):
         name = inner_name(module)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
 
 import torch
 
-from trueline.adapters.nouns import Gout, Pulled
+from trueline.adapters.nouns import Function, Gout, Pulled, Value
 from trueline.adapters.torch import values
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
@@ -20,7 +19,7 @@ def without_gradient() -> AbstractContextManager[None]:
     return block
 
 
-def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
+def vjp(function: Function, inputs: Sequence[Value], parameters: Sequence[Value], gout: Gout) -> Pulled:
     """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
     with torch.enable_grad():
         given = [one.detach() for one in inputs]
@@ -39,7 +38,7 @@ def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequenc
             if grad is not None and outputs[place].requires_grad
         ]
         wanted = [one for one in (*given, *parameters) if one.requires_grad]
-        found: Sequence[Any] = ()
+        found: Sequence[Value] = ()
         if pulled and wanted:
             found = torch.autograd.grad(
                 [one for one, _ in pulled], wanted, [grad for _, grad in pulled], allow_unused=True
@@ -49,5 +48,5 @@ def vjp(function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequenc
     return Pulled(arrays, gradients[: len(given)], gradients[len(given) :], result)
 
 
-def _array(tensor: Any) -> Array | None:
+def _array(tensor: Value) -> Array | None:
     return None if tensor is None else values.to_numpy(tensor)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from torch.utils.data import DataLoader
 
 from trueline.adapters.batchers import Batchers, Resize, building
+from trueline.adapters.nouns import Loader
 from trueline.adapters.patching import Placed
 from trueline.adapters.torch.build import PACKAGE
 
@@ -18,7 +18,7 @@ class _Watching(Placed):
         self._batchers = Batchers(resize, PACKAGE)
         self.patches.wrap(DataLoader, "__init__", building(self._batchers, lambda: self.switch.on))
 
-    def behind(self, loader: Any) -> Sequence[int]:
+    def behind(self, loader: Loader) -> Sequence[int]:
         """The numbers of the batchers that a loader's batches come from."""
         found = self._batchers.number(loader)
         return [] if found is None else [found]

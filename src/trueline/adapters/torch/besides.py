@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import torch
 from torch import nn
 from torch.nn import functional
 from torch.optim import lr_scheduler
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Foreign, Function, Network, Unreadable, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import values
@@ -27,10 +27,10 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         patches.wrap(functional, name, lambda original: _dropping(observer, speaks, original))
 
 
-def _loading(observer: Observer, speaks: Callable[[], bool], original: Callable[..., Any]) -> Callable[..., Any]:
+def _loading(observer: Observer, speaks: Callable[[], bool], original: Function) -> Function:
     inside = False
 
-    def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+    def load_state_dict(module: Network, state_dict: Mapping[str, Value], *args: object, **kwargs: object) -> object:
         nonlocal inside
         if inside or not speaks() or not isinstance(module, nn.Module):
             return original(module, state_dict, *args, **kwargs)
@@ -57,7 +57,7 @@ def _loading(observer: Observer, speaks: Callable[[], bool], original: Callable[
     return load_state_dict
 
 
-def _fingerprints(module: Any) -> dict[str, int]:
+def _fingerprints(module: Network) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, one in module.state_dict(keep_vars=True).items():
         if values.is_tensor(one):
@@ -71,8 +71,8 @@ def _fingerprints(module: Any) -> dict[str, int]:
 def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
     inside = False
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def init(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+    def make(original: Function) -> Function:
+        def init(scheduler: Foreign, *args: object, **kwargs: object) -> None:
             nonlocal inside
             if inside or not speaks():
                 original(scheduler, *args, **kwargs)
@@ -86,7 +86,7 @@ def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Pa
 
         return init
 
-    def built(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+    def built(scheduler: Foreign, *args: object, **kwargs: object) -> None:
         given = [*args, *kwargs.values()]
         inner = [one for part in given for one in (part if isinstance(part, list | tuple) else [part])]
         within = sum(isinstance(one, lr_scheduler.LRScheduler) for one in inner)
@@ -98,8 +98,8 @@ def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Pa
             patches.wrap(kind, "__init__", make)
 
 
-def _dropping(observer: Observer, speaks: Callable[[], bool], original: Callable[..., Any]) -> Callable[..., Any]:
-    def drop(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def _dropping(observer: Observer, speaks: Callable[[], bool], original: Function) -> Function:
+    def drop(input: Value, p: float = 0.5, training: bool = True, inplace: bool = False) -> Value:
         # A module's own dropout goes by the module's mode, which is told as such.
         if training and p and not torch.compiler.is_compiling() and speaks():
             observer.aside("dropout")

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -16,7 +15,7 @@ from torch import nn
 from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Built, Passed
+from trueline.adapters.nouns import Built, Network, Optimizer, Passed
 from trueline.adapters.torch import internals, values
 from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves
@@ -36,7 +35,7 @@ def package() -> str:
     return PACKAGE
 
 
-def _is_heavy(value: Any) -> bool:
+def _is_heavy(value: object) -> bool:
     return isinstance(value, nn.Module | torch.Tensor)
 
 
@@ -47,7 +46,7 @@ def capture_built() -> None:
         return
     _capturing = True
 
-    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+    def new(cls: type, *args: object, **kwargs: object) -> Network:
         following = super(nn.Module, cls).__new__
         module = following(cls) if following is object.__new__ else following(cls, *args, **kwargs)
         with contextlib.suppress(Exception):
@@ -58,7 +57,7 @@ def capture_built() -> None:
 
     # Copies and unpickled modules are made by __new__ alone, without arguments: only __init__ shows a real one.
     @functools.wraps(initialise)
-    def init(module: Any, *args: Any, **kwargs: Any) -> None:
+    def init(module: Network, *args: object, **kwargs: object) -> None:
         with contextlib.suppress(Exception):
             asked = _asked.pop(module)
             if asked is not None:
@@ -68,7 +67,7 @@ def capture_built() -> None:
     make_optimizer = torch.optim.Optimizer.__init__
 
     @functools.wraps(make_optimizer)
-    def init_optimizer(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    def init_optimizer(optimizer: Optimizer, *args: object, **kwargs: object) -> None:
         with contextlib.suppress(Exception):
             line = user_line(PACKAGE, frame=sys._getframe(1))
             if line is not None:
@@ -81,23 +80,23 @@ def capture_built() -> None:
     nn.Module.__new__ = staticmethod(new)
 
 
-def built(module: Any) -> Built | None:
+def built(module: Network) -> Built | None:
     """How a module was built, or None for one that was there before capturing began."""
     found = _built.get(module)
     return describe(module, found) if found is not None else None
 
 
-def line_of(optimizer: Any) -> Location | None:
+def line_of(optimizer: Optimizer) -> Location | None:
     """The user's line that built an optimizer, where it was seen."""
     return _lines.get(optimizer)
 
 
-def optimizers() -> list[Any]:
+def optimizers() -> list[Optimizer]:
     """Those whose building was seen and that are still alive."""
     return list(_lines)
 
 
-def rebuild(module: Any, **changes: Any) -> Any:
+def rebuild(module: Network, **changes: object) -> Network:
     """A new module of the same arguments and weights with only ``changes`` different."""
     found = built(module)
     arguments = {**found.arguments, **changes} if found is not None else {}
@@ -117,7 +116,7 @@ def rebuild(module: Any, **changes: Any) -> Any:
 
 
 @contextmanager
-def undisturbed(module: Any, train: bool) -> Iterator[None]:
+def undisturbed(module: Network, train: bool) -> Iterator[None]:
     """Run op by op in the given mode, and leave modes and buffers as they were."""
     with as_written(), modes_kept(module, train):
         yield
@@ -132,7 +131,7 @@ def as_written() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def modes_kept(module: Any, train: bool) -> Iterator[None]:
+def modes_kept(module: Network, train: bool) -> Iterator[None]:
     """Run in the given mode, and leave modes and buffers as they were."""
     modes = [(one, one.training) for one in module.modules()]
     buffers = {name: value.clone() for name, value in module.named_buffers()}
@@ -147,13 +146,15 @@ def modes_kept(module: Any, train: bool) -> Iterator[None]:
                 value.copy_(buffers[name])
 
 
-def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
+def run(
+    module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
+) -> Passed:
     """One module forward, and with ``gout`` backward, leaving its mode, buffers and gradients as they were."""
     with undisturbed(module, train):
         return passed(module, inputs, gout)
 
 
-def passed(module: Any, inputs: Sequence[Array], gout: Sequence[Array] | None) -> Passed:
+def passed(module: Network, inputs: Sequence[Array], gout: Sequence[Array] | None) -> Passed:
     """A module as it is, in the mode that it is in."""
     given = [values.from_numpy(one) for one in inputs]
     if gout is None:
@@ -166,7 +167,7 @@ def passed(module: Any, inputs: Sequence[Array], gout: Sequence[Array] | None) -
     return Passed(found.outputs, found.gin, grads)
 
 
-def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:
+def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
     """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     for parameter, gradient in zip(parameters, gradients, strict=True):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import get_ident
-from typing import Any
 
 import torch
 from torch import nn
 from torch.compiler import is_compiling
 
+from trueline.adapters.nouns import Function, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.torch import differentiation, internals
@@ -67,7 +66,7 @@ class _Calls:
             self._fusing.append((module, self._count))
         return self._depth == 1 or self.observer.wants_calls
 
-    def ends(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def ends(self, module: nn.Module, args: Value, kwargs: Value, output: Value) -> None:
         if not self._switch.on or self._depth == 0 or self._thread != get_ident():
             return
         self._depth -= 1
@@ -89,8 +88,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     patches.on_remove(around.remove)
     patches.on_remove(calls.end)
 
-    def make_compile(original: Callable[..., Any]) -> Callable[..., Any]:
-        def compile_in_place(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+    def make_compile(original: Function) -> Function:
+        def compile_in_place(module: nn.Module, *args: object, **kwargs: object) -> None:
             original(module, *args, **kwargs)
             if switch.on:
                 observer.notice("torch.compiled", module=type(module).__name__)
@@ -101,11 +100,11 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     patches.wrap(nn.Module, "compile", make_compile)
 
 
-def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> Callable[..., Any]:
+def _around(calls: _Calls, observer: Observer, original: Function) -> Function:
     guard = harmless(observer)
 
     # Where a compiled network is called, torch's compiler looks at this one by itself: it vanishes there too.
-    def before(module: nn.Module, args: Any, kwargs: Any) -> bool | None:
+    def before(module: nn.Module, args: Value, kwargs: Value) -> bool | None:
         if is_compiling():
             return None
         with guard:
@@ -117,13 +116,13 @@ def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> 
                 return True
         return False
 
-    def after(module: nn.Module, told: bool, args: Any, kwargs: Any, output: Any) -> None:
+    def after(module: nn.Module, told: bool, args: Value, kwargs: Value, output: Value) -> None:
         with guard:
             ROOM.leave(_FRAMES)
             if told:
                 calls.ends(_inside(module, observer), args, kwargs, output)
 
-    def call(module: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
+    def call(module: nn.Module, /, *args: object, **kwargs: object) -> Value:
         # torch.compile traces through this: its first line makes the rest vanish from the compiled graph.
         if is_compiling() or calls.over:
             return original(module, *args, **kwargs)
@@ -155,10 +154,10 @@ def _inside(module: nn.Module, observer: Observer) -> nn.Module:
     return module
 
 
-def _told(module: nn.Module, compiled: Callable[..., Any], calls: _Calls) -> Callable[..., Any]:
+def _told(module: nn.Module, compiled: Function, calls: _Calls) -> Function:
     """A module compiled in place calls no hooks at all, not even its own."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Value:
         if is_compiling() or calls.quiet(module):
             return compiled(*args, **kwargs)
         with harmless(calls.observer):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from trueline.adapters.nouns import Network, Value
 
-def kept(model: Any) -> dict[str, Any]:
+
+def kept(model: Network) -> dict[str, Value]:
     """The tensors of the state_dict; what modules add to it that is no tensor is left out."""
     try:
         state = model.state_dict(keep_vars=True)
@@ -19,7 +20,7 @@ def kept(model: Any) -> dict[str, Any]:
     return {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
 
 
-def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Any]] | None:
+def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]] | None:
     """A file as torch reads it; ``nested`` is the key that holds the model's weights."""
     if format == "pth":
         return "torch.load", _inside(torch.load(path, map_location="cpu", weights_only=True), nested)
@@ -32,7 +33,7 @@ def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Any]] 
     return None
 
 
-def _inside(tree: Any, nested: str) -> Mapping[str, Any]:
+def _inside(tree: Value, nested: str) -> Mapping[str, Value]:
     """What lies below a dotted key, whose parts may have dots themselves."""
     parts = nested.split(".") if nested else []
     while parts:
@@ -50,7 +51,7 @@ def _inside(tree: Any, nested: str) -> Mapping[str, Any]:
     return {str(name): value for name, value in tree.items() if isinstance(value, torch.Tensor)}
 
 
-def put(model: Any, tensors: Mapping[str, Any]) -> list[str]:
+def put(model: Network, tensors: Mapping[str, Value]) -> list[str]:
     """Through load_state_dict."""
     missing, _ = model.load_state_dict(dict(tensors), strict=False)
     return [str(name) for name in missing]

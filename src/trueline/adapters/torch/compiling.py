@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import torch
 
-from trueline.adapters.nouns import Passed
+from trueline.adapters.nouns import Network, Passed
 from trueline.adapters.torch import build, internals
 from trueline.kernel.array import Array
 
 _INNER: Final = f"{internals.COMPILED_INNER}."
 
 
-def how(root: Any) -> str:
+def how(root: Network) -> str:
     """By what the model, or a part of it, is compiled; empty where nothing is."""
     found = any(map(internals.is_compiled, root.modules()))
     return "torch.compile" if found else ""
 
 
-def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
+def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
     """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
     with build.modes_kept(module, train=False):
         found = build.passed(module if how(module) else _compiled(root, module), inputs, gout)
@@ -28,10 +28,10 @@ def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array
     return Passed(found.outputs, found.gin, grads if not _is_compiled(module) else found.grads)
 
 
-def _is_compiled(module: Any) -> bool:
+def _is_compiled(module: Network) -> bool:
     return type(module).__name__ == internals.COMPILED
 
 
-def _compiled(root: Any, module: Any) -> Any:
+def _compiled(root: Network, module: Network) -> Network:
     above = next((one for one in root.modules() if _is_compiled(one)), None)
     return internals.compiled_alike(above, module) if above is not None else torch.compile(module)

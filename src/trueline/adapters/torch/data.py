@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any
 
 from torch.utils import data as torch_data
 
 from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
+from trueline.adapters.nouns import Foreign, Function, Loader, LoaderFacts, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.torch import internals, workers
@@ -30,8 +30,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     indexes = Indexes()
     pass_on = workers.watch(observer, switch, patches)
 
-    def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
-        def begin(loader: Any) -> Any:
+    def make_iter(original: Function) -> Function:
+        def begin(loader: Loader) -> Loader:
             iterator = original(loader)
             if switch.on and thread.may_fetch() and isinstance(iterator, internals.LoaderIterator):
                 loaders.set(iterator, _holding(loader))
@@ -40,8 +40,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
 
         return begin
 
-    def make_next(original: Callable[..., Any]) -> Callable[..., Any]:
-        def fetch(iterator: Any) -> Any:
+    def make_next(original: Function) -> Function:
+        def fetch(iterator: Loader) -> Value:
             if not switch.on or not thread.may_fetch():
                 return original(iterator)
             known = loaders.get(iterator)
@@ -67,8 +67,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
 
         return fetch
 
-    def make_next_index(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ask(iterator: Any) -> Any:
+    def make_next_index(original: Function) -> Function:
+        def ask(iterator: Loader) -> object:
             found = original(iterator)
             if switch.on:
                 indexes.asked(iterator, found)
@@ -76,8 +76,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
 
         return ask
 
-    def make_reset(original: Callable[..., Any]) -> Callable[..., Any]:
-        def reset(iterator: Any, *args: Any, **kwargs: Any) -> Any:
+    def make_reset(original: Function) -> Function:
+        def reset(iterator: Loader, *args: object, **kwargs: object) -> object:
             indexes.forget(iterator)
             return original(iterator, *args, **kwargs)
 
@@ -102,12 +102,12 @@ def _fetching(switch: Switch) -> Iterator[None]:
             switch.fetching.discard(thread)
 
 
-def _holding(loader: Any) -> Reference:
+def _holding(loader: Loader) -> Reference:
     """A loader that the script does not hold lives as long as its iterator, unless it holds that iterator itself."""
     return reference(loader) if getattr(loader, "persistent_workers", False) is True else lambda: loader
 
 
-def facts(loader: Any) -> dict[str, Any]:
+def facts(loader: Loader) -> LoaderFacts:
     """What is worth knowing of a loader; an iterable dataset is not asked for its length, which would change it."""
     iterable = isinstance(loader.dataset, torch_data.IterableDataset)
     sampler = None if iterable else _sampler(loader)
@@ -124,7 +124,7 @@ def facts(loader: Any) -> dict[str, Any]:
     }
 
 
-def _sampler(loader: Any) -> str:
+def _sampler(loader: Loader) -> str:
     """What decides the order: the sampler, the one inside a batch sampler of the user's, or that batch sampler."""
     if loader.batch_size is not None or loader.batch_sampler is None:
         return type(loader.sampler).__name__
@@ -132,7 +132,7 @@ def _sampler(loader: Any) -> str:
     return type(inside if inside is not None else loader.batch_sampler).__name__
 
 
-def _length(sized: Any) -> int | None:
+def _length(sized: Foreign) -> int | None:
     try:
         return len(sized)
     except Exception:  # noqa: BLE001 - a user's class may refuse as it likes

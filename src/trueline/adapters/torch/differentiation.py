@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, ValuesView
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import torch
 
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import internals, values
@@ -20,8 +21,8 @@ _MOST_NODES: Final = 200_000
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
     """Tell of gradients at parameters as of a backward; beside an optimizer only where they are no part of a loss."""
 
-    def make_grad(original: Callable[..., Any]) -> Callable[..., Any]:
-        def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def make_grad(original: Function) -> Function:
+        def grad(outputs: Value, inputs: Value, *args: object, **kwargs: object) -> Value:
             graph = kwargs.get("create_graph") or (len(args) > 2 and args[2])
             inside = innermost_transform() is not None or running_node()
             wanted = speaks() and not graph and not inside
@@ -33,7 +34,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
             observer.forward_began(parameters)
             observer.loss(losses[0], "value_and_grad")
             observer.backward_began()
-            result: Sequence[Any] = ()
+            result: Sequence[Value] = ()
             try:
                 result = original(outputs, inputs, *args, **kwargs)
                 return result
@@ -43,7 +44,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
         return grad
 
-    def tell(parameters: Sequence[Any], value: Any, gradients: Sequence[Any]) -> None:
+    def tell(parameters: Sequence[Value], value: Value, gradients: Sequence[Value]) -> None:
         losses = _unbatched(value)
         if losses:
             with outside_transforms():
@@ -53,15 +54,17 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
                 if observer.wants_parameters:
                     observer.pulled(list(zip(parameters, gradients, strict=False)))
 
-    def begin(func: Any, given: Any) -> list[Any]:
+    def begin(func: Function, given: Value) -> list[Value]:
         # A network has weights of its own.
         parameters = [] if isinstance(func, torch.nn.Module) else _unbatched(given)
         with outside_transforms():
             observer.forward_began(parameters)
         return parameters
 
-    def make_function(original: Callable[..., Any]) -> Callable[..., Any]:
-        def grad_and_value(func: Any, argnums: Any, has_aux: bool, args: Any, kwargs: Any) -> Any:
+    def make_function(original: Function) -> Function:
+        def grad_and_value(
+            func: Function, argnums: int | Sequence[int] | None, has_aux: bool, args: Value, kwargs: Value
+        ) -> Value:
             if not speaks() or not _is_outermost():
                 return original(func, argnums, has_aux, args, kwargs)
             parameters = begin(func, _chosen(args, argnums))
@@ -73,8 +76,10 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
         return grad_and_value
 
-    def make_vjp(original: Callable[..., Any]) -> Callable[..., Any]:
-        def vjp(func: Any, *primals: Any, argnums: Any = None, has_aux: bool = False) -> Any:
+    def make_vjp(original: Function) -> Function:
+        def vjp(
+            func: Function, *primals: Value, argnums: int | Sequence[int] | None = None, has_aux: bool = False
+        ) -> Value:
             if not speaks() or not _is_outermost():
                 return original(func, *primals, argnums=argnums, has_aux=has_aux)
             parameters = begin(func, _chosen(primals, argnums))
@@ -83,7 +88,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
             if own.called or _is_on_the_way(value, parameters):
                 return value, pull, *aux
 
-            def pull_and_tell(*args: Any, **kwargs: Any) -> Any:
+            def pull_and_tell(*args: object, **kwargs: object) -> Value:
                 gradient = pull(*args, **kwargs)
                 with harmless(observer):
                     if speaks() and _is_outermost():
@@ -94,8 +99,10 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
         return vjp
 
-    def make_jvp(original: Callable[..., Any]) -> Callable[..., Any]:
-        def jvp(func: Any, primals: Any, tangents: Any, argnums: Any, **kwargs: Any) -> Any:
+    def make_jvp(original: Function) -> Function:
+        def jvp(
+            func: Function, primals: Value, tangents: Value, argnums: int | Sequence[int] | None, **kwargs: object
+        ) -> Value:
             if not speaks() or not _is_outermost():
                 return original(func, primals, tangents, argnums, **kwargs)
             parameters = begin(func, _chosen(primals, argnums))
@@ -136,18 +143,18 @@ class _OwnWeights:
         self.open.remove(self)
 
 
-def called_inside(module: Any) -> None:
+def called_inside(module: Network) -> None:
     """A module is called inside a function transform."""
     if _OwnWeights.open and any(map(_is_own, internals.parameters(module).values())):
         for one in _OwnWeights.open:
             one.called = True
 
 
-def _is_own(weight: Any) -> bool:
+def _is_own(weight: Value) -> bool:
     return isinstance(weight, torch.nn.Parameter) and weight.requires_grad and not is_wrapped(weight)
 
 
-def _chosen(args: Any, argnums: Any) -> Any:
+def _chosen(args: Value, argnums: int | Sequence[int] | None) -> Value:
     """The arguments that a function is differentiated by: all, where none are named."""
     if argnums is None or not isinstance(args, tuple):
         return args
@@ -166,11 +173,11 @@ def _is_outermost() -> bool:
     return all(one.key() == internals.VMAP for one in _transforms())
 
 
-def _transforms() -> Sequence[Any]:
+def _transforms() -> Sequence[Foreign]:
     return internals.transforms() or ()
 
 
-def _unbatched(tree: Any) -> list[Any]:
+def _unbatched(tree: Value) -> list[Value]:
     """The tensors in a tree of values; where they stand for one of many, all of them."""
     found = []
     for _, tensor in leaves(tree, values.is_tensor):
@@ -180,31 +187,31 @@ def _unbatched(tree: Any) -> list[Any]:
     return found
 
 
-def _is_on_the_way(value: Any, parameters: Sequence[Any]) -> bool:
+def _is_on_the_way(value: object, parameters: Sequence[Value]) -> bool:
     """Whether it depends on more than what it was differentiated by: the derivative is then a part of some loss."""
     reached = reached_by(_unbatched(value)[:1], parameters)
     return any(all(leaf is not one for one in parameters) for leaf in reached)
 
 
-def _several(given: Any) -> Sequence[Any]:
+def _several(given: Value) -> Sequence[Value]:
     """One tensor, or several where looking at them takes nothing away from the user's call."""
     if values.is_tensor(given):
         return (given,)
     return tuple(given) if isinstance(given, list | tuple | ValuesView) else ()
 
 
-def _are_one_loss(losses: Sequence[Any]) -> bool:
+def _are_one_loss(losses: Sequence[Value]) -> bool:
     return len(losses) == 1 and values.is_tensor(losses[0]) and losses[0].numel() == 1
 
 
-def _is_parameter(tensor: Any) -> bool:
+def _is_parameter(tensor: Value) -> bool:
     return values.is_tensor(tensor) and tensor.is_leaf and tensor.requires_grad and not is_wrapped(tensor)
 
 
-def reached_by(losses: Sequence[Any], ends: Sequence[Any] = ()) -> list[Any]:
+def reached_by(losses: Sequence[Value], ends: Sequence[Value] = ()) -> list[Value]:
     """The leaves that a backward of these losses brings a gradient to, but for those behind ``ends``."""
-    found: dict[int, Any] = {}
-    seen: set[Any] = {one.grad_fn for one in ends if one.grad_fn is not None}
+    found: dict[int, Value] = {}
+    seen: set[Foreign] = {one.grad_fn for one in ends if one.grad_fn is not None}
     waiting = []
     for loss in losses:
         if values.is_tensor(loss) and loss.grad_fn is not None:

@@ -6,11 +6,11 @@ import copy
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 
 from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import internals
@@ -18,12 +18,12 @@ from trueline.adapters.torch.build import PACKAGE
 from trueline.model.location import Location
 
 
-def carries(tensor: Any) -> bool:
+def carries(tensor: Value) -> bool:
     """Whether a gradient would come back to the tensor."""
     return bool(tensor.requires_grad)
 
 
-def custom(node: Any) -> tuple[str, Location | None] | None:
+def custom(node: Foreign) -> tuple[str, Location | None] | None:
     """The name and the backward's line of an autograd node that a user's ``autograd.Function`` made."""
     made_by = internals.function_class(node)
     if made_by is None:
@@ -37,12 +37,12 @@ def functions_written() -> bool:
     return any_of_users(torch.autograd.Function, PACKAGE)
 
 
-def written_backward(_: Any) -> tuple[str, Location | None] | None:
+def written_backward(_: object) -> tuple[str, Location | None] | None:
     """None: a module of torch has no backward of its own, only its nodes have."""
     return None
 
 
-def widened(module: Any) -> Any:
+def widened(module: Network) -> Network | None:
     """A copy of the module that computes in float64; None where it cannot be copied."""
     try:
         return copy.deepcopy(module).double()
@@ -61,11 +61,11 @@ def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
         line = line_of_users_frame(caller, PACKAGE)
         return line is not None and undo(line)
 
-    def returning_itself(original: Callable[..., Any]) -> Callable[..., Any]:
+    def returning_itself(original: Function) -> Function:
         return lambda tensor: tensor if wanted() else original(tensor)
 
-    def not_entering(original: Callable[..., Any]) -> Callable[..., Any]:
-        def enter(block: Any) -> Any:
+    def not_entering(original: Function) -> Function:
+        def enter(block: Foreign) -> object:
             found = original(block)
             if wanted():
                 torch.set_grad_enabled(block.prev)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
+from trueline.adapters.nouns import Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
@@ -29,7 +29,7 @@ def install(observer: Observer) -> Installed:
     return hooks
 
 
-def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
+def on_gradient(tensor: Value, tell: Callable[[Value], None]) -> None:
     """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
     if tensor.requires_grad:
         tensor.register_hook(lambda gradient: tell(gradient))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
+from trueline.adapters.nouns import Network, Optimizer, Value
 from trueline.adapters.torch import values
 
 
@@ -14,14 +14,14 @@ class Keeper:
     """Copies of all tensors, in memory that is used again, and all plain values of optimizers."""
 
     def __init__(self) -> None:
-        self._live: list[Any] = []
-        self._copies: list[Any] = []
-        self._plain: list[tuple[Any, Any, dict[Any, Any]]] = []
-        self._groups: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        self._random: list[tuple[Any, Any]] = []
-        self._optimizers: Sequence[Any] = ()
+        self._live: list[Value] = []
+        self._copies: list[Value] = []
+        self._plain: list[tuple[Optimizer, Value, dict[str, Value]]] = []
+        self._groups: list[tuple[dict[str, Value], dict[str, Value]]] = []
+        self._random: list[tuple[Callable[[Value], None], Value]] = []
+        self._optimizers: Sequence[Optimizer] = ()
 
-    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
+    def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
         """Keep the state as it is now, instead of what was kept before."""
         self._optimizers = list(optimizers)
         live = list({id(one): one for one in _tensors(networks, optimizers)}.values())
@@ -74,7 +74,7 @@ class Keeper:
         return sum(one.numel() * one.element_size() for one in self._copies)
 
 
-def _tensors(networks: Sequence[Any], optimizers: Sequence[Any]) -> Iterator[Any]:
+def _tensors(networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> Iterator[Value]:
     for network in networks:
         yield from (one.value for one in values.tensors(network))
     for optimizer in optimizers:

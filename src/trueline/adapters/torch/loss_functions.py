@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import torch
 from torch.nn import functional
 
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.torch import values
@@ -31,12 +32,12 @@ _MOST_VIEWS: Final = 6
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
     """Tell what the loss functions are called with, and what they give where no gradient is asked for."""
 
-    def teller(name: str, original: Callable[..., Any]) -> Callable[..., None]:
+    def teller(name: str, original: Function) -> Callable[..., None]:
         parameters = list(inspect.signature(original).parameters.values())
         defaults = {one.name: one.default for one in parameters[2:] if one.default is not one.empty}
         names = [one.name for one in parameters]
 
-        def told(result: Any, *args: Any, **kwargs: Any) -> None:
+        def told(result: Value, *args: object, **kwargs: object) -> None:
             if tracing_state() is not None or not values.is_tensor(result):
                 return
             given = {**dict(zip(names, args, strict=False)), **kwargs}
@@ -63,12 +64,12 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         patches.wrap(functional, name, lambda original, told=told: outermost(original, speaks, after=told))  # type: ignore[misc]
 
 
-def _plain(node: Any) -> str:
+def _plain(node: Foreign) -> str:
     """An operator's name: ``Softmax`` for SoftmaxBackward0."""
     return str(node.name()).partition("Backward")[0]
 
 
-def _maker(node: Any) -> Any:
+def _maker(node: Foreign) -> Foreign:
     """The operator that computed a tensor, before it was reshaped, picked from or cast."""
     for _ in range(_MOST_VIEWS):
         if node is None or _plain(node) not in _VIEWS:

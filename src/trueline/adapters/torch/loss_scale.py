@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch.amp import GradScaler
 
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.scalers import Begin, Beginning, Names, Scaler, building
@@ -28,12 +28,12 @@ def watch_scalers(begin: Begin) -> Installed:
         changed = changed or wanted is not None
         return wanted
 
-    def speaks(given: Any) -> bool:
+    def speaks(given: Value) -> bool:
         return installed.switch.on and bool(given["enabled"])
 
-    def make_load(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make_load(original: Function) -> Function:
         # A checkpoint's scale would take the place of the one that was asked for.
-        def load(scaler: Any, state: Any) -> Any:
+        def load(scaler: Foreign, state: object) -> object:
             return None if changed and installed.switch.on else original(scaler, state)
 
         return load
@@ -47,8 +47,8 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
     """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
     installed = Placed()
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+    def make(original: Function) -> Function:
+        def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
             found = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
             if not installed.switch.on:
                 return original(found, *args, **kwargs)
@@ -66,7 +66,7 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
     return installed
 
 
-def on_parameter_gradient(parameter: Any, change: Callable[[Any], Any]) -> None:
+def on_parameter_gradient(parameter: Value, change: Callable[[Value], Value]) -> None:
     """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
     if parameter.requires_grad:
         parameter.register_hook(change)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import OpCall
+from trueline.adapters.nouns import Foreign, OpCall, Value
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.torch import internals
 from trueline.adapters.torch.build import PACKAGE
@@ -21,6 +20,7 @@ from trueline.adapters.torch.internals import (
     running_node,
 )
 from trueline.adapters.tree import leaves
+from trueline.model.json_value import Json
 
 
 class _Watching(internals.DispatchMode):
@@ -29,7 +29,7 @@ class _Watching(internals.DispatchMode):
         self._callback = callback
         self._newest = next_node_number() - 1
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func: Foreign, types: object, args: Value = (), kwargs: Value = None) -> Value:
         output = func(*args, **(kwargs or {}))
         made_by = running_node()
         # A node is made, and numbered, before its operator comes by here.
@@ -54,11 +54,11 @@ class _Watching(internals.DispatchMode):
 class _BesideCompiled(internals.BesideCompiler, _Watching):
     """The same where torch's compiler is loaded already: it leaves this code alone."""
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func: Foreign, types: object, args: Value = (), kwargs: Value = None) -> Value:
         return super().__torch_dispatch__(func, types, args, kwargs)
 
 
-def _settings(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+def _settings(func: Foreign, args: Value, kwargs: Value) -> dict[str, Json]:
     parameters = operator_parameters(func)
     given = {name: value for (name, _), value in zip(parameters, args, strict=False)}
     return plain_settings({**dict(parameters), **given, **kwargs})

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 
-from trueline.adapters.nouns import Group
+from trueline.adapters.nouns import Foreign, Group, Optimizer, Value
 from trueline.adapters.torch import values
 from trueline.kernel.array import Array
 
@@ -16,12 +15,12 @@ from trueline.kernel.array import Array
 _NO_SETTINGS = ("foreach", "fused", "capturable", "differentiable", "initial_lr")
 
 
-def is_optimizer(value: Any) -> bool:
+def is_optimizer(value: object) -> bool:
     """Whether a value is an optimizer."""
     return isinstance(value, torch.optim.Optimizer)
 
 
-def settings(optimizer: Any) -> list[Group]:
+def settings(optimizer: Optimizer) -> list[Group]:
     """The groups with their plain settings."""
     return [
         Group(
@@ -32,17 +31,17 @@ def settings(optimizer: Any) -> list[Group]:
     ]
 
 
-def dynamic(optimizer: Any) -> bool:  # noqa: ARG001
+def dynamic(optimizer: Optimizer) -> bool:  # noqa: ARG001
     """Whether the optimizer changes its rates by itself: torch leaves that to schedulers."""
     return False
 
 
-def plain_sgd(parameters: Sequence[Any], rate: float) -> Any:
+def plain_sgd(parameters: Sequence[Value], rate: float) -> Optimizer:
     """Gradient descent without anything else."""
     return torch.optim.SGD(parameters, lr=rate)
 
 
-def use_rate(optimizer: Any, rate: float) -> bool:
+def use_rate(optimizer: Optimizer, rate: float) -> bool:
     """Let every group step with this rate; False where that cannot be said."""
     for group in optimizer.param_groups:
         if values.is_tensor(group["lr"]):
@@ -52,7 +51,7 @@ def use_rate(optimizer: Any, rate: float) -> bool:
     return True
 
 
-def step(optimizer: Any, gradients: Mapping[int, Array]) -> None:
+def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
     """One step with gradients by the id of their parameter; a parameter without one is left alone."""
     for group in optimizer.param_groups:
         for parameter in group["params"]:
@@ -64,17 +63,17 @@ def step(optimizer: Any, gradients: Mapping[int, Array]) -> None:
             parameter.grad = None
 
 
-def rates(optimizer: Any, steps: Sequence[int]) -> list[list[float]]:
+def rates(optimizer: Optimizer, steps: Sequence[int]) -> list[list[float]]:
     """The rates of all groups at these steps: as they are now, since a torch optimizer does not change them."""
     return [[float(group["lr"]) for group in optimizer.param_groups]] * len(steps)
 
 
-def rate_at(schedule: Any, place: int) -> float:
+def rate_at(schedule: Foreign, place: int) -> float:
     """What a function of the step gives."""
     return float(schedule(place))
 
 
-def move_on(schedule: Any) -> None:
+def move_on(schedule: Foreign) -> None:
     """One step of a scheduler, whether or not the optimizer has stepped."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

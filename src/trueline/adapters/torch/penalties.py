@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import torch
 
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import values
@@ -16,12 +17,12 @@ _NODES: Final = 512
 _DIVIDING: Final = ("MulBackward0", "DivBackward0", "ForeachMulBackward0", "ForeachDivBackward0")
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_scaled: Callable[[Any], bool]) -> None:
+def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_scaled: Callable[[Value], bool]) -> None:
     """Follow gradients taken with a graph of their own until the loss that they are in goes backward."""
-    taken: deque[tuple[list[Any], bool]] = deque(maxlen=4)
+    taken: deque[tuple[list[Foreign], bool]] = deque(maxlen=4)
 
-    def make_grad(original: Callable[..., Any]) -> Callable[..., Any]:
-        def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def make_grad(original: Function) -> Function:
+        def grad(outputs: Value, *args: object, **kwargs: object) -> Value:
             result = original(outputs, *args, **kwargs)
             if speaks() and kwargs.get("create_graph"):
                 first = outputs if values.is_tensor(outputs) else next(iter(outputs), None)
@@ -32,8 +33,8 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
 
         return grad
 
-    def make_backward(original: Callable[..., Any]) -> Callable[..., Any]:
-        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+    def make_backward(original: Function) -> Function:
+        def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
             if taken and speaks():
                 tensors = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
                 for loss in filter(values.is_tensor, tensors):
@@ -50,10 +51,10 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
     patches.wrap(torch.autograd, "backward", make_backward)
 
 
-def _uses(root: Any, nodes: set[Any]) -> list[bool]:
+def _uses(root: Network, nodes: set[Foreign]) -> list[bool]:
     """For every use of these nodes on the way to the root, whether it is a product or quotient with something else."""
     found: list[bool] = []
-    seen: set[Any] = set()
+    seen: set[Foreign] = set()
     waiting = deque([root])
     while waiting and len(seen) < _NODES:
         one = waiting.popleft()

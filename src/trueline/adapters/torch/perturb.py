@@ -6,12 +6,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from threading import local
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from trueline.adapters.nouns import Function, Value
 from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
 from trueline.adapters.torch import internals
@@ -62,7 +62,7 @@ class _Perturbing(Perturbing):
             self.patches.on_remove(lambda: torch.set_num_threads(threads))
             self.kernels.append(f"{threads - 1} threads")
 
-    def moved(self, value: Any) -> Any:
+    def moved(self, value: Value) -> Value:
         # A parameter stays itself, and so does what only looks like a tensor: sharded, nested, traced.
         if type(value) is not torch.Tensor or value.dtype not in _MOVED or value.layout is not torch.strided:
             return value
@@ -81,12 +81,12 @@ def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Per
     perturbing = _Perturbing(seed, ulps)
     patches = perturbing.patches
 
-    def after(module: nn.Module, _args: Any, *rest: Any) -> Any:
+    def after(module: nn.Module, _args: object, *rest: Value) -> Value:
         if torch.compiler.is_compiling() or perturbing.quiet() or not perturbing.ends(module):
             return None
         return perturbing.output(rest[-1])
 
-    def before(module: nn.Module, args: Any) -> Any:
+    def before(module: nn.Module, args: Value) -> Value:
         if torch.compiler.is_compiling() or perturbing.quiet() or not perturbing.begins(module):
             return None
         # torch hands no keyword arguments to global hooks, but the frame that calls this one has them.
@@ -116,14 +116,14 @@ def _use_other_kernels(perturbing: _Perturbing) -> None:
     perturbing.kernels.append("without mkldnn and nnpack")
 
 
-def _compiled(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(perturbing: _Perturbing, original: Function) -> Function:
     """A module compiled in place calls no hooks: only its inputs can be moved."""
 
-    def compile_in_place(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+    def compile_in_place(module: nn.Module, *args: object, **kwargs: object) -> None:
         original(module, *args, **kwargs)
-        inner: Any = internals.compiled_call(module)
+        inner: Function = internals.compiled_call(module)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Value:
             if torch.compiler.is_compiling() or perturbing.quiet():
                 return inner(*args, **kwargs)
             if perturbing.begins(module):

@@ -6,15 +6,16 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import Dataset
 
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
 from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.pipeline import Meter, Operator
+from trueline.adapters.pipeline import BuiltAt, Meter, Operator
 from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.torch.build import package
 from trueline.adapters.torch.internals import SUBMODULES
@@ -30,14 +31,14 @@ _FUNCTIONS: Final = (FunctionType, MethodType, functools.partial, np.ufunc)
 class Steps:
     """Wraps what it finds; ``remove`` takes it all back."""
 
-    def __init__(self, meter: Meter, built: Callable[[Any], Location | None]) -> None:
+    def __init__(self, meter: Meter, built: BuiltAt) -> None:
         self._meter, self._built = meter, built
         self._done: set[int] = set()
         self._undo: list[Callable[[], None]] = []
-        self.calls: dict[int, Callable[..., Any]] = {}
+        self.calls: dict[int, Function] = {}
 
     @staticmethod
-    def datasets(dataset: Any, depth: int = 0) -> Iterator[Any]:
+    def datasets(dataset: Loader, depth: int = 0) -> Iterator[Loader]:
         """The dataset, and those that it draws from."""
         yield dataset
         if depth >= _DEEPEST:
@@ -47,7 +48,7 @@ class Steps:
                 if _is_dataset(one):
                     yield from Steps.datasets(one, depth + 1)
 
-    def inside(self, dataset: Any) -> None:
+    def inside(self, dataset: Loader) -> None:
         """Wrap the transforms of a dataset, and the datasets that it draws from."""
         if id(dataset) in self._done:
             return
@@ -60,7 +61,7 @@ class Steps:
                     self._swap(one, "__getitem__", self.dataset_operator(one, "__getitem__"))
         self._attributes(dataset, 0)
 
-    def dataset_operator(self, dataset: Any, method: str) -> Operator:
+    def dataset_operator(self, dataset: Loader, method: str) -> Operator:
         """The operator that a dataset itself is."""
         function = getattr(type(dataset), method, None)
         line = line_of_users_function(function, package()) or self._built(dataset)
@@ -72,7 +73,7 @@ class Steps:
             undo()
         self._undo.clear()
 
-    def _put(self, held: dict[str, Any], name: str, value: Any) -> None:
+    def _put(self, held: dict[str, Foreign], name: str, value: Foreign) -> None:
         if name in held:
             before = held[name]
             self._undo.append(lambda: held.__setitem__(name, before))
@@ -81,7 +82,7 @@ class Steps:
             self._undo.append(lambda: held.pop(name, None))
         held[name] = value
 
-    def _step(self, step: Any, depth: int = 0) -> Any:
+    def _step(self, step: Foreign, depth: int = 0) -> Foreign:
         """The step with a meter around it: the same object where its class can be changed, else one in its place."""
         if id(step) in self._done or depth > _DEEPEST:
             return step
@@ -97,7 +98,7 @@ class Steps:
         self._swap(step, "__call__", operator)
         return step
 
-    def _held_by(self, step: Any, depth: int) -> bool:
+    def _held_by(self, step: Foreign, depth: int) -> bool:
         """Whether a step holds others, which are wrapped too."""
         found = self._attributes(step, depth)
         children = vars(step).get(SUBMODULES) if isinstance(step, nn.Module) else None
@@ -107,7 +108,7 @@ class Steps:
                 found = True
         return found
 
-    def _attributes(self, owner: Any, depth: int) -> bool:
+    def _attributes(self, owner: Foreign, depth: int) -> bool:
         """Wrap what can be called, or is a list of it, among the attributes of an object and of its class."""
         found = False
         held = getattr(owner, "__dict__", {})
@@ -120,7 +121,7 @@ class Steps:
                 self._put(held, name, made)
         return found
 
-    def _wrapped(self, value: Any, depth: int) -> Any:
+    def _wrapped(self, value: Foreign, depth: int) -> Foreign:
         """What is to stand in a value's place, maybe itself; None where there is nothing to call in it."""
         if _is_step(value) and not isinstance(value, type):
             return self._step(value, depth + 1)
@@ -129,28 +130,28 @@ class Steps:
             return value if all(a is b for a, b in zip(made, value, strict=True)) else type(value)(made)
         return None
 
-    def _line(self, step: Any) -> Location | None:
+    def _line(self, step: Foreign) -> Location | None:
         return self._built(step) or defined(step, package())
 
-    def _around(self, step: Any) -> Any:
+    def _around(self, step: Foreign) -> Function:
         function = step.func if isinstance(step, functools.partial) else step
         operator = Operator(name_of(function), "step", settings_of(step), defined(function, package()))
         place, meter = self._meter.operator(operator), self._meter
         self.calls[place] = step
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Value:
             return meter.run(place, lambda: step(*args, **kwargs), args)
 
         return call
 
-    def _swap(self, value: Any, method: str, operator: Operator) -> bool:
+    def _swap(self, value: Foreign, method: str, operator: Operator) -> bool:
         """Give an object a class of its own that calls through the meter; its attributes and its identity stay."""
         kind = type(value)
         original = getattr(kind, method)
         place: list[int] = []
         meter = self._meter
 
-        def call(this: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(this: object, *args: Value, **kwargs: Value) -> Value:
             if this is not value or not place:
                 return original(this, *args, **kwargs)
             return meter.run(place[0], lambda: original(this, *args, **kwargs), args if method == "__call__" else None)
@@ -166,7 +167,7 @@ class Steps:
         return True
 
 
-def _is_dataset(value: Any) -> bool:
+def _is_dataset(value: object) -> bool:
     if isinstance(value, Dataset):
         return True
     plain = isinstance(value, list | tuple | dict | str | bytes | np.ndarray | torch.Tensor | type | nn.Module)
@@ -174,16 +175,16 @@ def _is_dataset(value: Any) -> bool:
     return not plain and own and all(hasattr(type(value), one) for one in ("__getitem__", "__len__"))
 
 
-def _is_step(value: Any) -> bool:
+def _is_step(value: object) -> bool:
     """Whether this is something that samples may be given to."""
     if not callable(value) or isinstance(value, ModuleType):
         return False
     return not _is_dataset(value) and not isinstance(value, torch.Generator | np.random.Generator)
 
 
-def _of_class(owner: Any) -> list[tuple[str, Any]]:
+def _of_class(owner: object) -> list[tuple[str, Foreign]]:
     """What a class of the user's holds for its objects: lists of steps, and steps that are objects."""
-    found: dict[str, Any] = {}
+    found: dict[str, Foreign] = {}
     for kind in reversed(type(owner).__mro__):
         if kind.__module__.partition(".")[0] in ("builtins", "torch", "typing"):
             continue
@@ -201,5 +202,5 @@ def _of_class(owner: Any) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
-def _groups(step: Any) -> bool:
+def _groups(step: Foreign) -> bool:
     return any(word in type(step).__name__.lower() for word in _GROUPS)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
+from trueline.adapters.nouns import Foreign, Function, Loader, LoaderFacts, Value
 from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.pipeline import Meter, Operator, Row
+from trueline.adapters.pipeline import BuiltAt, Meter, Operator, PipelineFacts, Row
 from trueline.adapters.steps import defined, name_of, objects_in, settings_of
 from trueline.adapters.torch import data
 from trueline.adapters.torch.build import package
@@ -22,10 +23,21 @@ from trueline.model.location import Location
 _CONTAINERS: Final = (Mapping, str, bytes, np.ndarray, torch.Tensor, set, frozenset)
 _MOST_INDEXES: Final = 200_000
 _CLASSES: Final = ("num_classes", "n_classes", "nb_classes", "classes", "class_names", "class_to_idx")
-Built = Callable[[Any], Location | None]
+
+_NO_LOADER: Final[LoaderFacts] = {
+    "kind": "",
+    "dataset": "",
+    "length": None,
+    "samples": None,
+    "batch_size": None,
+    "sampler": None,
+    "shuffle": None,
+    "drop_last": False,
+    "workers": 0,
+}
 
 
-def is_pipeline(value: Any) -> bool:
+def is_pipeline(value: object) -> bool:
     """Whether samples can be had of this: a loader, a dataset, or what looks like one."""
     if is_own(value):
         return True
@@ -34,7 +46,7 @@ def is_pipeline(value: Any) -> bool:
     return _indexed(value) or hasattr(value, "__iter__")
 
 
-def is_own(value: Any) -> bool:
+def is_own(value: object) -> bool:
     """Whether this is a loader or a dataset of torch's."""
     return isinstance(value, DataLoader | Dataset)
 
@@ -55,12 +67,12 @@ def chance() -> bytes:
     return found
 
 
-def opened(value: Any, built: Built) -> Opened:
+def opened(value: Loader, built: BuiltAt) -> Opened:
     """Take it apart; ``built`` knows the user's line that built an object."""
     return Opened(value, built)
 
 
-def _indexed(dataset: Any) -> bool:
+def _indexed(dataset: Loader) -> bool:
     return (
         hasattr(type(dataset), "__getitem__")
         and hasattr(type(dataset), "__len__")
@@ -71,10 +83,10 @@ def _indexed(dataset: Any) -> bool:
 class Opened:
     """A loader or a dataset of the user's."""
 
-    def __init__(self, given: Any, built: Built) -> None:
+    def __init__(self, given: Loader, built: BuiltAt) -> None:
         self.given = given
-        self.loader: Any = given if isinstance(given, DataLoader) else None
-        self.dataset: Any = given.dataset if isinstance(given, DataLoader) else given
+        self.loader: Loader = given if isinstance(given, DataLoader) else None
+        self.dataset: Loader = given.dataset if isinstance(given, DataLoader) else given
         self._built = built
         self._steps: Steps | None = None
         self._outer = self._collate = -1
@@ -94,9 +106,9 @@ class Opened:
         """Whether it makes batches itself."""
         return self.loader is not None and not (self.loader.batch_size is None and self.loader.batch_sampler is None)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> PipelineFacts:
         """What is known of it before it gives anything."""
-        known = data.facts(self.loader) if self.loader is not None else {}
+        known = data.facts(self.loader) if self.loader is not None else _NO_LOADER
         own = self.loader is not None and self.loader.collate_fn not in (default_collate, default_convert)
         return {
             "kind": self.kind,
@@ -105,11 +117,11 @@ class Opened:
             "batches": self.batches,
             "length": _length(self.dataset),
             "loader_length": _length(self.loader) if self.loader is not None and self.indexed else None,
-            "batch_size": known.get("batch_size"),
-            "drop_last": known.get("drop_last", False),
-            "sampler": known.get("sampler"),
-            "shuffles": known.get("shuffle"),
-            "workers": known.get("workers", 0),
+            "batch_size": known["batch_size"],
+            "drop_last": known["drop_last"],
+            "sampler": known["sampler"],
+            "shuffles": known["shuffle"],
+            "workers": known["workers"],
             "own_collate": own,
             "classes": _classes(self.dataset),
             "columns": None,
@@ -170,7 +182,7 @@ class Opened:
                 # A generator that has raised is at its end.
                 return
 
-    def batch(self, meter: Meter, samples: Sequence[Any]) -> Any:
+    def batch(self, meter: Meter, samples: Sequence[Value]) -> Value:
         """Samples put together as the loader does."""
         if not self.batches:
             return default_collate(list(samples))
@@ -196,9 +208,9 @@ class Opened:
             one.set_epoch(epoch)
         return self.order(epoch) if told else None
 
-    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
-        settings: dict[str, Any] = {"num_workers": count, "collate_fn": _as_it_is}
+        settings: dict[str, Foreign] = {"num_workers": count, "collate_fn": _as_it_is}
         if self.loader is not None:
             loader = self.loader
             settings |= {"worker_init_fn": loader.worker_init_fn, "generator": loader.generator}
@@ -208,7 +220,7 @@ class Opened:
             made = DataLoader(self.dataset, batch_sampler=[list(indexes)] * count, **settings)
             return [list(made) for _ in range(2)]
         made = DataLoader(self.dataset, batch_size=1, **settings)
-        epochs: list[list[list[Any]]] = []
+        epochs: list[list[list[Value]]] = []
         for _ in range(2):
             rows = list(islice(made, len(indexes) * count))
             epochs.append([[value for one in rows[place::count] for value in one] for place in range(count)])
@@ -221,12 +233,12 @@ class Opened:
         made = DataLoader(self.dataset, batch_size=None, num_workers=self.loader.num_workers, collate_fn=_as_it_is)
         return sum(1 for _ in islice(made, most))
 
-    def run(self, most: int) -> Iterator[Any]:
+    def run(self, most: int) -> Iterator[Value]:
         """Its own batches, made the way it is set up."""
         if self.loader is not None:
             yield from islice(self.loader, most)
 
-    def objects(self) -> Iterator[Any]:
+    def objects(self) -> Iterator[Foreign]:
         """The datasets, all that they hold, and the sampler."""
         for dataset in Steps.datasets(self.dataset):
             yield from objects_in(dataset)
@@ -234,7 +246,7 @@ class Opened:
             yield from objects_in(self.loader.sampler)
             yield from objects_in(self.loader.batch_sampler)
 
-    def deciding(self) -> tuple[Any, Location | None]:
+    def deciding(self) -> tuple[Foreign, Location | None]:
         """The method that decides the order, and the line that set it up."""
         if not self.indexed:
             return getattr(type(self.dataset), "__iter__", None), self._line()
@@ -248,19 +260,19 @@ class Opened:
                 return function, self._built(one)
         return None, next((line for one in own if (line := self._built(one)) is not None), self._line())
 
-    def length_method(self) -> Any:
+    def length_method(self) -> Function | None:
         """The method that says how many samples there are."""
         return getattr(type(self.dataset), "__len__", None)
 
-    def call(self, place: int) -> Callable[..., Any] | None:
+    def call(self, place: int) -> Function | None:
         """The transform at a place, by itself."""
         return self._steps.calls.get(place) if self._steps is not None else None
 
-    def starting(self) -> Any:
+    def starting(self) -> Function | None:
         """The user's function that every worker calls first."""
         return self.loader.worker_init_fn if self.loader is not None else None
 
-    def alone(self, index: int) -> Any:
+    def alone(self, index: int) -> Value:
         """One sample by a worker of its own."""
         made = DataLoader(
             self.dataset,
@@ -272,9 +284,9 @@ class Opened:
         )
         return next(iter(made))
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, Value]:
         """The arrays and tensors that the datasets hold, by name."""
-        found: dict[str, Any] = {}
+        found: dict[str, Value] = {}
         for dataset in Steps.datasets(self.dataset):
             for name, value in getattr(dataset, "__dict__", {}).items():
                 first = value[0] if isinstance(value, list) and value else value
@@ -283,7 +295,7 @@ class Opened:
         return found
 
 
-def _row(index: int, call: Callable[[], Any]) -> Row:
+def _row(index: int, call: Callable[[], Value]) -> Row:
     """A sample, or what was raised instead; StopIteration is the caller's."""
     try:
         return Row(index, call())
@@ -293,18 +305,18 @@ def _row(index: int, call: Callable[[], Any]) -> Row:
         return Row(index, error=error)
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: Value) -> Value:
     return value
 
 
-def _length(sized: Any) -> int | None:
+def _length(sized: Loader) -> int | None:
     try:
         return len(sized)
     except (TypeError, NotImplementedError, AttributeError):
         return None
 
 
-def _classes(dataset: Any) -> int | None:
+def _classes(dataset: Loader) -> int | None:
     """How many classes the dataset says there are."""
     for one in Steps.datasets(dataset):
         for name in _CLASSES:
@@ -316,5 +328,5 @@ def _classes(dataset: Any) -> int | None:
     return None
 
 
-def _json(line: Location | None) -> dict[str, Any] | None:
+def _json(line: Location | None) -> Mapping[str, object] | None:
     return line.line_json() if line is not None else None

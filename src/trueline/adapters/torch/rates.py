@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from torch.optim import Optimizer
-
+from trueline.adapters.nouns import Optimizer
 from trueline.adapters.protocol import HeldRates
 from trueline.adapters.torch import values
 
@@ -45,6 +43,6 @@ class _Held:
                 group["lr"] = rate
 
 
-def hold(optimizer: Any) -> HeldRates:
+def hold(optimizer: Optimizer) -> HeldRates:
     """Take an optimizer's rates in hand."""
     return _Held(optimizer)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import torch
 
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import internals
@@ -20,7 +21,7 @@ _ASKING: Final = ("isnan", "isinf", "isfinite")
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
     """Tell of each; numbers without a gradient are passed over."""
 
-    def look(tensor: Any) -> None:
+    def look(tensor: Value) -> None:
         # A subclass may answer whatever it likes.
         if type(tensor) is not torch.Tensor or tensor.grad_fn is None:
             return
@@ -28,8 +29,8 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
             if speaks() and _is_bad(tensor):
                 observer.read_non_finite(tensor)
 
-    def asking(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ask(*args: Any, **kwargs: Any) -> Any:
+    def asking(original: Function) -> Function:
+        def ask(*args: object, **kwargs: object) -> Value:
             look(args[0] if args else kwargs.get("input"))
             return original(*args, **kwargs)
 
@@ -48,13 +49,14 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 class _Looking:
     """A tensor's method that is looked up: no frame stands between its warnings and the line that calls it."""
 
-    def __init__(self, original: Any, look: Callable[[Any], None]) -> None:
+    def __init__(self, original: Foreign, look: Callable[[Value], None]) -> None:
         self._original, self._look = original, look
 
-    def __get__(self, tensor: Any, owner: type) -> Any:
+    def __get__(self, tensor: Value, owner: type) -> Function:
         if tensor is not None:
             self._look(tensor)
-        return self._original.__get__(tensor, owner)
+        method: Function = self._original.__get__(tensor, owner)
+        return method
 
 
 def _put(looking: _Looking, name: str, patches: Patches) -> None:

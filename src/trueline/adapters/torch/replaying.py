@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import torch
 from torch import nn
 from torch.amp import GradScaler
-from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from trueline.adapters.living import Births, alive
-from trueline.adapters.nouns import State, Thing, named
+from trueline.adapters.nouns import Foreign, Function, Network, Optimizer, State, Thing, Value, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
 from trueline.adapters.torch import internals, keeping, values
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 
-_KINDS: Final = (nn.Module, Optimizer, LRScheduler, GradScaler)
+_KINDS: Final = (nn.Module, torch.optim.Optimizer, LRScheduler, GradScaler)
 _births = Births()
 
 
@@ -38,20 +38,20 @@ def things() -> list[Thing]:
     modules = [one for one in found if isinstance(one, nn.Module)]
     inside = {id(one) for module in modules for one in internals.submodules(module).values() if one is not None}
     roots = [one for one in modules if id(one) not in inside and any(True for _ in _tensors(one))]
-    others = [("optimizer", Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
+    others = [("optimizer", torch.optim.Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
     return [Thing("network", _kind(one), one) for one in roots] + [
         Thing(name, _kind(one), one) for name, kind in others for one in found if isinstance(one, kind)
     ]
 
 
-def _kind(thing: Any) -> str:
+def _kind(thing: object) -> str:
     return f"{type(thing).__module__}.{type(thing).__qualname__}"
 
 
 def capture(things: Sequence[Thing], *, gradients: bool) -> State:
     """The state of all of them, and of torch's random generators; every tensor once."""
     saving = Saving(values)
-    plain: dict[str, Any] = {}
+    plain: dict[str, Json] = {}
     seen: set[int] = set()
     for at, thing in named(things):
         if thing.kind == "network":
@@ -75,7 +75,7 @@ def restore(state: State, things: Sequence[Thing]) -> None:
         elif isinstance(thing.held, GradScaler):
             thing.held.load_state_dict(found)
         else:
-            vars(thing.held).update(found)
+            thing.held.__dict__.update(found)
     set_random(state)
 
 
@@ -101,12 +101,12 @@ def set_random(state: State) -> None:
             torch.cuda.set_rng_state(torch.from_numpy(array.copy()), int(name.rpartition(".")[2]))
 
 
-def generator_state(generator: Any) -> Array | None:
+def generator_state(generator: Foreign) -> Array | None:
     """The state of a generator of the user's; None for what is none of torch's."""
     return generator.get_state().numpy().copy() if isinstance(generator, torch.Generator) else None
 
 
-def set_generator(generator: Any, state: Array) -> None:
+def set_generator(generator: Foreign, state: Array) -> None:
     """Bring a generator of the user's back."""
     generator.set_state(torch.from_numpy(state.copy()))
 
@@ -119,7 +119,7 @@ def iterators() -> tuple[type, ...]:
 # ---- networks
 
 
-def _tensors(root: Any) -> Iterator[tuple[str, Any]]:
+def _tensors(root: Network) -> Iterator[tuple[str, Value]]:
     """Parameters, buffers, and tensors that a module holds as attributes: hidden states, running averages …"""
     for one in values.tensors(root):
         yield one.name, one.value
@@ -129,7 +129,7 @@ def _tensors(root: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{path}.{name}" if path else name, value
 
 
-def _take_network(root: Any, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Any]:
+def _take_network(root: Network, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Value]:
     graded = []
     for name, tensor in _tensors(root):
         if id(tensor) in seen:
@@ -144,7 +144,7 @@ def _take_network(root: Any, at: str, saving: Saving, seen: set[int], *, gradien
     return {"modes": modes, "numbers": _numbers(root), "graded": graded}
 
 
-def _numbers(root: Any) -> dict[str, dict[str, Any]]:
+def _numbers(root: Network) -> dict[str, dict[str, Json]]:
     """What the user's own modules count with."""
     own = {path: module for path, module in root.named_modules() if not _is_torchs(module)}
     found = {path: {**plain_values(module)} for path, module in own.items()}
@@ -154,11 +154,11 @@ def _numbers(root: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-def _is_torchs(module: Any) -> bool:
+def _is_torchs(module: Network) -> bool:
     return type(module).__module__.partition(".")[0] == "torch"
 
 
-def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any]) -> None:
+def _restore_network(root: Network, state: State, at: str, plain: Mapping[str, Value]) -> None:
     live = {name for name, _ in _tensors(root)}
     own = {values.identity(one.value) for one in values.tensors(root)}
     with torch.no_grad():
@@ -185,7 +185,7 @@ def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any])
         vars(module).update(plain["numbers"].get(path, {}))
 
 
-def _is_to_be_replaced(root: Any, name: str, tensor: Any, given: Any, own: set[int]) -> bool:
+def _is_to_be_replaced(root: Network, name: str, tensor: Value, given: Value, own: set[int]) -> bool:
     """Whether to give an attribute another tensor: its own has another shape, or is still a parameter's memory."""
     if given.shape != tensor.shape:
         return not isinstance(tensor, nn.Parameter)
@@ -194,12 +194,12 @@ def _is_to_be_replaced(root: Any, name: str, tensor: Any, given: Any, own: set[i
     return shares and not torch.equal(tensor.detach(), given)
 
 
-def _set(root: Any, name: str, tensor: Any) -> None:
+def _set(root: Network, name: str, tensor: Value) -> None:
     path, _, leaf = name.rpartition(".")
     setattr(root.get_submodule(path), leaf, tensor)
 
 
-def _like(tensor: Any, array: Array) -> Any:
+def _like(tensor: Value, array: Array) -> Value:
     made = torch.empty_like(tensor, requires_grad=False)
     made.copy_(values.from_numpy(array))
     return made
@@ -208,7 +208,9 @@ def _like(tensor: Any, array: Array) -> Any:
 # ---- optimizers, schedules, scalers
 
 
-def _take_optimizer(optimizer: Any, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Any]:
+def _take_optimizer(
+    optimizer: Optimizer, at: str, saving: Saving, seen: set[int], *, gradients: bool
+) -> dict[str, Value]:
     """By the place of each parameter, since parameters have no names here; with those that are in no network."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     places = {id(one): place for place, one in enumerate(parameters)}
@@ -225,13 +227,13 @@ def _take_optimizer(optimizer: Any, at: str, saving: Saving, seen: set[int], *, 
     return {"groups": groups, "slots": slots, "loose": loose, "graded": graded}
 
 
-def _gradient(tensor: Any, array: Array | None, *, graded: bool) -> Any:
+def _gradient(tensor: Value, array: Array | None, *, graded: bool) -> Value:
     """What was kept; zeros for what is cleared before it counts."""
     zeros = torch.zeros_like(tensor, requires_grad=False) if graded else None
     return _like(tensor, array) if array is not None else zeros
 
 
-def _restore_optimizer(optimizer: Any, state: State, at: str, found: Mapping[str, Any]) -> None:
+def _restore_optimizer(optimizer: Optimizer, state: State, at: str, found: Mapping[str, Value]) -> None:
     optimizer.state.clear()
     for group, kept in zip(optimizer.param_groups, found["groups"], strict=True):
         for name, value in kept.items():
@@ -251,7 +253,7 @@ def _restore_optimizer(optimizer: Any, state: State, at: str, found: Mapping[str
         optimizer.state[parameter] = {name: _slot(name, one, parameter, group) for name, one in slots.items()}
 
 
-def _slot(name: str, value: Any, parameter: Any, group: Mapping[str, Any]) -> Any:
+def _slot(name: str, value: Value, parameter: Value, group: Mapping[str, Value]) -> Value:
     """A tensor where the optimizer has it: beside its parameter, but counters on the CPU."""
     if not values.is_tensor(value):
         return value
@@ -261,7 +263,7 @@ def _slot(name: str, value: Any, parameter: Any, group: Mapping[str, Any]) -> An
     return value if counts else value.to(parameter.device)
 
 
-def _others_state(thing: Any) -> dict[str, Any]:
+def _others_state(thing: Foreign) -> dict[str, Value]:
     return dict(thing.state_dict()) if isinstance(thing, GradScaler) else plain_values(thing)
 
 
@@ -281,7 +283,7 @@ def use_float32(things: Sequence[Thing]) -> None:
                 )
     original = torch.autocast.__init__
 
-    def initialise(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
+    def initialise(self: object, device_type: str, *args: object, **kwargs: object) -> None:
         kwargs["enabled"] = False
         original(self, device_type, *args[:1], **kwargs)
 
@@ -291,11 +293,11 @@ def use_float32(things: Sequence[Thing]) -> None:
     torch.Tensor.to = _without_halves(torch.Tensor.to)
 
 
-def _without_halves(original: Callable[..., Any]) -> Callable[..., Any]:
+def _without_halves(original: Function) -> Function:
     """``Tensor.to`` that takes float32 where it was told a half."""
     halves = (torch.float16, torch.bfloat16)
 
-    def to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    def to(tensor: Value, *args: object, **kwargs: object) -> Value:
         wide = [torch.float32 if one in halves else one for one in args]
         named = {name: torch.float32 if one in halves else one for name, one in kwargs.items()}
         return original(tensor, *wide, **named)

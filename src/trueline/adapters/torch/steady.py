@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-from trueline.adapters.nouns import Share
+from trueline.adapters.nouns import Function, Network, Share, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 from trueline.adapters.torch.internals import submodules
@@ -26,7 +25,7 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
+def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
     """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
     patches, dropping = Patches(), Dropping(share, submodules)
     plain = functional.dropout
@@ -50,8 +49,8 @@ def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
             one.dropout = before
 
 
-def _attention(original: Callable[..., Any], dropping: Dropping) -> Callable[..., Any]:
-    def attend(*args: Any, **kwargs: Any) -> Any:
+def _attention(original: Function, dropping: Dropping) -> Function:
+    def attend(*args: Value, **kwargs: Value) -> Value:
         given = list(args)
         if len(given) > 4:
             given[4] = dropping.wished(float(given[4]))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import nn
-from torch.optim import Optimizer, lr_scheduler
+from torch.optim import lr_scheduler
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from trueline.adapters import children
+from trueline.adapters.nouns import Foreign, Function, Optimizer, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch, outermost
 from trueline.adapters.torch import besides, differentiation, internals, loss_functions, penalties, reading, values
@@ -62,16 +62,16 @@ class _Scaled:
     """The losses that a scaler has multiplied, so that backward's loss can be told unscaled."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[Any, Any, Any]] = deque(maxlen=8)
+        self._seen: deque[tuple[Value, Value, Value]] = deque(maxlen=8)
 
-    def remember(self, before: Any, after: Any, scale: Any) -> None:
+    def remember(self, before: Value, after: Value, scale: Value) -> None:
         if values.is_tensor(before):
             self._seen.append((values.keep(before), after, scale))
         elif isinstance(before, list | tuple):
             for one, other in zip(before, after, strict=False):
                 self.remember(one, other, scale)
 
-    def unscaled(self, loss: Any) -> Any:
+    def unscaled(self, loss: Value) -> Value:
         for kept, after, scale in reversed(self._seen):
             if after is loss:
                 return kept
@@ -79,7 +79,7 @@ class _Scaled:
                 return values.keep(loss) / scale
         return loss
 
-    def is_scaled(self, loss: Any) -> bool:
+    def is_scaled(self, loss: Value) -> bool:
         """Whether a scaler has multiplied this loss, or what it is made of."""
         nodes = _nearest(loss.grad_fn)
         return any(
@@ -90,9 +90,9 @@ class _Scaled:
         self._seen.clear()
 
 
-def _nearest(node: Any) -> list[Any]:
+def _nearest(node: Foreign) -> list[Foreign]:
     """The autograd nodes closest to a tensor."""
-    found: list[Any] = []
+    found: list[Foreign] = []
     waiting = deque([node])
     while waiting and len(found) < _NODES_TO_SCALE:
         one = waiting.popleft()
@@ -103,8 +103,8 @@ def _nearest(node: Any) -> list[Any]:
 
 
 def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+    def make(original: Function) -> Function:
+        def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
             if not trains():
                 return original(tensors, *args, **kwargs)
             # An iterator can be gone through once: what was looked at is what is handed on.
@@ -130,18 +130,18 @@ def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Pat
 def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
     from torch.amp import GradScaler
 
-    def scale(result: Any, scaler: Any, outputs: Any) -> None:
+    def scale(result: Value, scaler: Foreign, outputs: Value) -> None:
         if scaler.is_enabled():
             scaled.remember(outputs, result, internals.scale_of(scaler))
             observer.scale(values.keep(internals.scale_of(scaler)))
             observer.scaled_by(scaler)
 
-    def unscale(_result: Any, scaler: Any, optimizer: Any) -> None:
+    def unscale(_result: object, scaler: Foreign, optimizer: Optimizer) -> None:
         if scaler.is_enabled():
             observer.unscaled(optimizer)
 
-    def make_step(original: Callable[..., Any]) -> Callable[..., Any]:
-        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def make_step(original: Function) -> Function:
+        def step(scaler: Foreign, optimizer: Optimizer, *args: object, **kwargs: object) -> object:
             if not speaks() or not scaler.is_enabled():
                 return original(scaler, optimizer, *args, **kwargs)
             fired: list[bool] = []
@@ -166,7 +166,7 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
 def _watch_optimizers(
     observer: Observer, speaks: Callable[[], bool], trains: Callable[[], bool], patches: Patches
 ) -> None:
-    def tell_beginning(optimizer: Any) -> None:
+    def tell_beginning(optimizer: Optimizer) -> None:
         pairs = [
             (parameter, parameter.grad)
             for group in optimizer.param_groups
@@ -176,7 +176,7 @@ def _watch_optimizers(
         observer.step_began(optimizer, pairs)
 
     # With a closure, forward and backward happen inside the step: only after it are the gradients its own.
-    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+    def before(optimizer: Optimizer, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         if torch.compiler.is_compiling():
             return
         with harmless(observer):
@@ -185,7 +185,7 @@ def _watch_optimizers(
                 if not _has_closure(args, kwargs):
                     tell_beginning(optimizer)
 
-    def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+    def after(optimizer: Optimizer, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         if torch.compiler.is_compiling():
             return
         with harmless(observer):
@@ -197,13 +197,13 @@ def _watch_optimizers(
     patches.on_remove(register_optimizer_step_pre_hook(before).remove)
     patches.on_remove(register_optimizer_step_post_hook(after).remove)
 
-    def zeroed(_result: Any, owner: Any, *_args: Any, **_kwargs: Any) -> None:
+    def zeroed(_result: object, owner: Foreign, *_args: object, **_kwargs: object) -> None:
         observer.zero_grad(owner)
 
-    for owner in (Optimizer, nn.Module):
+    for owner in (torch.optim.Optimizer, nn.Module):
         patches.wrap(owner, "zero_grad", lambda original: outermost(original, speaks, after=zeroed))
 
-    def scheduled(_result: Any, scheduler: Any, *_args: Any, **_kwargs: Any) -> None:
+    def scheduled(_result: object, scheduler: Foreign, *_args: object, **_kwargs: object) -> None:
         if not internals.is_initial_step(scheduler):
             observer.scheduled(scheduler)
 
@@ -211,12 +211,12 @@ def _watch_optimizers(
         patches.wrap(kind, "step", lambda original: outermost(original, speaks, after=scheduled))
 
 
-def _has_closure(args: Any, kwargs: Any) -> bool:
+def _has_closure(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
     """The hooks get the optimizer among the arguments of its step."""
-    return any(callable(one) and not isinstance(one, Optimizer) for one in (*args, *kwargs.values()))
+    return any(callable(one) and not isinstance(one, torch.optim.Optimizer) for one in (*args, *kwargs.values()))
 
 
-def _scheduler_kinds() -> Iterator[Any]:
+def _scheduler_kinds() -> Iterator[type]:
     for kind in vars(lr_scheduler).values():
         if isinstance(kind, type) and "step" in vars(kind):
             yield kind
@@ -224,10 +224,10 @@ def _scheduler_kinds() -> Iterator[Any]:
 
 def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
     # The arguments are called as torch calls them: scripts may name them.
-    def by_norm(norm: Any, parameters: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:  # noqa: ARG001
+    def by_norm(norm: Value, parameters: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:  # noqa: ARG001
         observer.clipped("norm", float(max_norm), norm)
 
-    def by_value(parameters: Any, clip_value: Any, *_args: Any, **_kwargs: Any) -> None:
+    def by_value(parameters: Value, clip_value: Value, *_args: object, **_kwargs: object) -> None:
         held = [parameters] if isinstance(parameters, torch.Tensor) else parameters
         with torch.no_grad():
             norm = values.norm([one.grad for one in held if one.grad is not None])
@@ -238,10 +238,10 @@ def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Pat
         patches.wrap(owner, "clip_grad_value_", lambda original: _listed(outermost(original, speaks, before=by_value)))
 
 
-def _listed(function: Callable[..., Any]) -> Callable[..., Any]:
+def _listed(function: Function) -> Function:
     """A function of parameters that may be gone through only once, as those of a generator are."""
 
-    def call(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(parameters: Value, *args: object, **kwargs: object) -> Value:
         once = isinstance(parameters, Iterator)
         return function(list(parameters) if once else parameters, *args, **kwargs)
 

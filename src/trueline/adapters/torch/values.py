@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -12,11 +11,12 @@ import torch
 from torch import nn
 
 from trueline.adapters.identity import walk
-from trueline.adapters.nouns import Group, Tensor, Unreadable, check_expanded
+from trueline.adapters.nouns import Foreign, Group, Network, Optimizer, Tensor, Unreadable, Value, check_expanded
 from trueline.adapters.plain import held, is_plain
 from trueline.adapters.torch import internals
 from trueline.kernel.array import Array
 from trueline.model.describing import described
+from trueline.model.json_value import Json
 
 _WRAPPERS = {
     "DistributedDataParallel": "module",
@@ -29,23 +29,23 @@ for _name, _dtype in (("float8_e4m3fn", ml_dtypes.float8_e4m3fn), ("float8_e5m2"
         _BYTES_OF[getattr(torch, _name)] = (torch.uint8, _dtype)
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Whether a value is a tensor."""
     return isinstance(value, torch.Tensor)
 
 
-def is_module(value: Any) -> bool:
+def is_module(value: object) -> bool:
     """Whether a value is a module."""
     return isinstance(value, nn.Module)
 
 
-def local(tensor: Any) -> Any:
+def local(tensor: Value) -> Value:
     """A sharded tensor's own shard, a plain tensor as it is, without gradient."""
     found = tensor.detach()
     return found.to_local() if hasattr(found, "to_local") else found
 
 
-def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
+def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
     """The tensor's values; without ``copy`` the memory may be shared."""
     try:
         return _values(tensor, copy)
@@ -53,7 +53,7 @@ def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
         raise Unreadable(str(error)) from error
 
 
-def _values(tensor: Any, copy: bool) -> Array:
+def _values(tensor: Value, copy: bool) -> Array:
     found = local(tensor)
     if found.layout is not torch.strided:
         found = found.to_dense()
@@ -72,7 +72,7 @@ def _values(tensor: Any, copy: bool) -> Array:
     return array
 
 
-def from_numpy(array: Array, *, like: Any = None) -> Any:
+def from_numpy(array: Array, *, like: Value = None) -> Value:
     """A tensor of its own memory, on the device and with the dtype of ``like`` where given."""
     owned = np.array(array, copy=True, order="C")
     if not owned.dtype.isnative:
@@ -86,25 +86,25 @@ def from_numpy(array: Array, *, like: Any = None) -> Any:
     return tensor if like is None else tensor.to(device=like.device, dtype=like.dtype)
 
 
-def assign(tensor: Any, array: Array) -> None:
+def assign(tensor: Value, array: Array) -> None:
     """Overwrite a tensor in place."""
     with writing(tensor):
         local(tensor).copy_(from_numpy(array))
 
 
 @contextmanager
-def writing(tensor: Any) -> Iterator[None]:
+def writing(tensor: Value) -> Iterator[None]:
     """In this block a tensor can be overwritten without a gradient; one made in inference only in inference."""
     with torch.inference_mode(tensor.is_inference()), torch.no_grad():
         yield
 
 
-def read(scalar: Any) -> float:
+def read(scalar: Value) -> float:
     """A Python number from a scalar, waiting for the device."""
     return float(scalar)
 
 
-def keep(scalar: Any) -> Any:
+def keep(scalar: Value) -> Value:
     """The scalar, or the mean of a tensor, out of reach of later changes."""
     if not is_tensor(scalar):
         return float(scalar)
@@ -112,7 +112,7 @@ def keep(scalar: Any) -> Any:
     return found.clone() if found.numel() == 1 else found.mean(dtype=torch.float64)
 
 
-def norm(tensors: Sequence[Any]) -> Any:
+def norm(tensors: Sequence[Value]) -> Value:
     """The L2 norm over all tensors together."""
     dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
     if not dense:
@@ -124,7 +124,7 @@ def norm(tensors: Sequence[Any]) -> Any:
     return torch.linalg.vector_norm(torch.stack(norms).to(torch.float64))
 
 
-def total(tensors: Sequence[Any]) -> Any:
+def total(tensors: Sequence[Value]) -> Value:
     """The sum of all elements: the cheapest number that a NaN or Inf spoils."""
     dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
     if not dense:
@@ -134,7 +134,7 @@ def total(tensors: Sequence[Any]) -> Any:
     return torch.stack([one.to(home, torch.float64) for one in sums]).sum()
 
 
-def identity(tensor: Any) -> int:
+def identity(tensor: Value) -> int:
     """Equal for tensors that start at the same storage address; an empty one is only itself."""
     try:
         found = local(tensor)
@@ -145,27 +145,27 @@ def identity(tensor: Any) -> int:
         return id(tensor)
 
 
-def version(tensor: Any) -> int | None:
+def version(tensor: Value) -> int | None:
     """How often the tensor was written in place; inference tensors do not count that."""
     return None if tensor.is_inference() else int(internals.version(tensor))
 
 
-def node(tensor: Any) -> Any:
+def node(tensor: Value) -> Foreign:
     """The autograd node that made the tensor; None for a leaf."""
     return tensor.grad_fn
 
 
-def gradient(parameter: Any) -> Any:
+def gradient(parameter: Value) -> Value:
     """The gradient that waits at a parameter for an update; None where there is none."""
     return parameter.grad if parameter.is_leaf else None
 
 
-def nodes_before(node: Any) -> list[Any]:
+def nodes_before(node: Foreign) -> list[Foreign]:
     """The autograd nodes whose outputs a node takes."""
     return [before for before, _ in node.next_functions if before is not None]
 
 
-def tensors(root: Any) -> Iterator[Tensor]:
+def tensors(root: Network) -> Iterator[Tensor]:
     """Parameters, then buffers, by path; a shared one comes under each of its names."""
     try:
         # Wrappers strip their own part of the names in these.
@@ -179,7 +179,7 @@ def tensors(root: Any) -> Iterator[Tensor]:
         yield Tensor(name, found, False, buffer=True)
 
 
-def _owned(root: Any, registry: Callable[[Any], Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _owned(root: Network, registry: Callable[[Network], Mapping[str, Value]]) -> Iterator[tuple[str, Value]]:
     for path, module in modules(root):
         for leaf, found in registry(module).items():
             if found is not None:
@@ -187,12 +187,12 @@ def _owned(root: Any, registry: Callable[[Any], Mapping[str, Any]]) -> Iterator[
                 yield f"{path}.{name}" if path else name, found
 
 
-def modules(root: Any) -> Iterator[tuple[str, Any]]:
+def modules(root: Network) -> Iterator[tuple[str, Network]]:
     """All modules below and with root, each once."""
     return walk(root, internals.submodules)
 
 
-def has_weights(module: Any) -> bool:
+def has_weights(module: Network) -> bool:
     """Whether parameters are registered in a module; scripted and quantized ones may hold weights in other forms."""
     if isinstance(module, torch.jit.ScriptModule):
         return True
@@ -201,26 +201,26 @@ def has_weights(module: Any) -> bool:
     )
 
 
-def _is_there(parameter: Any) -> bool:
+def _is_there(parameter: Value) -> bool:
     return parameter is not None
 
 
-def _is_quantized(module: Any) -> bool:
+def _is_quantized(module: Network) -> bool:
     return _held(module, internals.QUANTIZED_WEIGHTS) is not None
 
 
-def _held(module: Any, name: str, default: Any = None) -> Any:
+def _held(module: Network, name: str, default: object = None) -> Foreign:
     return held(module, name, default, registries=internals.REGISTRIES)
 
 
-def unwrap(module: Any) -> Any:
+def unwrap(module: Network) -> Network:
     """The network inside a wrapper, else the module itself."""
     name = _WRAPPERS.get(type(module).__name__)
     inner = None if name is None else _held(module, name)
     return unwrap(inner) if isinstance(inner, nn.Module) else module
 
 
-def attributes(module: Any) -> dict[str, Any]:
+def attributes(module: Network) -> dict[str, Json]:
     """The plain public attributes that a module's behaviour depends on."""
     found = {
         name: list(value) if isinstance(value, tuple) else value
@@ -232,12 +232,12 @@ def attributes(module: Any) -> dict[str, Any]:
     return found
 
 
-def training(module: Any) -> bool:
+def training(module: Network) -> bool:
     """Whether the module is in training mode and gradients would be recorded."""
     return bool(module.training) and torch.is_grad_enabled()
 
 
-def groups(optimizer: Any) -> list[Group]:
+def groups(optimizer: Optimizer) -> list[Group]:
     """The parameter groups with their plain settings."""
     return [
         Group(
@@ -252,12 +252,12 @@ def groups(optimizer: Any) -> list[Group]:
     ]
 
 
-def dtype(tensor: Any) -> str:
+def dtype(tensor: Value) -> str:
     """NumPy's name of the dtype."""
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def shape(tensor: Any) -> tuple[int, ...]:
+def shape(tensor: Value) -> tuple[int, ...]:
     """The shape; () where there is none yet, or where rows differ in length."""
     try:
         return tuple(int(size) for size in tensor.shape)

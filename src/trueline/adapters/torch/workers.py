@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.torch import internals
@@ -17,8 +17,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
     """Have workers say where they begin; what is returned passes on what they have said so far."""
     pipe = WorkerPipe({torch.Generator: _state}, {"torch": lambda: torch.get_rng_state().numpy().tobytes()})
 
-    def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
-        def init(iterator: Any, loader: Any) -> None:
+    def make_iter(original: Function) -> Function:
+        def init(iterator: Loader, loader: Loader) -> None:
             if switch.on and not pipe.is_open:
                 pipe.open()
                 patches.on_remove(pipe.close)
@@ -26,8 +26,8 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
 
         return init
 
-    def make_loop(original: Callable[..., Any]) -> Callable[..., Any]:
-        def loop(kind: Any, dataset: Any, *args: Any) -> Any:
+    def make_loop(original: Function) -> Function:
+        def loop(kind: object, dataset: Loader, *args: Foreign) -> object:
             # Arguments by place, as torch hands them over: base_seed, init_fn, worker_id are the 7th to 9th of these.
             if pipe.is_open and len(args) > 8:
                 seed, own, number = args[6], args[7], args[8]
@@ -45,7 +45,9 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
     return pass_on
 
 
-def _telling(dataset: Any, own: Any, pipe: WorkerPipe, seed: Any, number: int) -> Callable[[int], None]:
+def _telling(
+    dataset: Loader, own: Callable[[int], None] | None, pipe: WorkerPipe, seed: object, number: int
+) -> Callable[[int], None]:
     """In a worker: its own beginning, then word of its generators before and after the first fetch."""
 
     def begin(worker: int) -> None:
@@ -60,8 +62,8 @@ def _telling(dataset: Any, own: Any, pipe: WorkerPipe, seed: Any, number: int) -
     return begin
 
 
-def _once(kind: Any, original: Callable[..., Any], tell: Callable[[], None]) -> Callable[..., Any]:
-    def fetch(*args: Any, **kwargs: Any) -> Any:
+def _once(kind: Foreign, original: Function, tell: Callable[[], None]) -> Function:
+    def fetch(*args: object, **kwargs: object) -> Value:
         result = original(*args, **kwargs)
         kind.fetch = original
         tell()
