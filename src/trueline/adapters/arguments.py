@@ -12,8 +12,10 @@ from trueline.adapters.nouns import Built, Foreign, Network
 from trueline.model.describing import placeholder
 from trueline.model.location import Location
 
-_MANY = 64
-_DEEPEST = 16
+# What is larger is data, and would be kept alive.
+_MAX_ELEMENTS = 64
+# Bounds an argument that holds itself.
+_MAX_DEPTH = 16
 
 
 class Arguments(NamedTuple):
@@ -33,21 +35,21 @@ class Placeholder(str):
 def keep(value: object, is_heavy: Callable[[object], bool], depth: int = 0) -> object:
     """The value itself, or a Placeholder where it is heavy, holds too much, or does not let itself be looked at."""
     try:
-        return Placeholder(placeholder(value)) if depth > _DEEPEST else _kept(value, is_heavy, depth + 1)
+        return Placeholder(placeholder(value)) if depth > _MAX_DEPTH else _kept(value, is_heavy, depth + 1)
     except Exception:  # noqa: BLE001 - a value may answer with any error
         return Placeholder(placeholder(value))
 
 
 def _kept(value: object, is_heavy: Callable[[object], bool], depth: int) -> object:
-    if is_heavy(value) or (isinstance(value, np.ndarray) and value.size > _MANY):
+    if is_heavy(value) or (isinstance(value, np.ndarray) and value.size > _MAX_ELEMENTS):
         return Placeholder(placeholder(value))
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        if len(value) > _MANY:
+        if len(value) > _MAX_ELEMENTS:
             return Placeholder(placeholder(value))
-        parts = [keep(one, is_heavy, depth) for one in value]
+        parts = [keep(part, is_heavy, depth) for part in value]
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, Mapping):
-        return {name: keep(one, is_heavy, depth) for name, one in value.items()}
+        return {name: keep(part, is_heavy, depth) for name, part in value.items()}
     return value
 
 
@@ -62,9 +64,9 @@ def keep_all(
     )
 
 
-def describe(module: Network, found: Arguments) -> Built:
+def describe(module: Network, kept: Arguments) -> Built:
     """The arguments by name, with defaults filled in."""
-    args, kwargs, line = found
+    args, kwargs, line = kept
     try:
         bound = inspect.signature(type(module).__init__).bind(module, *args, **kwargs)
     except (TypeError, ValueError):

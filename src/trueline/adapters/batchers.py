@@ -51,7 +51,7 @@ class Batchers:
         """A batcher of this size is being built in ``holder``: which size it gets instead, None for its own."""
         frame = sys._getframe(1)
         self._numbers.set(holder, self._next)
-        told = Batcher(
+        batcher = Batcher(
             self._next,
             kind,
             size,
@@ -60,7 +60,7 @@ class Batchers:
             why,
         )
         self._next += 1
-        wanted = self._resize(told)
+        wanted = self._resize(batcher)
         return wanted if size is not None and wanted != size else None
 
     def number(self, holder: object) -> int | None:
@@ -69,7 +69,7 @@ class Batchers:
 
 
 def _site(lines: list[Location]) -> str:
-    text = "\n".join(f"{one.file}:{one.line}" for one in lines)
+    text = "\n".join(f"{line.file}:{line.line}" for line in lines)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

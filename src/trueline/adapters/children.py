@@ -32,7 +32,7 @@ def watch(observer: Observer, patches: Patches, network: type) -> None:
         # Whether a forked child trains is heard from it; of one that is started anew nothing is heard.
         anew = _start_method(process) != "fork" and not works_for(process, _SERVING)
         given = (*process._args, *process._kwargs.values(), *vars(process).values())
-        if anew or any(isinstance(one, network) for one in given):
+        if anew or any(isinstance(value, network) for value in given):
             observer.notice(NOTICE)
         else:
             observer.aside("child")

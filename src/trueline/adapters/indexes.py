@@ -30,9 +30,9 @@ class Indexes:
         waiting = self._waiting.get(iterator)
         if not waiting or not in_order:
             return None
-        found = waiting.popleft()
-        if isinstance(found, int):
-            return [found]
-        if isinstance(found, list | tuple) and all(isinstance(one, int) for one in found):
-            return list(found)
+        asked = waiting.popleft()
+        if isinstance(asked, int):
+            return [asked]
+        if isinstance(asked, list | tuple) and all(isinstance(index, int) for index in asked):
+            return list(asked)
         return None

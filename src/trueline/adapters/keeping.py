@@ -18,9 +18,9 @@ class CapturingKeeper:
     def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
         """Keep the state as it is now, instead of what was kept before."""
         kinds = (("network", networks), ("optimizer", optimizers))
-        self._things = [Thing(kind, type(one).__name__, one) for kind, held in kinds for one in held]
-        found = self._capture(self._things, gradients=True)
-        self._state = State({name: one.copy() for name, one in found.arrays.items()}, found.plain, found.lost)
+        self._things = [Thing(kind, type(holder).__name__, holder) for kind, held in kinds for holder in held]
+        state = self._capture(self._things, gradients=True)
+        self._state = State({name: array.copy() for name, array in state.arrays.items()}, state.plain, state.lost)
 
     def restore(self) -> None:
         """Bring it back in place."""
@@ -30,10 +30,10 @@ class CapturingKeeper:
     @property
     def whole(self) -> bool:
         """Whether nothing was left out that the next step depends on."""
-        kinds = {one.kind for one in self._things}
+        kinds = {thing.kind for thing in self._things}
         return self._state is not None and kinds == {"network", "optimizer"} and not self._state.lost
 
     @property
     def bytes(self) -> int:
         """How much memory it takes."""
-        return sum(one.nbytes for one in self._state.arrays.values()) if self._state is not None else 0
+        return sum(array.nbytes for array in self._state.arrays.values()) if self._state is not None else 0

@@ -29,15 +29,15 @@ class Births:
 
     def _numbering(self, original: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(original)
-        def initialise(thing: object, *args: object, **kwargs: object) -> None:
-            self._number(thing)
-            original(thing, *args, **kwargs)
+        def initialise(target: object, *args: object, **kwargs: object) -> None:
+            self._number(target)
+            original(target, *args, **kwargs)
 
         return initialise
 
-    def _number(self, thing: object) -> None:
-        if thing not in self._made:
-            self._made.set(thing, self._next)
+    def _number(self, target: object) -> None:
+        if target not in self._made:
+            self._made.set(target, self._next)
             self._next += 1
 
     @property
@@ -45,21 +45,21 @@ class Births:
         """How many were built so far."""
         return self._next
 
-    def sorted(self, things: Sequence[Foreign]) -> list[Foreign]:
+    def sorted(self, objects: Sequence[Foreign]) -> list[Foreign]:
         """Those that were seen being built or copied in that order, then others."""
-        return sorted(things, key=self._place)
+        return sorted(objects, key=self._place)
 
-    def _place(self, thing: object) -> int:
-        found = self._made.get(thing)
-        return self._next if found is None else found
+    def _place(self, target: object) -> int:
+        number = self._made.get(target)
+        return self._next if number is None else number
 
 
-def _fill(thing: object, state: Mapping[str, object]) -> None:
-    vars(thing).update(state)
+def _fill(target: object, state: Mapping[str, object]) -> None:
+    vars(target).update(state)
 
 
 def alive(kinds: tuple[type, ...]) -> list[Foreign]:
     """All objects of these classes; the oldest first, as far as that is known."""
     gc.collect()
     # Not isinstance, which asks objects that only pretend to be something.
-    return [one for one in gc.get_objects() if issubclass(type(one), kinds)]
+    return [candidate for candidate in gc.get_objects() if issubclass(type(candidate), kinds)]

@@ -36,8 +36,8 @@ class Expanded(Unreadable):
 
 
 # What is smaller is read whatever is stored of it, and so is what has at least this share stored.
-_ALWAYS_READ: Final = 64 << 20
-_MOST_SHARED: Final = 16
+_ALWAYS_READ_BYTES: Final = 64 << 20
+_MAX_SHARING: Final = 16
 
 
 def check_expanded(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> None:
@@ -46,7 +46,7 @@ def check_expanded(shape: Sequence[int], strides: Sequence[int], itemsize: int) 
     for count, stride in zip(shape, strides, strict=True):
         size *= count
         stored *= count if stride else 1
-    if size > _ALWAYS_READ and size > stored * _MOST_SHARED:
+    if size > _ALWAYS_READ_BYTES and size > stored * _MAX_SHARING:
         raise Expanded(f"{size} bytes, of which {stored} are stored")
 
 
@@ -170,8 +170,8 @@ class Thing:
 def named(things: Sequence[Thing]) -> list[tuple[str, Thing]]:
     """Each under its kind and its number among that kind."""
     counts: dict[str, int] = {}
-    found = []
-    for one in things:
-        found.append((f"{one.kind}.{counts.get(one.kind, 0)}", one))
-        counts[one.kind] = counts.get(one.kind, 0) + 1
-    return found
+    numbered = []
+    for thing in things:
+        numbered.append((f"{thing.kind}.{counts.get(thing.kind, 0)}", thing))
+        counts[thing.kind] = counts.get(thing.kind, 0) + 1
+    return numbered

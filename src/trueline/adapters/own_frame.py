@@ -9,13 +9,14 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Foreign
 from trueline.model.location import Location
 
-_DECORATORS = 8
+# The lines above a ``def`` that its decorators may take.
+_MAX_DECORATOR_LINES = 8
 
 
 def line_of_users_frame(frame: FrameType, package: str) -> Location | None:
     """The line of a frame that is the user's own; None for one of a framework's folder, or TrueLine's."""
-    found = user_line(package, frame=frame)
-    return found if found == Location(frame.f_code.co_filename, frame.f_lineno) else None
+    line = user_line(package, frame=frame)
+    return line if line == Location(frame.f_code.co_filename, frame.f_lineno) else None
 
 
 def line_of_users_function(function: Foreign, package: str) -> Location | None:
@@ -24,15 +25,15 @@ def line_of_users_function(function: Foreign, package: str) -> Location | None:
     if code is None or code.co_filename.startswith(package):
         return None
     first = int(code.co_firstlineno)
-    below = (line for line in range(first, first + _DECORATORS) if _defines(code.co_filename, line))
+    below = (line for line in range(first, first + _MAX_DECORATOR_LINES) if _defines(code.co_filename, line))
     return Location(code.co_filename, next(below, first))
 
 
 def any_of_users(base: type[object], package: str) -> bool:
     """Whether a class below ``base`` has a ``backward`` of the user's own."""
     return any(
-        line_of_users_function(vars(one).get("backward"), package) is not None or any_of_users(one, package)
-        for one in base.__subclasses__()
+        line_of_users_function(vars(subclass).get("backward"), package) is not None or any_of_users(subclass, package)
+        for subclass in base.__subclasses__()
     )
 
 

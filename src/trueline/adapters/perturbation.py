@@ -14,11 +14,12 @@ from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.protocol import Installed
 from trueline.model.json_value import Json
 
-_DEEPEST: Final = 8
+# Bounds a value that holds itself.
+_MAX_DEPTH: Final = 8
 # A prime, so that drawing again from the same pool does not fall in step with any tensor's sides.
-_POOL: Final = 1_048_573
+_POOL_SIZE: Final = 1_048_573
 # Still far below what a network tells apart.
-_MOST: Final = 1.25e-4
+_MAX_RELATIVE_MOVE: Final = 1.25e-4
 
 
 class Draws:
@@ -27,13 +28,13 @@ class Draws:
     def __init__(self, seed: int, ulps: int = 1) -> None:
         self._ulps = ulps
         self._random = np.random.default_rng(seed)
-        self._pool = self._random.integers(-1, 2, _POOL, dtype=np.int8)
+        self._pool = self._random.integers(-1, 2, _POOL_SIZE, dtype=np.int8)
         self.inputs = 0
         self.layers = 0
 
     def size(self, unit: float) -> float:
         """How far a sign moves a number of this rounding unit; coarse ones are never moved by more than one."""
-        return max(unit, min(self._ulps * unit, _MOST))
+        return max(unit, min(self._ulps * unit, _MAX_RELATIVE_MOVE))
 
     def told(self, kernels: Sequence[str] = ()) -> dict[str, Json]:
         """What an adapter tells of its perturbation."""
@@ -41,8 +42,8 @@ class Draws:
 
     def signs(self, count: int) -> npt.NDArray[np.int8]:
         """As many signs as asked for."""
-        start = int(self._random.integers(_POOL))
-        if start + count <= _POOL:
+        start = int(self._random.integers(_POOL_SIZE))
+        if start + count <= _POOL_SIZE:
             return self._pool[start : start + count]
         return np.resize(np.roll(self._pool, -start), count)
 
@@ -69,8 +70,8 @@ class Calls:
     def ends(self, module: Network) -> bool:
         """A call ends, and with it those inside that were never told to: whether it called no other."""
         while self._open:
-            found, count = self._open.pop()
-            if found is module:
+            begun, count = self._open.pop()
+            if begun is module:
                 return count == self._count
         return False
 
@@ -105,14 +106,14 @@ class Perturbing(ABC):
         return moved_in(value, self._moved_output)
 
     def _moved_input(self, value: Value) -> Value:
-        found = self.moved(value)
-        self.draws.inputs += found is not value
-        return found
+        moved = self.moved(value)
+        self.draws.inputs += moved is not value
+        return moved
 
     def _moved_output(self, value: Value) -> Value:
-        found = self.moved(value)
-        self.draws.layers += found is not value
-        return found
+        moved = self.moved(value)
+        self.draws.layers += moved is not value
+        return moved
 
     @abstractmethod
     def moved(self, value: Value) -> Value:
@@ -121,10 +122,10 @@ class Perturbing(ABC):
 
 def moved_in(value: Value, move: Callable[[Value], Value], depth: int = 0) -> Value:
     """The same structure with ``move`` applied to what it holds; only plain tuples, lists and dicts are looked into."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return value
     if type(value) in (tuple, list):
-        return type(value)(moved_in(one, move, depth + 1) for one in value)
+        return type(value)(moved_in(part, move, depth + 1) for part in value)
     if type(value) is dict:
-        return {name: moved_in(one, move, depth + 1) for name, one in value.items()}
+        return {name: moved_in(part, move, depth + 1) for name, part in value.items()}
     return move(value)

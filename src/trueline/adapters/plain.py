@@ -12,7 +12,7 @@ from trueline.adapters.nouns import Foreign, Network, Value
 from trueline.model.describing import holds
 
 # A list that is longer is data.
-_SHORT: Final = 32
+_MAX_LIST_LENGTH: Final = 32
 _SIMPLE: Final = (bool, int, float, str, type(None), np.number, np.bool_)
 
 
@@ -23,7 +23,7 @@ def is_plain(value: object) -> bool:
 
 def _is_plain(value: object) -> bool:
     if isinstance(value, list | tuple):
-        return len(value) <= _SHORT and all(_is_plain(one) for one in value)
+        return len(value) <= _MAX_LIST_LENGTH and all(_is_plain(part) for part in value)
     return isinstance(value, _SIMPLE)
 
 
@@ -39,8 +39,10 @@ def held(module: Network, name: str, default: object = None, *, registries: Sequ
     return inspect.getattr_static(type(module), name, default)
 
 
-def plain_values(thing: object) -> dict[str, Value]:
+def plain_values(owner: object) -> dict[str, Value]:
     """Its attributes that are numbers, words or lists of them; lists are copied."""
-    found = {name: one for name, one in vars(thing).items() if isinstance(one, _SIMPLE)}
-    lists = {name: one for name, one in vars(thing).items() if isinstance(one, list)}
-    return found | {name: list(one) for name, one in lists.items() if all(isinstance(each, _SIMPLE) for each in one)}
+    simple = {name: value for name, value in vars(owner).items() if isinstance(value, _SIMPLE)}
+    lists = {name: value for name, value in vars(owner).items() if isinstance(value, list)}
+    return simple | {
+        name: list(value) for name, value in lists.items() if all(isinstance(part, _SIMPLE) for part in value)
+    }

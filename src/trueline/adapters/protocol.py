@@ -146,7 +146,7 @@ class Hooks(Protocol):
         """Watch modules, gradients, optimizers and loaders, those that exist already too."""
         ...
 
-    def on_gradient(self, tensor: Value, tell: Callable[[Value], None]) -> None:
+    def on_gradient(self, tensor: Value, receive: Callable[[Value], None]) -> None:
         """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
         ...
 

@@ -98,7 +98,11 @@ def _defaults(function: Function) -> dict[str, Value]:
         parameters = list(inspect.signature(function).parameters.values())[1:]
     except (TypeError, ValueError):
         return dict(_USUAL)
-    return {one.name: one.default for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD}
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    }
 
 
 def _is_number(value: object) -> TypeGuard[float]:
@@ -111,8 +115,8 @@ def _share_of(module: Network, parts: Callable[[Network], Mapping[str, Network]]
         value = held(module, name)
         if _is_number(value):
             return 1.0 - float(value) if name == "keep_prob" else float(value)
-    found = (_share_of(part, parts) for part in parts(module).values() if part is not None)
-    return next((share for share in found if not math.isnan(share)), math.nan)
+    shares = (_share_of(part, parts) for part in parts(module).values() if part is not None)
+    return next((share for share in shares if not math.isnan(share)), math.nan)
 
 
 _looked: set[str] = set()

@@ -24,12 +24,14 @@ from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 
 _PLAIN: Final = (bool, int, str, type(None))
-_DEEPEST: Final = 24
-_WIDEST: Final = 1 << 53
+# Bounds a value that holds itself.
+_MAX_DEPTH: Final = 24
+# From here on readers of JSON may round a whole number.
+_FIRST_INEXACT: Final = 1 << 53
 _LISTS: Final = (tuple, set, frozenset)
 # The nearest of these makes a dictionary of a class of its own.
 _DICTIONARIES: Final = (OrderedDict, defaultdict, dict)
-_FACTORIES: Final = {one.__name__: one for one in (bool, dict, float, int, list, set, str, tuple)}
+_FACTORIES: Final = {kind.__name__: kind for kind in (bool, dict, float, int, list, set, str, tuple)}
 _BUILDS: Final = ("__new__", "__getattribute__")
 _PICKLES: Final = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
 
@@ -61,10 +63,10 @@ class Saving:
             return self._array(value, name, "array" if isinstance(value, np.ndarray) else "scalar")
         if type(value) in _PLAIN or type(value) in (float, complex, bytes):
             return _simple(value)
-        if depth < _DEEPEST:
-            found = self._container(value, name, depth + 1)
-            if found is not None:
-                return found
+        if depth < _MAX_DEPTH:
+            container = self._container(value, name, depth + 1)
+            if container is not None:
+                return container
         self.lost.append(f"{name} ({type(value).__name__})")
         return None
 
@@ -73,23 +75,23 @@ class Saving:
 
         def pairs(items: Iterable[tuple[Foreign, Value]]) -> list[list[Json]]:
             return [
-                [self.tree(key, f"{name}/key", depth=depth), self.tree(one, f"{name}/{key}", depth=depth)]
-                for key, one in items
+                [self.tree(key, f"{name}/key", depth=depth), self.tree(item, f"{name}/{key}", depth=depth)]
+                for key, item in items
             ]
 
-        def several(items: Iterable[Value]) -> list[Json]:
-            return [self.tree(one, f"{name}/{place}", depth=depth) for place, one in enumerate(items)]
+        def items_of(items: Iterable[Value]) -> list[Json]:
+            return [self.tree(item, f"{name}/{place}", depth=depth) for place, item in enumerate(items)]
 
         kind = type(value)
         if kind is list:
-            return several(value)
+            return items_of(value)
         if kind in _LISTS:
-            return {kind.__name__: several(value)}
+            return {kind.__name__: items_of(value)}
         if kind is dict:
             return {"dict": pairs(value.items())}
         described = {"class": f"{kind.__module__}:{kind.__qualname__}"}
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return {"named": several(tuple(value)), **described}
+            return {"named": items_of(tuple(value)), **described}
         if isinstance(value, dict):
             factory = getattr(getattr(value, "default_factory", None), "__name__", None)
             held = {"held": pairs(_attributes(value))}
@@ -120,7 +122,7 @@ def _simple(value: bool | int | float | complex | str | bytes | None) -> Json:
         return {"complex": repr(value)}
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
-    if type(value) is int and abs(value) >= _WIDEST:
+    if type(value) is int and abs(value) >= _FIRST_INEXACT:
         return {"int": str(value)}
     return value
 
@@ -145,9 +147,9 @@ def _can_be_filled(kind: type) -> bool:
 
 
 def _slots(kind: type) -> Iterator[str]:
-    for one in kind.__mro__:
-        if one not in _DICTIONARIES:
-            yield from (name for name, value in vars(one).items() if type(value) is MemberDescriptorType)
+    for base in kind.__mro__:
+        if base not in _DICTIONARIES:
+            yield from (name for name, value in vars(base).items() if type(value) is MemberDescriptorType)
 
 
 def _attributes(value: object) -> list[tuple[str, Value]]:
@@ -186,14 +188,14 @@ class _Rebuilding:
         return self._of_a_class(kind, tree)
 
     def _several(self, trees: list[Foreign]) -> list[Value]:
-        return [self.value(one) for one in trees]
+        return [self.value(tree) for tree in trees]
 
     def _pairs(self, trees: list[Foreign]) -> list[tuple[Foreign, Value]]:
-        return [(_hashable(self.value(key)), self.value(one)) for key, one in trees]
+        return [(_hashable(self.value(key)), self.value(item)) for key, item in trees]
 
     def _array(self, kind: str, tree: Mapping[str, Foreign]) -> Value:
         if kind == "words":
-            array, kind = np.array([str(one) for one in tree["words"]], "U").reshape(tree["shape"]), tree["as"]
+            array, kind = np.array([str(word) for word in tree["words"]], "U").reshape(tree["shape"]), tree["as"]
         else:
             array = self._arrays[tree[kind]]
         if kind == "scalar":
@@ -207,17 +209,17 @@ class _Rebuilding:
         return made.permute(back) if kind == "tensor" else made.transpose(back)
 
     def _of_a_class(self, kind: str, tree: Mapping[str, Foreign]) -> Value:
-        found = _class_named(str(tree["class"]), kind)
+        cls = _class_named(str(tree["class"]), kind)
         if kind == "named":
-            return tuple.__new__(found, self._several(tree[kind]))
+            return tuple.__new__(cls, self._several(tree[kind]))
         if kind == "object":
-            made = object.__new__(found)
+            made = object.__new__(cls)
             _fill(made, self._pairs(tree[kind]))
             return made
-        nearest = next(one for one in _DICTIONARIES if issubclass(found, one))
-        dictionary: Foreign = nearest.__new__(found)
-        for key, one in self._pairs(tree[kind]):
-            nearest.__setitem__(dictionary, key, one)
+        nearest = next(base for base in _DICTIONARIES if issubclass(cls, base))
+        dictionary: Foreign = nearest.__new__(cls)
+        for key, item in self._pairs(tree[kind]):
+            nearest.__setitem__(dictionary, key, item)
         if isinstance(dictionary, defaultdict):
             dictionary.default_factory = _FACTORIES.get(str(tree["factory"]))
         _fill(dictionary, self._pairs(tree["held"]))
@@ -230,7 +232,7 @@ _SIMPLE: Final[dict[str, Callable[[Foreign], Foreign]]] = {
     "complex": complex,
     "bytes": base64.b64decode,
 }
-_SEQUENCES: Final[dict[str, Callable[[list[Foreign]], Foreign]]] = {one.__name__: one for one in _LISTS}
+_SEQUENCES: Final[dict[str, Callable[[list[Foreign]], Foreign]]] = {kind.__name__: kind for kind in _LISTS}
 
 
 def _fill(made: object, attributes: Iterable[tuple[Foreign, Foreign]]) -> None:
@@ -250,14 +252,14 @@ def _hashable(key: Foreign) -> Foreign:
 def _class_named(name: str, kind: str) -> Foreign:
     """A class among those that are there; looking for it imports nothing."""
     module, _, path = name.partition(":")
-    found: Foreign = sys.modules.get(module)
+    cls: Foreign = sys.modules.get(module)
     for part in path.split("."):
-        found = vars(found).get(part) if isinstance(found, type | ModuleType) else None
-    fits = isinstance(found, type) and (
-        (kind == "mapping" and issubclass(found, dict) and not hasattr(found, "__del__"))
-        or (kind == "named" and issubclass(found, tuple) and hasattr(found, "_fields"))
-        or (kind == "object" and _can_be_filled(found))
+        cls = vars(cls).get(part) if isinstance(cls, type | ModuleType) else None
+    fits = isinstance(cls, type) and (
+        (kind == "mapping" and issubclass(cls, dict) and not hasattr(cls, "__del__"))
+        or (kind == "named" and issubclass(cls, tuple) and hasattr(cls, "_fields"))
+        or (kind == "object" and _can_be_filled(cls))
     )
     if not fits:
         raise Unfit(name)
-    return found
+    return cls

@@ -63,8 +63,8 @@ def building(
             if given is None or not speaks(given.arguments):
                 original(scaler, *args, **kwargs)
                 return
-            told = _scaler(type(scaler).__name__, names, given.arguments, user_line(package, frame=sys._getframe(1)))
-            wanted = begin(told)
+            built = _scaler(type(scaler).__name__, names, given.arguments, user_line(package, frame=sys._getframe(1)))
+            wanted = begin(built)
             if wanted is not None and names.factor is not None and names.window is not None:
                 given.arguments[names.scale] = wanted.scale
                 # Some take whole numbers only.

@@ -18,8 +18,10 @@ from trueline.model.numbers import plain
 # What MindSpore's transforms hold of themselves that no user has set.
 _INTERNAL: Final = ("implementation", "device_target", "random", "callable_op_", "transform_mode")
 _PLAIN: Final = (bool, int, float, str)
-_DEEPEST: Final = 6
-_MANY: Final = 64
+# Bounds an object that holds itself.
+_MAX_DEPTH: Final = 6
+# Of a longer list the first stand for all.
+_MAX_LISTED: Final = 64
 
 
 def name_of(step: Foreign) -> str:
@@ -31,22 +33,26 @@ def name_of(step: Foreign) -> str:
 def settings_of(step: Foreign) -> dict[str, Json]:
     """The plain values that a step holds; a function has none."""
     held = {} if hasattr(step, "__code__") else getattr(step, "__dict__", {})
-    return {name: one.name if isinstance(one, Enum) else plain(one) for name, one in held.items() if _shown(name, one)}
+    return {
+        name: value.name if isinstance(value, Enum) else plain(value)
+        for name, value in held.items()
+        if _shown(name, value)
+    }
 
 
 def objects_in(value: object, depth: int = 0) -> Iterator[Foreign]:
     """An object of the user's and those that it holds."""
-    if depth > _DEEPEST or value is None:
+    if depth > _MAX_DEPTH or value is None:
         return
     if isinstance(value, list | tuple):
-        for one in value[:_MANY]:
-            yield from objects_in(one, depth + 1)
+        for part in value[:_MAX_LISTED]:
+            yield from objects_in(part, depth + 1)
         return
     if not hasattr(value, "__dict__") or isinstance(value, type | ModuleType) or hasattr(value, "__code__"):
         return
     yield value
-    for one in list(vars(value).values()):
-        yield from objects_in(one, depth + 1)
+    for part in list(vars(value).values()):
+        yield from objects_in(part, depth + 1)
 
 
 def line_of(value: Value) -> Location | None:
@@ -61,10 +67,10 @@ def line_of(value: Value) -> Location | None:
 
 def defined(step: Foreign, package: str) -> Location | None:
     """The user's line where a step's function or class is defined."""
-    found = line_of(step if hasattr(step, "__code__") else type(step))
-    if found is None or found.file.startswith(package) or "site-packages" in found.file:
+    line = line_of(step if hasattr(step, "__code__") else type(step))
+    if line is None or line.file.startswith(package) or "site-packages" in line.file:
         return None
-    return found
+    return line
 
 
 def _shown(name: str, value: Value) -> bool:

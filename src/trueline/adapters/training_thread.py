@@ -42,4 +42,4 @@ class TrainingThread:
 
 
 def _is_alive(thread: int | None) -> bool:
-    return any(one.ident == thread for one in threading.enumerate())
+    return any(running.ident == thread for running in threading.enumerate())

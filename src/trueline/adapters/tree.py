@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from trueline.adapters.nouns import Value
 from trueline.model.describing import described, holds
 
-_DEEPEST = 8
+# Bounds a value that holds itself.
+_MAX_DEPTH = 8
 
 
 def leaves(
@@ -19,7 +20,7 @@ def leaves(
     if holds(is_tensor, value):
         yield at or "0", value
         return
-    if depth >= _DEEPEST or value is None:
+    if depth >= _MAX_DEPTH or value is None:
         return
     try:
         items = _items(value)
@@ -41,7 +42,7 @@ def _items(value: Value) -> Iterable[tuple[str, Value]]:
     if isinstance(value, list | tuple):
         return [(str(place), item) for place, item in enumerate(value)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [(one.name, getattr(value, one.name)) for one in dataclasses.fields(value)]
+        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     return ()
 
 
@@ -56,7 +57,7 @@ def replaced(
     """The same structure, each tensor of it replaced by what ``replacement`` gives for its index and itself."""
     if is_tensor(value):
         return replacement(at or "0", value)
-    if depth >= _DEEPEST or value is None:
+    if depth >= _MAX_DEPTH or value is None:
         return value
 
     def inside(name: object, item: Value) -> Value:
@@ -69,7 +70,7 @@ def replaced(
         items = [inside(place, item) for place, item in enumerate(value)]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [one.name for one in dataclasses.fields(value) if one.init]
+        names = [field.name for field in dataclasses.fields(value) if field.init]
         return dataclasses.replace(value, **{name: inside(name, getattr(value, name)) for name in names})
     return value
 

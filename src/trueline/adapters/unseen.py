@@ -41,16 +41,18 @@ def leave_out_of_trace(error: BaseException) -> None:
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
-    for one in vars(module).values():
-        parts = vars(one).values() if isinstance(one, type) and one.__module__ == module.__name__ else (one,)
+    for member in vars(module).values():
+        parts = (
+            vars(member).values() if isinstance(member, type) and member.__module__ == module.__name__ else (member,)
+        )
         for part in parts:
             yield from _inside(part, module.__name__)
 
 
 def _inside(part: Foreign, module: str) -> Iterator[FunctionType]:
     if isinstance(part, property):
-        for one in (part.fget, part.fset):
-            yield from _inside(one, module)
+        for accessor in (part.fget, part.fset):
+            yield from _inside(accessor, module)
         return
     part = part.__func__ if isinstance(part, staticmethod | classmethod) else part
     if isinstance(part, FunctionType) and part.__module__ == module:
@@ -63,5 +65,5 @@ def _inside(part: Foreign, module: str) -> Iterator[FunctionType]:
 def _marked(code: CodeType) -> CodeType:
     if code.co_filename.endswith(_LEFT_OUT):
         return code
-    parts = tuple(_marked(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    parts = tuple(_marked(constant) if isinstance(constant, CodeType) else constant for constant in code.co_consts)
     return code.replace(co_filename=code.co_filename + _LEFT_OUT, co_consts=parts)

@@ -24,7 +24,7 @@ from trueline.model.trouble import Trouble
 Place = tuple[str, int]
 
 _OURS: Final = str(Path(__file__).parents[2]) + os.sep
-_LONGEST: Final = 300
+_MAX_TEXT_LENGTH: Final = 300
 # How frameworks say that there is no code for an operator on this device.
 _NO_KERNEL: Final = (
     re.compile(r"The kernel (\w+) unregistered"),
@@ -57,13 +57,13 @@ def said_for(side: str, doing: str, given: Sequence[Value] = ()) -> Iterator[Non
 def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Value]) -> SideTrouble:
     text, place = first_line(error), _place(error)
     if given:
-        place += " <- " + ", ".join("x".join(map(str, one.shape)) or "()" for one in given)
+        place += " <- " + ", ".join("x".join(map(str, array.shape)) or "()" for array in given)
     if isinstance(error, SystemExit):
         kind = doing if doing in _EXITS else "running"
         return SideTrouble(f"side.exits_{kind}", side=side, code=_exit_code(error), place=place)
-    found = next((match for one in _NO_KERNEL if (match := one.search(words(error)))), None)
-    if found is not None and doing == "running":
-        return SideTrouble("side.no_kernel", side=side, op=found[1], error=text, place=place)
+    kernel = next((match for pattern in _NO_KERNEL if (match := pattern.search(words(error)))), None)
+    if kernel is not None and doing == "running":
+        return SideTrouble("side.no_kernel", side=side, op=kernel[1], error=text, place=place)
     return SideTrouble(f"side.raised_{doing}", side=side, kind=type(error).__name__, error=text, place=place)
 
 
@@ -86,24 +86,24 @@ def first_line(error: BaseException) -> str:
     """The first line of an error's text that says something."""
     lines = (" ".join(line.split()) for line in words(error).splitlines())
     silent = os.strerror(errno.ENOMEM) if isinstance(error, MemoryError) else "-"
-    return next((line for line in lines if line.strip("-=* ")), silent)[:_LONGEST]
+    return next((line for line in lines if line.strip("-=* ")), silent)[:_MAX_TEXT_LENGTH]
 
 
 def _place(error: BaseException) -> str:
     """The innermost line of the user's own code, else of a package, as file:line."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_short(error.filename)}:{error.lineno}"
-    found = nearest(_frames(error.__traceback__))
-    return f"{_short(found[0])}:{found[1]}" if found is not None else "-"
+    frame = nearest(_frames(error.__traceback__))
+    return f"{_short(frame[0])}:{frame[1]}" if frame is not None else "-"
 
 
 def nearest(places: Sequence[Place]) -> Place | None:
     """Of places from the outermost call inward the last that is the user's own, else a package's, else any."""
-    frames = [one for one in places if not one[0].startswith((_OURS, "<"))]
+    frames = [frame for frame in places if not frame[0].startswith((_OURS, "<"))]
     # A model out of an installed package is nearer to the user than what it is built with.
-    installed = [one for one in frames if not one[0].startswith(_frameworks())]
-    found = [one for one in frames if is_users(one[0])] or installed or frames
-    return found[-1] if found else None
+    installed = [frame for frame in frames if not frame[0].startswith(_frameworks())]
+    users = [frame for frame in frames if is_users(frame[0])] or installed or frames
+    return users[-1] if users else None
 
 
 def is_users(file: str) -> bool:
@@ -120,14 +120,17 @@ def _packages() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     # A user's project may lie below the interpreter's prefix, but not below these.
-    return tuple(one + os.sep for one in folders)
+    return tuple(folder + os.sep for folder in folders)
 
 
 def _frameworks() -> tuple[str, ...]:
     names = (*FRAMEWORKS, "numpy")
     files = [str(getattr(sys.modules.get(name), "__file__", None) or "") for name in names]
-    folders = [sysconfig.get_paths()["stdlib"] + os.sep + "importlib", *(str(Path(one).parent) for one in files if one)]
-    return tuple(one + os.sep for one in folders)
+    folders = [
+        sysconfig.get_paths()["stdlib"] + os.sep + "importlib",
+        *(str(Path(file).parent) for file in files if file),
+    ]
+    return tuple(folder + os.sep for folder in folders)
 
 
 def _short(file: str) -> str:

@@ -113,16 +113,18 @@ def _alone(path: Path) -> ModuleType:
 
 def found_in(side: str, module: ModuleType, shown: str, name: str) -> Foreign:
     """What stands in a module under a name, which may be dotted."""
-    found: Foreign = module
+    held: Foreign = module
     for part in name.split("."):
-        inside = getattr(found, part, _MISSING)
+        inside = getattr(held, part, _MISSING)
         if inside is _MISSING:
-            near = difflib.get_close_matches(part, [one for one in dir(found) if not one.startswith("_")], n=1)
+            near = difflib.get_close_matches(
+                part, [candidate for candidate in dir(held) if not candidate.startswith("_")], n=1
+            )
             if near:
                 raise SideTrouble("side.no_factory_near", side=side, name=name, module=shown, near=near[0])
             raise SideTrouble("side.no_factory", side=side, name=name, module=shown)
-        found = inside
-    return found
+        held = inside
+    return held
 
 
 def required(function: Foreign) -> list[str] | None:
@@ -131,8 +133,12 @@ def required(function: Foreign) -> list[str] | None:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [one.name for one in parameters if one.default is one.empty and one.kind not in several]
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind not in variadic
+    ]
 
 
 def type_name(value: Value) -> str:

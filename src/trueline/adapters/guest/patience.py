@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 # Importing a framework, building a large network and running it take minutes; a wait is told of long before.
-DEFAULT: Final = 1800.0
+DEFAULT_SECONDS: Final = 1800.0
 # What is answered sooner is not worth a line.
-_QUIET: Final = 20.0
+_QUIET_SECONDS: Final = 20.0
 
 # The name of what is asked, the seconds it has been waited for, and the seconds that it has.
 Tell = Callable[[str, float, float], None]
@@ -21,13 +21,13 @@ Tell = Callable[[str, float, float], None]
 class Patience:
     """The seconds that one question may take; ``tell`` hears of a wait that has become long, ``done`` of its end."""
 
-    seconds: float = DEFAULT
+    seconds: float = DEFAULT_SECONDS
     tell: Tell = lambda *_: None
     done: Callable[[], None] = lambda: None
 
     def waited(self, name: str, seconds: float, limit: float) -> None:
         """It has been waited for so long."""
-        if seconds >= min(_QUIET, limit / 2):
+        if seconds >= min(_QUIET_SECONDS, limit / 2):
             self.tell(name, seconds, limit)
 
 

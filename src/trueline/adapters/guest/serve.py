@@ -50,16 +50,16 @@ def _answer(host: Host, content: Content, arrays: list[Array]) -> tuple[Content,
 
 
 def _texts(params: Mapping[str, object]) -> dict[str, int | float | str]:
-    return {name: one if isinstance(one, (int, float)) else str(one) for name, one in params.items()}
+    return {name: value if isinstance(value, (int, float)) else str(value) for name, value in params.items()}
 
 
 def _end_with_parent(requests: int) -> None:
     """Whatever the user's code is busy with: once nobody listens, it ends, and all it has started with it."""
     waiting = select.poll()
     waiting.register(requests, 0)
-    while not (found := next((events for _, events in waiting.poll()), 0)):
+    while not (happened := next((events for _, events in waiting.poll()), 0)):
         pass
-    if found & select.POLLNVAL:
+    if happened & select.POLLNVAL:
         # The user's code has closed what was not its own.
         os._exit(1)
     if os.getpgrp() == os.getpid():

@@ -13,8 +13,8 @@ from trueline.kernel.array import Array, DType
 
 Content = dict[str, Any]
 
-LONGEST_LINE: Final = 1 << 28
-_MOST_DIMENSIONS: Final = 32
+MAX_LINE_BYTES: Final = 1 << 28
+_MAX_DIMENSIONS: Final = 32
 _ARRAYS: Final = "arrays"
 
 
@@ -52,7 +52,7 @@ def unpacked(source: Source) -> tuple[Content, list[Array]] | None:
         return None
     try:
         content = json.loads(line)
-        arrays = [_room(*one) for one in content.pop(_ARRAYS)]
+        arrays = [_room(*described) for described in content.pop(_ARRAYS)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError) as error:
         raise Garbled(str(error)) from None
     for array in arrays:
@@ -64,7 +64,7 @@ def unpacked(source: Source) -> tuple[Content, list[Array]] | None:
 def _room(name: object, shape: object) -> Array:
     if not isinstance(shape, list) or not all(isinstance(side, int) and side >= 0 for side in shape):
         raise ValueError("shape")
-    if len(shape) > _MOST_DIMENSIONS or math.prod(side for side in shape if side) >= 1 << 48:
+    if len(shape) > _MAX_DIMENSIONS or math.prod(side for side in shape if side) >= 1 << 48:
         raise ValueError("shape")
     dtype = _dtype(name)
     if dtype.kind not in "?biufcV" or dtype.names is not None:
@@ -78,11 +78,11 @@ def _dtype(name: object) -> DType:
         raise ValueError("dtype")
     try:
         # MindSpore, once imported, gives NumPy another type of the name bfloat16.
-        found = np.dtype(name) if name != "bfloat16" else None
+        dtype = np.dtype(name) if name != "bfloat16" else None
     except TypeError:
-        found = None
-    if found is not None:
-        return found
+        dtype = None
+    if dtype is not None:
+        return dtype
     import ml_dtypes
 
     return np.dtype(getattr(ml_dtypes, name))

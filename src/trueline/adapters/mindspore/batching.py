@@ -30,7 +30,7 @@ class _Watching(Placed):
     def behind(self, loader: Loader) -> Sequence[int]:
         """The numbers of the batchers that a loader's batches come from."""
         chain = _whole(loader) if isinstance(loader, datasets.Dataset) else iter((loader,))
-        return [number for one in chain if (number := self._batchers.number(one)) is not None]
+        return [number for operation in chain if (number := self._batchers.number(operation)) is not None]
 
     def _operator(self, original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
@@ -66,6 +66,6 @@ def _whole(pipeline: Loader) -> Iterator[Loader]:
     """All operations of a pipeline, the last one first."""
     waiting = [pipeline]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(one.children)
+        operation = waiting.pop()
+        yield operation
+        waiting.extend(operation.children)

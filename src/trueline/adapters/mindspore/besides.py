@@ -29,7 +29,8 @@ _VIEWS: Final = frozenset(
         *("Transpose", "TransposeView", "SelectExtView", "SliceExt", "SliceExtView", "Contiguous"),
     )
 )
-_MOST_VIEWS: Final = 6
+# How many reshapes and casts may stand between an operator and the loss.
+_MAX_VIEWS: Final = 6
 # Cells that compute by themselves; the others call one of the functions.
 _CELLS: Final = {"SoftmaxCrossEntropyWithLogits": "cross_entropy", "MSELoss": "mse_loss", "L1Loss": "l1_loss"}
 
@@ -38,11 +39,11 @@ def watch(telling: Telling, patches: Patches) -> None:
     """Put all of them in place."""
     replaced: dict[str, tuple[Function, Callable[[Function], Function]]] = {}
     for name in _LOSSES:
-        told = inspect.signature(getattr(ops, name)) if hasattr(ops, name) else None
-        if told is not None:
+        signature = inspect.signature(getattr(ops, name)) if hasattr(ops, name) else None
+        if signature is not None:
             replaced[name] = (
                 getattr(ops, name),
-                lambda original, name=name, told=told: _losing(telling, name, told, original),  # type: ignore[misc]
+                lambda original, name=name, signature=signature: _losing(telling, name, signature, original),  # type: ignore[misc]
             )
     for name in _DROPOUTS:
         if hasattr(ops, name):
@@ -60,8 +61,10 @@ def watch(telling: Telling, patches: Patches) -> None:
 
 def _losing(telling: Telling, name: str, signature: inspect.Signature, original: Function) -> Function:
     parameters = list(signature.parameters.values())
-    defaults = {one.name: one.default for one in parameters[2:] if one.default is not one.empty}
-    names = [one.name for one in parameters]
+    defaults = {
+        parameter.name: parameter.default for parameter in parameters[2:] if parameter.default is not parameter.empty
+    }
+    names = [parameter.name for parameter in parameters]
 
     def loss(*args: object, **kwargs: object) -> Value:
         if not telling.speaks() or telling.graph_mode() or telling.losing:
@@ -73,7 +76,7 @@ def _losing(telling: Telling, name: str, signature: inspect.Signature, original:
             telling.losing = False
         if values.is_tensor(result):
             given = {**dict(zip(names, args, strict=False)), **kwargs}
-            settings = {**defaults, **{one: given[one] for one in names[2:] if one in given}}
+            settings = {**defaults, **{setting: given[setting] for setting in names[2:] if setting in given}}
             _tell(telling, name, given.get(names[0]), given.get(names[1]), settings, result)
         return result
 
@@ -98,12 +101,12 @@ def _tell(
 
 def _maker(node: Foreign) -> Foreign:
     """The operator that computed a tensor, before it was reshaped, picked from or cast."""
-    for _ in range(_MOST_VIEWS):
+    for _ in range(_MAX_VIEWS):
         if node is None or node.is_leaf():
             return None
         if str(node.name()) not in _VIEWS:
             break
-        node = next((one for one, _ in node.next_functions if one is not None), None)
+        node = next((source for source, _ in node.next_functions if source is not None), None)
     return node
 
 
@@ -123,10 +126,10 @@ def tell_cell(
 
 
 def _dropping(telling: Telling, original: Function) -> Function:
-    def drop(input: Value, p: float = 0.5, training: bool = True, *more: object, **others: object) -> Value:
+    def drop(input: Value, p: float = 0.5, training: bool = True, *more: object, **named: object) -> Value:
         if training and p and telling.speaks() and not telling.graph_mode():
             telling.observer.aside("dropout")
-        return original(input, p, training, *more, **others)
+        return original(input, p, training, *more, **named)
 
     return drop
 
@@ -140,7 +143,7 @@ def _loading(telling: Telling, original: Function) -> Function:
         given, before = set(parameter_dict), _fingerprints(net)
         result = original(net, parameter_dict, *args, **kwargs)
         after = _fingerprints(net)
-        missing, unexpected = ([str(one) for one in part] for part in result)
+        missing, unexpected = ([str(parameter) for parameter in part] for part in result)
         telling.observer.aside(
             "loaded",
             kind=type(net).__name__,
@@ -156,13 +159,13 @@ def _loading(telling: Telling, original: Function) -> Function:
 
 
 def _fingerprints(net: Network) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name, one in net.parameters_and_names():
+    fingerprints: dict[str, int] = {}
+    for name, parameter in net.parameters_and_names():
         try:
-            found[name] = fingerprint(np.asarray(values.to_numpy(one)))
+            fingerprints[name] = fingerprint(np.asarray(values.to_numpy(parameter)))
         except (UnsupportedDtype, RuntimeError):
             continue
-    return found
+    return fingerprints
 
 
 def _scheduling(telling: Telling, original: Function) -> Function:
@@ -173,8 +176,8 @@ def _scheduling(telling: Telling, original: Function) -> Function:
         with telling.silence():
             original(scheduler, *args, **kwargs)
         given = [*args, *kwargs.values()]
-        inner = [one for part in given for one in (part if isinstance(part, list | tuple) else [part])]
-        within = sum(type(one).__module__ == lr_scheduler.__name__ for one in inner)
+        inner = [schedule for part in given for schedule in (part if isinstance(part, list | tuple) else [part])]
+        within = sum(type(schedule).__module__ == lr_scheduler.__name__ for schedule in inner)
         telling.observer.aside("schedule", kind=type(scheduler).__name__, within=within)
 
     return init

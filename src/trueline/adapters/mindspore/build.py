@@ -75,31 +75,31 @@ def optimizers() -> list[Optimizer]:
 
 def built(module: Network) -> Built | None:
     """How a cell was built, or None for one that was there before capturing began."""
-    found = _built.get(module)
-    return describe(module, found) if found is not None else None
+    arguments = _built.get(module)
+    return describe(module, arguments) if arguments is not None else None
 
 
 def line_of(optimizer: Optimizer) -> Location | None:
     """The user's line that built an optimizer, where it was seen."""
-    found = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
-    return found.line if found is not None else None
+    arguments = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
+    return arguments.line if arguments is not None else None
 
 
 def rebuild(module: Network, **changes: object) -> Network:
     """A new cell of the same arguments and weights with only ``changes`` different."""
-    found = built(module)
-    arguments = {**found.arguments, **changes} if found is not None else {}
-    if found is None or holds_placeholder(arguments) or (not found.complete and not found.arguments):
+    original = built(module)
+    arguments = {**original.arguments, **changes} if original is not None else {}
+    if original is None or holds_placeholder(arguments) or (not original.complete and not original.arguments):
         raise BadUsage("mindspore.cannot_rebuild", module=type(module).__name__)
     # Initial values are drawn from NumPy's generator, and are overwritten below.
     drawn = np.random.get_state()
     made = make_again(type(module), arguments)
     np.random.set_state(drawn)
-    old = {one.name: one.value for one in values.tensors(module)}
-    for one in values.tensors(made):
-        before = old.get(one.name)
-        if before is not None and values.shape(before) == values.shape(one.value):
-            values.assign(one.value, values.to_numpy(before, copy=True))
+    old = {tensor.name: tensor.value for tensor in values.tensors(module)}
+    for tensor in values.tensors(made):
+        before = old.get(tensor.name)
+        if before is not None and values.shape(before) == values.shape(tensor.value):
+            values.assign(tensor.value, values.to_numpy(before, copy=True))
     return made.set_train(module.training)
 
 
@@ -128,7 +128,9 @@ def modes_kept(module: Network, train: bool) -> Iterator[None]:
     """Run in the given mode, and leave modes and running statistics as they were."""
     modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
     buffers = [
-        (one.value, values.to_numpy(one.value, copy=True)) for one in values.tensors(module) if not one.trainable
+        (buffer.value, values.to_numpy(buffer.value, copy=True))
+        for buffer in values.tensors(module)
+        if not buffer.trainable
     ]
     module.set_train(train)
     try:
@@ -144,7 +146,7 @@ def run(
     module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
 ) -> Passed:
     """One cell forward, and with ``gout`` backward, leaving its mode and buffers as they were."""
-    given = [values.from_numpy(one) for one in inputs]
+    given = [values.from_numpy(array) for array in inputs]
     with undisturbed(module, train):
         if gout is None:
             with values.without_gradient():
@@ -153,20 +155,21 @@ def run(
 
 
 def _arrays(output: Value) -> list[Array]:
-    return [values.to_numpy(one, copy=True) for _, one in leaves(output, values.is_tensor)]
+    return [values.to_numpy(tensor, copy=True) for _, tensor in leaves(output, values.is_tensor)]
 
 
 def _run_backward(module: Network, given: list[Value], gout: Sequence[Array]) -> Passed:
-    named = {one.name: one.value for one in values.tensors(module) if one.trainable}
-    found = vjp(module, given, list(named.values()), gout)
-    grads = {name: one for name, one in zip(named, found.grads, strict=True) if one is not None}
-    return Passed(found.outputs, found.gin, grads)
+    named = {tensor.name: tensor.value for tensor in values.tensors(module) if tensor.trainable}
+    pulled = vjp(module, given, list(named.values()), gout)
+    grads = {name: gradient for name, gradient in zip(named, pulled.grads, strict=True) if gradient is not None}
+    return Passed(pulled.outputs, pulled.gin, grads)
 
 
 def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
     """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
-    parameters = [one for group in values.groups(optimizer) for one in group.parameters]
+    parameters = [parameter for group in values.groups(optimizer) for parameter in group.parameters]
     given = {
-        id(one): values.from_numpy(gradient, like=one) for one, gradient in zip(parameters, gradients, strict=True)
+        id(parameter): values.from_numpy(gradient, like=parameter)
+        for parameter, gradient in zip(parameters, gradients, strict=True)
     }
-    optimizer(tuple(given[id(one)] for one in optimizer.parameters))
+    optimizer(tuple(given[id(parameter)] for parameter in optimizer.parameters))

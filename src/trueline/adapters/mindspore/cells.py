@@ -54,11 +54,11 @@ def _calls(telling: Telling, original: Function) -> Function:
     def call(cell: Network, /, *args: object, **kwargs: object) -> Value:
         ROOM.enter(FRAMES)
         try:
-            return told(cell, *args, **kwargs)
+            return observed(cell, *args, **kwargs)
         finally:
             ROOM.leave(FRAMES)
 
-    def told(cell: Network, /, *args: object, **kwargs: object) -> Value:
+    def observed(cell: Network, /, *args: object, **kwargs: object) -> Value:
         if not telling.speaks() and not (isinstance(cell, OPTIMIZERS) and telling.trains()):
             return original(cell, *args, **kwargs)
         role = roles.get(type(cell))
@@ -74,8 +74,8 @@ def _calls(telling: Telling, original: Function) -> Function:
                 return _run_graph(telling, original, cell, args, kwargs)
             if inner_name(cell) is not None:
                 return _run_wrapper(telling, original, cell, args, kwargs)
-        tell = telling.depth == 0 or observer.wants_calls
-        if tell:
+        is_told = telling.depth == 0 or observer.wants_calls
+        if is_told:
             observer.called(cell, args, kwargs)
         telling.depth += 1
         output = None
@@ -83,7 +83,7 @@ def _calls(telling: Telling, original: Function) -> Function:
             output = original(cell, *args, **kwargs)
         finally:
             telling.depth -= 1
-            if tell and telling.speaks():
+            if is_told and telling.speaks():
                 observer.returned(cell, args, kwargs, output)
                 besides.tell_cell(telling, cell, args, kwargs, output)
         return output
@@ -112,7 +112,7 @@ def _pairs(optimizer: Optimizer, gradients: Value) -> list[tuple[Value, Value]] 
     parameters = list(getattr(optimizer, "parameters", ()))
     if not isinstance(gradients, list | tuple) or len(gradients) != len(parameters):
         return None
-    return [(one, grad) for one, grad in zip(parameters, gradients, strict=True) if values.is_tensor(grad)]
+    return [(parameter, grad) for parameter, grad in zip(parameters, gradients, strict=True) if values.is_tensor(grad)]
 
 
 def _run_wrapper(
@@ -162,12 +162,12 @@ def _run_graph(
 
 def _tell_outcome(telling: Telling, trainer: Network, output: Value) -> bool:
     """Tell a graph's loss; True where it says that an overflow made it skip the step."""
-    found = [one for _, one in leaves(output, values.is_tensor)]
-    if found:
-        telling.observer.loss(found[0], "output" if isinstance(trainer, nn.WithEvalCell) else "model")
-    if isinstance(trainer, nn.TrainOneStepWithLossScaleCell) and len(found) >= 3:
-        telling.observer.scale(found[2])
-        return bool(values.to_numpy(found[1]).any())
+    outputs = [tensor for _, tensor in leaves(output, values.is_tensor)]
+    if outputs:
+        telling.observer.loss(outputs[0], "output" if isinstance(trainer, nn.WithEvalCell) else "model")
+    if isinstance(trainer, nn.TrainOneStepWithLossScaleCell) and len(outputs) >= 3:
+        telling.observer.scale(outputs[2])
+        return bool(values.to_numpy(outputs[1]).any())
     return False
 
 

@@ -21,19 +21,21 @@ def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]
     if format not in ("ckpt", "safetensors") or path.suffix != f".{format}" or not path.is_file():
         return None
     try:
-        found = ms.load_checkpoint(str(path), format=format)
+        tensors = ms.load_checkpoint(str(path), format=format)
     except (RuntimeError, ValueError, MemoryError) as error:
         # It counts free pages as if none could be freed: no reason for others not to read the file.
         if "memory" in str(error):
             return None
         raise
-    return "mindspore.load_checkpoint", {name: one for name, one in found.items() if isinstance(one, ms.Tensor)}
+    return "mindspore.load_checkpoint", {
+        name: tensor for name, tensor in tensors.items() if isinstance(tensor, ms.Tensor)
+    }
 
 
 def put(model: Network, tensors: Mapping[str, Value]) -> list[str]:
     """Through load_param_into_net, strictly: else it takes what merely ends like a name for the thing itself."""
     own = kept(model)
-    fitting = {name: _like(own[name], one, name) for name, one in tensors.items()}
+    fitting = {name: _like(own[name], tensor, name) for name, tensor in tensors.items()}
     missing, _ = ms.load_param_into_net(model, fitting, strict_load=True)
     return [str(name) for name in missing]
 

@@ -25,15 +25,17 @@ def how(root: Network) -> str:
 
 def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:  # noqa: ARG001
     """One cell of the network forward, and with ``gout`` backward, in evaluation, as one graph."""
-    given = [values.from_numpy(one) for one in inputs]
+    given = [values.from_numpy(array) for array in inputs]
     with build.modes_kept(module, train=False), _whole_graphs():
         result = module(*given)
-        outputs = [values.to_numpy(one, copy=True) for _, one in leaves(result, values.is_tensor)]
-        named = {one.name: one.value for one in values.tensors(module) if one.trainable and not one.buffer}
+        outputs = [values.to_numpy(tensor, copy=True) for _, tensor in leaves(result, values.is_tensor)]
+        named = {
+            tensor.name: tensor.value for tensor in values.tensors(module) if tensor.trainable and not tensor.buffer
+        }
         if gout is None or not named or not values.is_tensor(result):
             return Passed(outputs)
         pulled = _Pulled(module, list(named.values()))(*given, values.from_numpy(gout[0], like=result))
-        grads = dict(zip(named, (values.to_numpy(one) for one in pulled), strict=True))
+        grads = dict(zip(named, (values.to_numpy(gradient) for gradient in pulled), strict=True))
     return Passed(outputs, grads=grads)
 
 

@@ -38,8 +38,8 @@ class _Sources:
         if dataset is not None:
             return dataset
         known = self.loaders.get(iterator)
-        found = known() if known is not None else None
-        return found if found is not None else iterator
+        loader = known() if known is not None else None
+        return loader if loader is not None else iterator
 
 
 def _fetch(telling: Telling, sources: _Sources, original: Function) -> Function:
@@ -110,9 +110,9 @@ def facts(loader: Loader) -> LoaderFacts:
         return _facts_of_loader(loader)
     chain = list(_chain(loader))
     leaf = chain[-1]
-    batch = next((one for one in chain if isinstance(one, datasets.BatchDataset)), None)
+    batch = next((operation for operation in chain if isinstance(operation, datasets.BatchDataset)), None)
     sampler = getattr(leaf, "sampler", None)
-    shuffles = any(isinstance(one, datasets.ShuffleDataset) for one in chain)
+    shuffles = any(isinstance(operation, datasets.ShuffleDataset) for operation in chain)
     random = type(sampler).__name__ in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
     return {
         "kind": type(loader).__name__,
@@ -123,7 +123,7 @@ def facts(loader: Loader) -> LoaderFacts:
         "sampler": type(sampler).__name__ if sampler is not None else None,
         "shuffle": shuffles or random or getattr(leaf, "shuffle_flag", 0) == 2,
         "drop_last": bool(batch.drop_remainder) if batch is not None else False,
-        "workers": max((one.num_parallel_workers or 0 for one in chain), default=0),
+        "workers": max((operation.num_parallel_workers or 0 for operation in chain), default=0),
         "repeat": _repeats(chain),
     }
 
@@ -167,9 +167,9 @@ def _dataset_name(leaf: Loader) -> str:
 
 def _repeats(chain: list[Loader]) -> int:
     total = 1
-    for one in chain:
-        if isinstance(one, datasets.RepeatDataset):
-            total *= int(one.count)
+    for operation in chain:
+        if isinstance(operation, datasets.RepeatDataset):
+            total *= int(operation.count)
     return total
 
 
@@ -179,19 +179,19 @@ def _length(dataset: Loader) -> int | None:
         return dataset.dataset_size
     if not dataset.children:
         return _source_length(dataset)
-    below = [_length(one) for one in dataset.children]
-    known = [one for one in below if one is not None]
+    below = [_length(child) for child in dataset.children]
+    known = [length for length in below if length is not None]
     if len(known) < len(below):
         return None
     return _through(dataset, known)
 
 
 def _source_length(leaf: Loader) -> int | None:
-    found = getattr(leaf, "source_len", None)
-    if not isinstance(found, int) or found < 0:
+    length = getattr(leaf, "source_len", None)
+    if not isinstance(length, int) or length < 0:
         return None
-    count = getattr(leaf, "num_samples", 0) or getattr(getattr(leaf, "sampler", None), "num_samples", 0) or found
-    return min(found, int(count))
+    count = getattr(leaf, "num_samples", 0) or getattr(getattr(leaf, "sampler", None), "num_samples", 0) or length
+    return min(length, int(count))
 
 
 def _through(dataset: Loader, below: list[int]) -> int | None:

@@ -55,11 +55,11 @@ def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
     def not_entering(original: Function) -> Function:
         def enter(block: Foreign) -> object:
             before = bool(pynative.enable_grad())
-            found = original(block)
+            entered = original(block)
             line = line_of_users_frame(sys._getframe(1), PACKAGE)
             if before and line is not None and undo(line):
                 pynative.set_enable_grad(True)
-            return found
+            return entered
 
         return enter
 

@@ -30,7 +30,9 @@ def _forward(telling: Telling, original: Function) -> Function:
             return original(fn, sens_param, *args, **kwargs)
         if not telling.trainers:
             telling.settle()
-            telling.observer.forward_began([one for one in _weights_in(fn, args) if values.is_tensor(one)])
+            telling.observer.forward_began(
+                [argument for argument in _weights_in(fn, args) if values.is_tensor(argument)]
+            )
         inside = True
         try:
             result = original(fn, sens_param, *args, **kwargs)
@@ -63,7 +65,7 @@ def _backward(telling: Telling, original: Function) -> Function:
         gradients: list[Value] = []
         try:
             result = original(fn, grad_op, weights, grad_position, has_aux, *run_args)
-            gradients = [one for _, one in leaves(result, values.is_tensor)]
+            gradients = [gradient for _, gradient in leaves(result, values.is_tensor)]
             telling.observer.aside("pulled", gradients=gradients)
             return result
         finally:
@@ -90,10 +92,10 @@ def tell_parameters(
     """The weights, or the inputs in these positions, with the gradients that were taken at them."""
     if not telling.observer.wants_parameters:
         return
-    held = [one for _, one in leaves(weights, values.is_tensor)] if weights is not None else []
+    held = [weight for _, weight in leaves(weights, values.is_tensor)] if weights is not None else []
     places = (positions,) if isinstance(positions, int) else tuple(positions or ())
     taken = [arguments[place] for place in places if place < len(arguments) and len(held) < len(gradients)]
-    parameters = [*(one for one in taken if values.is_tensor(one)), *held]
+    parameters = [*(argument for argument in taken if values.is_tensor(argument)), *held]
     known = gradients if len(gradients) == len(parameters) else [None] * len(parameters)
     telling.observer.pulled(list(zip(parameters, known, strict=True)))
 
@@ -101,15 +103,15 @@ def tell_parameters(
 def tell_loss(telling: Telling, output: Value, source: str) -> None:
     """A function's first output as the loss, without the scale that a scaler has put on it."""
     scaled, telling.scaled = telling.scaled, []
-    found = next((one for _, one in leaves(output, values.is_tensor)), None)
-    if found is None:
+    first = next((tensor for _, tensor in leaves(output, values.is_tensor)), None)
+    if first is None:
         return
-    value = found
+    value = first
     if scaled:
         telling.observer.scale(scaled[-1][2])
-        value = next((before for before, after, _ in scaled if after is found), None)
+        value = next((before for before, after, _ in scaled if after is first), None)
         if value is None:
             with telling.silence(), values.without_gradient():
-                value = found / scaled[-1][2]
+                value = first / scaled[-1][2]
     telling.unstepped = True
     telling.observer.loss(value, source)

@@ -44,7 +44,7 @@ def install(observer: Observer) -> Installed:
     return hooks
 
 
-def on_gradient(tensor: Value, tell: Callable[[Value], None]) -> None:
+def on_gradient(tensor: Value, receive: Callable[[Value], None]) -> None:
     """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
     # A hook on a parameter would outlive the step.
     if grad_node(tensor) is not None and not isinstance(tensor, ms.Parameter):
@@ -52,6 +52,6 @@ def on_gradient(tensor: Value, tell: Callable[[Value], None]) -> None:
         def arrived(gradient: Value) -> None:
             # None at an output that the loss does not depend on.
             if gradient is not None:
-                tell(gradient)
+                receive(gradient)
 
         tensor.register_hook(arrived)

@@ -16,7 +16,8 @@ from trueline.adapters.nouns import Foreign, Function, Optimizer, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.tree import leaves
 
-_DEEPEST = 4
+# How many calls deep an optimizer is looked for in a compiled function.
+_MAX_CALL_DEPTH = 4
 
 
 def watch(telling: Telling, patches: Patches) -> None:
@@ -54,9 +55,9 @@ def _train(
     try:
         with telling.silence():
             output = original(executor, *args, **kwargs)
-        found = next((one for _, one in leaves(output, values.is_tensor)), None)
-        if found is not None and found.size == 1:
-            telling.observer.loss(found, "model")
+        first = next((tensor for _, tensor in leaves(output, values.is_tensor)), None)
+        if first is not None and first.size == 1:
+            telling.observer.loss(first, "model")
     except BaseException:
         telling.observer.aside("undone", optimizer=optimizer)
         raise
@@ -72,7 +73,7 @@ def _differentiate(
     telling.settle()
     inside = _closure(executor.fn)
     function = inside.get("fn")
-    telling.observer.forward_began([one for one in args if values.is_tensor(one)])
+    telling.observer.forward_began([argument for argument in args if values.is_tensor(argument)])
     name = getattr(function, "__qualname__", type(function).__name__)
     telling.notice("mindspore.graph_mode", name, module=name)
     with telling.silence():
@@ -109,7 +110,7 @@ def _mentioned(function: Foreign, kinds: tuple[type, ...], *, owner: Foreign = N
     owner = getattr(function, "__self__", owner)
     function = getattr(function, "__func__", function)
     function = getattr(function, "__wrapped__", function)
-    if depth > _DEEPEST or not isinstance(function, types.FunctionType):
+    if depth > _MAX_CALL_DEPTH or not isinstance(function, types.FunctionType):
         return None
     names = function.__code__.co_names
     held = [function.__globals__[name] for name in names if name in function.__globals__]
@@ -120,7 +121,7 @@ def _mentioned(function: Foreign, kinds: tuple[type, ...], *, owner: Foreign = N
             return value
     for value in held:
         if callable(value) and not str(getattr(value, "__module__", "")).startswith("mindspore"):
-            found = _mentioned(value, kinds, depth=depth + 1)
-            if found is not None:
-                return found
+            mentioned = _mentioned(value, kinds, depth=depth + 1)
+            if mentioned is not None:
+                return mentioned
     return None

@@ -50,7 +50,7 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
                 result = original(*args, **kwargs)
             finally:
                 inside = False
-            loss = next((one for _, one in leaves(result[1], values.is_tensor)), None)
+            loss = next((tensor for _, tensor in leaves(result[1], values.is_tensor)), None)
             if loss is not None and grad_node(loss) is not None:
                 loss.register_hook(lambda gradient: gradient * factor())
             return result

@@ -66,11 +66,11 @@ class _Watching:
         return run_op
 
     def tell(self, name: str, given: Value, output: Value, settings: dict[str, Json]) -> None:
-        outputs = [one for _, one in leaves(output, values.is_tensor)]
+        outputs = [tensor for _, tensor in leaves(output, values.is_tensor)]
         if not outputs:
             return
         line = user_line(PACKAGE)
-        inputs = [one for _, one in leaves(given, values.is_tensor)]
+        inputs = [tensor for _, tensor in leaves(given, values.is_tensor)]
         self.told += 1
         self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.told))
         node = grad_node(outputs[0])
@@ -80,8 +80,8 @@ class _Watching:
     def _backward(self, name: str, line: Location | None, number: int) -> Callable[[Value, Value], None]:
         def arrived(gin: Value, gout: Value) -> None:
             if self.on:
-                before = [one for _, one in leaves(gout, values.is_tensor)]
-                after = [one for _, one in leaves(gin, values.is_tensor)]
+                before = [tensor for _, tensor in leaves(gout, values.is_tensor)]
+                after = [tensor for _, tensor in leaves(gin, values.is_tensor)]
                 self.callback(OpCall(name, before, after, line, backward=True, node=number))
 
         return arrived
@@ -92,7 +92,9 @@ def _settings(args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str,
     # Kernels take a primitive and the list of its arguments.
     last = args[-1] if args else None
     placed = last if len(args) == 2 and isinstance(args[0], Primitive) and isinstance(last, list | tuple) else args
-    return plain_settings({**{str(place): one for place, one in enumerate(placed)}, **kwargs}, internals.DTYPE_MODULE)
+    return plain_settings(
+        {**{str(place): argument for place, argument in enumerate(placed)}, **kwargs}, internals.DTYPE_MODULE
+    )
 
 
 _ABSENT = object()

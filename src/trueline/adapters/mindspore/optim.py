@@ -14,9 +14,10 @@ from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.nouns import Foreign, Group, Optimizer, Value
 from trueline.kernel.array import Array
 
-_MORE = ("betas", "centered", "accum", "update_slots", "rate", "initial_accumulator_value")
+_MORE_SETTINGS = ("betas", "centered", "accum", "update_slots", "rate", "initial_accumulator_value")
 _NO_SETTINGS = ("loss_scale", "lr_float", "grad_centralization")
-_LONGEST = 8
+# A list that is longer is no setting.
+_MAX_LIST_LENGTH = 8
 
 
 def is_optimizer(value: object) -> bool:
@@ -27,29 +28,29 @@ def is_optimizer(value: object) -> bool:
 def settings(optimizer: Optimizer) -> list[Group]:
     """The groups with their plain settings."""
     own = getattr(optimizer, "param_groups", None)
-    found = []
+    groups = []
     for place, group in enumerate(values.groups(optimizer)):
         held = own[place] if own is not None else vars(optimizer)
-        more = {name: _plain(held[name]) for name in _MORE if name in held}
+        more = {name: _plain(held[name]) for name in _MORE_SETTINGS if name in held}
         plain = {name: value for name, value in group.settings.items() if name not in _NO_SETTINGS}
         if "weight_decay" in plain:
             # Kept for gradients of a scaled loss.
             plain["weight_decay"] = float(f"{plain['weight_decay'] / _scale(optimizer):.6g}")
-        found.append(Group({**plain, **{k: v for k, v in more.items() if v is not None}}, group.parameters))
-    return found
+        groups.append(Group({**plain, **{k: v for k, v in more.items() if v is not None}}, group.parameters))
+    return groups
 
 
 def _scale(optimizer: Optimizer) -> float:
     """What the optimizer divides gradients by: the scale of the loss."""
-    found = getattr(optimizer, "loss_scale", 1.0)
-    return float(found) if isinstance(found, int | float) and found > 0 else 1.0
+    scale = getattr(optimizer, "loss_scale", 1.0)
+    return float(scale) if isinstance(scale, int | float) and scale > 0 else 1.0
 
 
 def _plain(value: Value) -> Value:
     if (
         isinstance(value, list | tuple)
-        and len(value) <= _LONGEST
-        and all(isinstance(one, int | float) for one in value)
+        and len(value) <= _MAX_LIST_LENGTH
+        and all(isinstance(part, int | float) for part in value)
     ):
         return list(value)
     return value if isinstance(value, bool | int | float) else None
@@ -74,13 +75,13 @@ def use_rate(optimizer: Optimizer, rate: float) -> bool:
     if not isinstance(optimizer, nn.Optimizer) or not hasattr(optimizer, "learning_rate"):
         return False
     if not optimizer.dynamic_lr:
-        each = optimizer.learning_rate if optimizer.is_group_lr else [optimizer.learning_rate]
-        for one in each:
-            values.assign(one, np.asarray(rate, np.float32))
+        held_rates = optimizer.learning_rate if optimizer.is_group_lr else [optimizer.learning_rate]
+        for held in held_rates:
+            values.assign(held, np.asarray(rate, np.float32))
         return True
     if optimizer.is_group_lr:
-        for place, one in enumerate(optimizer.learning_rate):
-            optimizer.learning_rate[place] = _constant(one, rate, f"rate_{place}")
+        for place, schedule in enumerate(optimizer.learning_rate):
+            optimizer.learning_rate[place] = _constant(schedule, rate, f"rate_{place}")
     else:
         optimizer.learning_rate = _constant(optimizer.learning_rate, rate, "rate")
     return True
@@ -107,10 +108,10 @@ def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
     """One step with gradients by the id of their parameter, of a loss that is not scaled; zeros where none is given."""
     given = []
     scale = np.float32(_scale(optimizer))
-    for one in optimizer.parameters:
-        found = gradients.get(id(one))
-        array = found if found is not None else np.zeros(values.shape(one), np.float32)
-        given.append(values.from_numpy(array * scale if scale != 1 else array, like=one))
+    for parameter in optimizer.parameters:
+        gradient = gradients.get(id(parameter))
+        array = gradient if gradient is not None else np.zeros(values.shape(parameter), np.float32)
+        given.append(values.from_numpy(array * scale if scale != 1 else array, like=parameter))
     optimizer(tuple(given))
 
 
@@ -119,17 +120,17 @@ def rates(optimizer: Optimizer, steps: Sequence[int]) -> list[list[float]]:
     groups = values.groups(optimizer)
     if hasattr(optimizer, "param_groups"):
         return [[float(group.settings.get("lr") or 0.0) for group in groups]] * len(steps)
-    places = {id(one): place for place, one in enumerate(optimizer.parameters)}
-    each = list(optimizer.group_lr) if optimizer.is_group_lr else [optimizer.learning_rate] * len(places)
-    curves = [_curve(each[places[id(group.parameters[0])]], steps) for group in groups]
-    return [list(one) for one in zip(*curves, strict=True)]
+    places = {id(parameter): place for place, parameter in enumerate(optimizer.parameters)}
+    by_parameter = list(optimizer.group_lr) if optimizer.is_group_lr else [optimizer.learning_rate] * len(places)
+    curves = [_curve(by_parameter[places[id(group.parameters[0])]], steps) for group in groups]
+    return [list(row) for row in zip(*curves, strict=True)]
 
 
 def _curve(rate: Foreign, steps: Sequence[int]) -> list[float]:
     listed = getattr(rate, "learning_rate", None) if isinstance(rate, nn.Cell) else rate
     if isinstance(listed, ms.Tensor):
-        found = values.to_numpy(listed).reshape(-1)
-        return [float(str(found[min(step, len(found) - 1)])) for step in steps]
+        listed_rates = values.to_numpy(listed).reshape(-1)
+        return [float(str(listed_rates[min(step, len(listed_rates) - 1)])) for step in steps]
     return [rate_at(rate, step) for step in steps]
 
 

@@ -31,7 +31,7 @@ def groups(optimizer: Optimizer) -> list[Group]:
     if hasattr(optimizer, "param_groups"):
         return [
             Group(
-                {name: found for name, value in group.items() if (found := _plain(value)) is not None},
+                {name: plain for name, value in group.items() if (plain := _plain(value)) is not None},
                 list(group["params"]),
             )
             for group in optimizer.param_groups
@@ -40,7 +40,7 @@ def groups(optimizer: Optimizer) -> list[Group]:
 
 
 def _groups_of_cell(optimizer: Optimizer) -> list[Group]:
-    common = {name: found for name in _SETTINGS if (found := _plain(getattr(optimizer, name, None))) is not None}
+    common = {name: plain for name in _SETTINGS if (plain := _plain(getattr(optimizer, name, None))) is not None}
     parameters = list(optimizer.parameters)
     rates = list(optimizer.group_lr) if optimizer.is_group_lr else [optimizer.learning_rate] * len(parameters)
     decays = list(optimizer.group_weight_decay) if optimizer.is_group else [optimizer.weight_decay] * len(parameters)
@@ -67,8 +67,8 @@ def _at_step(optimizer: Optimizer, value: Value) -> float | None:
     if isinstance(value, nn.Cell):
         # Not a call of the cell: in graph mode that would compile a graph only to look.
         value = value.construct(ms.Tensor([steps_done(optimizer)], ms.int32))
-    found = _plain(value)
-    return float(found) if isinstance(found, int | float) else None
+    plain = _plain(value)
+    return float(plain) if isinstance(plain, int | float) else None
 
 
 def steps_done(optimizer: Optimizer) -> int:

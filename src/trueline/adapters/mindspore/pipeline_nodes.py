@@ -49,7 +49,7 @@ class Nodes:
         """The operators of a node and of those below it, in the order of the data."""
         for child in node.children:
             self.tell(child)
-        self._places[id(node)] = [(call, self._meter.operator(one)) for call, one in self._operators(node)]
+        self._places[id(node)] = [(call, self._meter.operator(operator)) for call, operator in self._operators(node)]
 
     def call(self, place: int) -> Function | None:
         """The operator at a place, by itself."""
@@ -96,9 +96,9 @@ class Nodes:
         if row.error is not None:
             yield row
             return
-        found = self._placed(node, attempt(row.index, lambda: self.after(node, row.value)))
-        if found.error is not None or found.value is not None:
-            yield found
+        passed = self._placed(node, attempt(row.index, lambda: self.after(node, row.value)))
+        if passed.error is not None or passed.value is not None:
+            yield passed
 
     def _placed(self, node: Foreign, row: Row) -> Row:
         """Columns that do not match are the fault of a node, not of a call."""
@@ -212,7 +212,7 @@ class Nodes:
                 raise Nothing(place)
             # Consecutive functions hand on what they like: images too.
             given = made if isinstance(made, tuple) else (made,)
-        given = tuple(_array(one) for one in given)
+        given = tuple(_array(value) for value in given)
         wanted = list(node.output_columns or ()) or names
         if len(given) != len(wanted):
             raise Unfit(wanted=wanted, given=len(given))
@@ -260,22 +260,22 @@ def in_order(leaf: Loader) -> Loader:
 
 def _merged(rows: Sequence[Row]) -> dict[str, Value]:
     """The columns of rows that lie side by side."""
-    found: dict[str, Value] = {}
+    merged: dict[str, Value] = {}
     for row in rows:
-        twice = next((name for name in row.value if name in found), None)
+        twice = next((name for name in row.value if name in merged), None)
         if twice is not None:
-            raise Unfit(wanted=list(found), twice=twice)
-        found |= row.value
-    return found
+            raise Unfit(wanted=list(merged), twice=twice)
+        merged |= row.value
+    return merged
 
 
 def _steps(operations: Foreign) -> list[Foreign]:
     """The operators of a map, composed ones one by one."""
-    found: list[Foreign] = []
-    for one in operations if isinstance(operations, list | tuple) else [operations]:
-        inside = one.transform if type(one) is FunctionWrapper else one
-        found += _steps(inside.transforms) if type(inside) is Compose else [inside]
-    return found
+    steps: list[Foreign] = []
+    for operation in operations if isinstance(operations, list | tuple) else [operations]:
+        inside = operation.transform if type(operation) is FunctionWrapper else operation
+        steps += _steps(inside.transforms) if type(inside) is Compose else [inside]
+    return steps
 
 
 def _inside(predicate: Foreign) -> Foreign:
@@ -301,7 +301,7 @@ def _tuple(value: Value) -> tuple[Value, ...]:
     """What the engine makes of what a function returns."""
     if isinstance(value, ms.Tensor | np.ndarray | np.generic | int | float | str | bytes | dict):
         return (_array(value),)
-    return tuple(_array(one) for one in value)
+    return tuple(_array(part) for part in value)
 
 
 def _array(value: Value) -> Value:
@@ -309,9 +309,9 @@ def _array(value: Value) -> Value:
         return value.asnumpy()
     if isinstance(value, dict):
         return value
-    found = np.array(value, copy=False)
-    if found.dtype == np.dtype(object):
+    array = np.array(value, copy=False)
+    if array.dtype == np.dtype(object):
         raise TypeError(
             f"no array can be made of {type(value).__name__}: it holds Python objects, or rows of other lengths"
         )
-    return found
+    return array

@@ -23,7 +23,8 @@ from trueline.model.location import Location
 
 _CLASSES: Final = ("num_classes", "n_classes", "classes", "class_names", "class_to_idx")
 _SHUFFLED: Final = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "PKSampler")
-_MOST_INDEXES: Final = 200_000
+# Bounds a sampler that does not end.
+_MAX_INDEXES: Final = 200_000
 _CHANGING: Final = (
     datasets.FilterDataset,
     datasets.ConcatDataset,
@@ -65,7 +66,7 @@ class Opened:
     def __init__(self, given: Loader, built: BuiltAt) -> None:
         self.given, self._built = given, built
         chain = list(data._chain(given))
-        place = max((at for at, one in enumerate(chain) if isinstance(one, BATCHES)), default=-1)
+        place = max((at for at, operation in enumerate(chain) if isinstance(operation, BATCHES)), default=-1)
         self._above = list(reversed(chain[: place + 1]))
         self._below = chain[place + 1]
         self._chain = chain[place + 1 :]
@@ -81,7 +82,7 @@ class Opened:
     @property
     def indexed(self) -> bool:
         """Whether samples can be had by their index: one leaf that has them, and nothing that changes their number."""
-        return has_indexes(self._leaf) and not any(isinstance(one, _CHANGING) for one in self._chain)
+        return has_indexes(self._leaf) and not any(isinstance(operation, _CHANGING) for operation in self._chain)
 
     @property
     def batches(self) -> bool:
@@ -92,7 +93,7 @@ class Opened:
         """What is known of it before it gives anything."""
         known = data.facts(self.given)
         source = source_of(self._leaf)
-        shuffles = any(isinstance(one, datasets.ShuffleDataset) for one in data._chain(self.given))
+        shuffles = any(isinstance(operation, datasets.ShuffleDataset) for operation in data._chain(self.given))
         sampler = type(getattr(self._leaf, "sampler", None)).__name__ if has_indexes(self._leaf) else None
         return {
             "kind": self.kind,
@@ -106,7 +107,7 @@ class Opened:
             "sampler": "shuffle" if shuffles else sampler,
             "shuffles": shuffles or sampler in _SHUFFLED,
             "workers": self._workers(),
-            "own_collate": any(getattr(one, "per_batch_map", None) is not None for one in self._above),
+            "own_collate": any(getattr(operation, "per_batch_map", None) is not None for operation in self._above),
             "classes": _classes(source),
             "columns": list(getattr(self._leaf, "column_names", None) or ()),
             "line": _json(self._built(self._leaf) or self._built(self.given)),
@@ -122,8 +123,8 @@ class Opened:
         """Datasets side by side that are not of the same length: what is left of the longer ones is lost."""
         for node in data._chain(self.given):
             if isinstance(node, datasets.ZipDataset):
-                lengths = [data._length(one) for one in node.children]
-                known = [one for one in lengths if one is not None]
+                lengths = [data._length(child) for child in node.children]
+                known = [length for length in lengths if length is not None]
                 if len(known) == len(lengths) and len(set(known)) > 1:
                     return {"lengths": known, "line": _json(self._built(node))}
         return None
@@ -135,7 +136,7 @@ class Opened:
     def _length(self) -> int | None:
         if self.indexed:
             return len(self._leaf.source)
-        if any(isinstance(one, datasets.RepeatDataset) for one in self._chain):
+        if any(isinstance(operation, datasets.RepeatDataset) for operation in self._chain):
             # Each sample is looked at once.
             return None
         return data._length(self._below)
@@ -146,8 +147,10 @@ class Opened:
 
     def _workers(self) -> int:
         """How many processes run the user's code; threads share their random numbers."""
-        asked = [one for one in self._chain if getattr(one, "python_multiprocessing", False)]
-        return max((int(one.num_parallel_workers or 1) for one in asked if self._own_code(one)), default=0)
+        asked = [operation for operation in self._chain if getattr(operation, "python_multiprocessing", False)]
+        return max(
+            (int(operation.num_parallel_workers or 1) for operation in asked if self._own_code(operation)), default=0
+        )
 
     def _own_code(self, node: Foreign) -> bool:
         return isinstance(node, datasets.MapDataset | GeneratorDataset) and (node.num_parallel_workers or 1) > 1
@@ -172,7 +175,7 @@ class Opened:
 
     def batch(self, _: Meter, samples: Sequence[Value]) -> Value:
         """Samples put together as the first batch node does, and through all that comes after it."""
-        if not all(isinstance(one, Mapping) for one in samples):
+        if not all(isinstance(sample, Mapping) for sample in samples):
             return list(samples)
         if not self._above:
             return batched(None, samples)
@@ -202,7 +205,7 @@ class Opened:
                 made = made.shuffle(int(node.buffer_size))
                 made.reshuffle_each_epoch = again
         iterator = made.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
-        return [[int(row[0]) for row in islice(iterator, _MOST_INDEXES)] for _ in range(epochs)]
+        return [[int(row[0]) for row in islice(iterator, _MAX_INDEXES)] for _ in range(epochs)]
 
     def order_told(self, _: int) -> list[int] | None:
         """No sampler of MindSpore's wants to be told of an epoch."""
@@ -211,7 +214,9 @@ class Opened:
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
         nodes = list(reversed(self._chain))
-        plain = all(isinstance(one, (GeneratorDataset, datasets.MapDataset, datasets.ShuffleDataset)) for one in nodes)
+        plain = all(
+            isinstance(node, (GeneratorDataset, datasets.MapDataset, datasets.ShuffleDataset)) for node in nodes
+        )
         if not plain or not has_indexes(self._leaf):
             return []
         leaf = self._leaf
@@ -277,12 +282,12 @@ class Opened:
     def stored(self) -> dict[str, Value]:
         """The arrays that the source holds, by name."""
         source = source_of(self._leaf)
-        found: dict[str, Value] = {}
+        arrays: dict[str, Value] = {}
         for name, value in getattr(source, "__dict__", {}).items():
             first = value[0] if isinstance(value, list) and value else value
             if isinstance(first, np.ndarray):
-                found[f"{type(source).__name__}.{name}"] = value
-        return found
+                arrays[f"{type(source).__name__}.{name}"] = value
+        return arrays
 
 
 class _Numbers:
@@ -313,11 +318,11 @@ class _Again:
 
 def _classes(source: Foreign) -> int | None:
     for name in _CLASSES:
-        found = getattr(source, name, None)
-        if isinstance(found, int) and not isinstance(found, bool):
-            return found
-        if isinstance(found, list | tuple | Mapping) and found:
-            return len(found)
+        classes = getattr(source, name, None)
+        if isinstance(classes, int) and not isinstance(classes, bool):
+            return classes
+        if isinstance(classes, list | tuple | Mapping) and classes:
+            return len(classes)
     return None
 
 

@@ -31,9 +31,9 @@ def watch(tell: Callable[[str], None]) -> Patches:
 def places(dataset: Loader) -> Iterator[str]:
     """What the sources of a pipeline were given, as it was written."""
     for name in _ATTRIBUTES:
-        found = getattr(dataset, name, None)
-        for one in found if isinstance(found, list | tuple) else (found,):
-            if isinstance(one, str) and one:
-                yield one
+        given = getattr(dataset, name, None)
+        for path in given if isinstance(given, list | tuple) else (given,):
+            if isinstance(path, str) and path:
+                yield path
     for child in getattr(dataset, "children", ()):
         yield from places(child)

@@ -52,16 +52,16 @@ def _draws_numbers(cell: Network) -> bool:
 
 def capture(root: Network) -> tuple[dict[str, object], list[str]]:
     """(seeds and draws of every Dropout by its path, the cells whose numbers cannot be drawn again)."""
-    found: dict[str, object] = {}
+    drawn: dict[str, object] = {}
     lost: list[str] = []
     for path, cell in values.modules(root):
         if type(cell).__name__ in _UNSEEDED and cell.training:
             lost.append(f"{path} ({type(cell).__name__})")
         elif isinstance(cell, nn.Dropout) and (_draws_numbers(cell) or cell in _draws):
-            found[path] = _described(cell)
+            drawn[path] = _described(cell)
             if not _can_be_drawn_again(cell):
                 lost.append(f"{path} ({type(cell).__name__})")
-    return found, lost
+    return drawn, lost
 
 
 def _described(cell: Network) -> dict[str, object]:
@@ -79,11 +79,11 @@ def _can_be_drawn_again(cell: Network) -> bool:
 def restore(root: Network, kept: Mapping[str, Value]) -> None:
     """Let every Dropout go on where it was."""
     cells = dict(values.modules(root))
-    for path, one in kept.items():
+    for path, draws_of_cell in kept.items():
         cell = cells[path]
-        seed0, seed1 = one["seeds"]
+        seed0, seed1 = draws_of_cell["seeds"]
         cell.dropout = ops.Dropout(cell.dropout.keep_prob, seed0, seed1)
-        draws = {(tuple(shape), dtype): count for shape, dtype, count in one["draws"]}
+        draws = {(tuple(shape), dtype): count for shape, dtype, count in draws_of_cell["draws"]}
         _draws.set(cell, draws)
         with values.without_gradient():
             for nothing, count in _inputs(draws):

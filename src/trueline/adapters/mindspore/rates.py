@@ -19,7 +19,7 @@ from trueline.kernel.array import Array
 
 _numbers = count()
 # Where a schedule that is computed may have its largest value.
-_LOOKED_AT = (0, *(2**power for power in range(21)))
+_PROBED_STEPS = (0, *(2**power for power in range(21)))
 
 
 class _Constant(LearningRateSchedule):  # type: ignore[misc]
@@ -81,13 +81,13 @@ class _HeldInCell:
 
     def __init__(self, optimizer: Optimizer) -> None:
         self._optimizer = optimizer
-        self._own = list({id(one): one for one in _each(optimizer)}.values())
+        self._own = list({id(rate): rate for rate in _each(optimizer)}.values())
         self._used: list[Foreign] = []
         self._kept: list[Array | None] | None = None
 
     def own(self) -> list[float]:
         kept = self._kept or [None] * len(self._own)
-        return [self._now(one, array) for one, array in zip(self._own, kept, strict=True)]
+        return [self._now(rate, array) for rate, array in zip(self._own, kept, strict=True)]
 
     def _now(self, rate: Foreign, kept: Array | None) -> float:
         if kept is None:
@@ -96,24 +96,25 @@ class _HeldInCell:
         return short(listed[min(steps_done(self._optimizer), len(listed) - 1)])
 
     def peak(self) -> list[float]:
-        return [max(rate, *_planned(one)) for rate, one in zip(self.own(), self._own, strict=True)]
+        return [max(rate, *_planned(schedule)) for rate, schedule in zip(self.own(), self._own, strict=True)]
 
     def use(self, rates: Sequence[float]) -> None:
         if not self._used:
-            self._used = [one if _parameter(one) is not None else _Constant(0.0) for one in self._own]
-            _replace(self._optimizer, {id(one): new for one, new in zip(self._own, self._used, strict=True)})
+            self._used = [rate if _parameter(rate) is not None else _Constant(0.0) for rate in self._own]
+            _replace(self._optimizer, {id(rate): new for rate, new in zip(self._own, self._used, strict=True)})
         if self._kept is None:
             self._kept = [
-                values.to_numpy(held, copy=True) if (held := _parameter(one)) is not None else None for one in self._own
+                values.to_numpy(held, copy=True) if (held := _parameter(rate)) is not None else None
+                for rate in self._own
             ]
-        for one, rate in zip(self._used, rates, strict=True):
-            held = one.learning_rate if isinstance(one, _Constant) else _parameter(one)
+        for used, rate in zip(self._used, rates, strict=True):
+            held = used.learning_rate if isinstance(used, _Constant) else _parameter(used)
             values.assign(held, np.full(values.shape(held), rate, np.float32))
 
     def release(self) -> None:
-        for one, kept in zip(self._own, self._kept or (), strict=False):
+        for own_rate, kept in zip(self._own, self._kept or (), strict=False):
             if kept is not None:
-                values.assign(_parameter(one), kept)
+                values.assign(_parameter(own_rate), kept)
         self._kept = None
 
 
@@ -142,7 +143,7 @@ def _planned(rate: Foreign) -> list[float]:
     held = _parameter(rate)
     if held is not None:
         return [short(values.to_numpy(held).max())]
-    return [_plain(rate.construct(ms.Tensor([step], ms.int32))) for step in _LOOKED_AT]
+    return [_plain(rate.construct(ms.Tensor([step], ms.int32))) for step in _PROBED_STEPS]
 
 
 def _plain(rate: Foreign) -> float:
@@ -154,6 +155,6 @@ def _replace(optimizer: Optimizer, new: dict[int, Foreign]) -> None:
         optimizer.learning_rate = new[id(optimizer.learning_rate)]
         return
     if isinstance(optimizer.learning_rate, nn.CellList):
-        for place, one in enumerate(list(optimizer.learning_rate)):
-            optimizer.learning_rate[place] = new[id(one)]
-        optimizer.group_lr = [new[id(one)] for one in optimizer.group_lr]
+        for place, rate in enumerate(list(optimizer.learning_rate)):
+            optimizer.learning_rate[place] = new[id(rate)]
+        optimizer.group_lr = [new[id(rate)] for rate in optimizer.group_lr]

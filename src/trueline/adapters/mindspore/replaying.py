@@ -40,13 +40,18 @@ def built() -> int:
 
 def things() -> list[Thing]:
     """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
-    found = _births.sorted(alive((nn.Cell, *_OTHERS)))
-    cells = [one for one in found if isinstance(one, nn.Cell) and not isinstance(one, OPTIMIZERS)]
-    inside = {id(one) for cell in cells for one in internals.subcells(cell).values() if one is not None}
-    roots = [one for one in cells if id(one) not in inside and any(True for _ in values.tensors(one))]
-    others = [("optimizer", OPTIMIZERS), ("schedule", _SCHEDULES), ("scaler", (amp.LossScaler,))]
-    return [Thing("network", _kind(one), one) for one in roots] + [
-        Thing(name, _kind(one), one) for name, kinds in others for one in found if isinstance(one, kinds)
+    living = _births.sorted(alive((nn.Cell, *_OTHERS)))
+    cells = [
+        candidate for candidate in living if isinstance(candidate, nn.Cell) and not isinstance(candidate, OPTIMIZERS)
+    ]
+    inside = {id(part) for cell in cells for part in internals.subcells(cell).values() if part is not None}
+    roots = [cell for cell in cells if id(cell) not in inside and any(True for _ in values.tensors(cell))]
+    kinds_of_state = [("optimizer", OPTIMIZERS), ("schedule", _SCHEDULES), ("scaler", (amp.LossScaler,))]
+    return [Thing("network", _kind(root), root) for root in roots] + [
+        Thing(name, _kind(candidate), candidate)
+        for name, kinds in kinds_of_state
+        for candidate in living
+        if isinstance(candidate, kinds)
     ]
 
 
@@ -76,20 +81,20 @@ def capture(things: Sequence[Thing], *, gradients: bool) -> State:  # noqa: ARG0
 
 def _tensors(thing: Thing) -> Iterator[tuple[str, Value]]:
     if thing.kind == "network":
-        for one in values.tensors(thing.held):
-            yield one.name, one.value
+        for tensor in values.tensors(thing.held):
+            yield tensor.name, tensor.value
     elif thing.kind == "optimizer":
         yield from slots(thing.held)
     else:
         for name, value in vars(thing.held).items():
-            for place, one in enumerate(value if isinstance(value, list) else [value]):
-                if isinstance(one, ms.Parameter):
-                    yield f"{name}.{place}", one
+            for place, part in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(part, ms.Parameter):
+                    yield f"{name}.{place}", part
 
 
 def _about_network(root: Network, at: str, saving: Saving) -> dict[str, Value]:
     drawn, lost = random_cells.capture(root)
-    saving.lost += [f"{at}/{one}" for one in lost]
+    saving.lost += [f"{at}/{cell}" for cell in lost]
     return {
         "modes": {path: bool(cell.training) for path, cell in values.modules(root)},
         "numbers": {path: _numbers(cell) for path, cell in values.modules(root) if _is_users(cell)},
@@ -102,14 +107,14 @@ def _is_users(cell: Network) -> bool:
 
 
 def _numbers(cell: Network) -> dict[str, Json]:
-    return {name: one for name, one in values.attributes(cell).items() if isinstance(one, bool | int | float)}
+    return {name: value for name, value in values.attributes(cell).items() if isinstance(value, bool | int | float)}
 
 
 def _groups(optimizer: Optimizer) -> list[dict[str, Json]]:
     """The plain settings of an optimizer that has groups of its own."""
     simple = (bool, int, float, str, type(None))
     return [
-        {name: one for name, one in group.items() if isinstance(one, simple)}
+        {name: value for name, value in group.items() if isinstance(value, simple)}
         for group in getattr(optimizer, "param_groups", ())
     ]
 
@@ -120,14 +125,14 @@ def restore(state: State, things: Sequence[Thing]) -> None:
         for name, tensor in _tensors(thing):
             if f"{at}/{name}" in state.arrays:
                 values.assign(tensor, state.arrays[f"{at}/{name}"])
-        found = rebuilt(state.plain[at], state.arrays, values.from_numpy)
+        kept_state = rebuilt(state.plain[at], state.arrays, values.from_numpy)
         if thing.kind == "network":
-            _restore_network(thing.held, found)
+            _restore_network(thing.held, kept_state)
         elif thing.kind == "optimizer":
-            for group, kept in zip(getattr(thing.held, "param_groups", ()), found, strict=False):
+            for group, kept in zip(getattr(thing.held, "param_groups", ()), kept_state, strict=False):
                 group.update(kept)
         else:
-            thing.held.__dict__.update(found)
+            thing.held.__dict__.update(kept_state)
     set_random(state)
 
 
@@ -135,9 +140,9 @@ def _restore_network(root: Network, plain: Mapping[str, Value]) -> None:
     for path, cell in values.modules(root):
         if cell.training != plain["modes"].get(path, cell.training):
             cell.set_train(plain["modes"][path])
-        for name, one in plain["numbers"].get(path, {}).items():
-            if getattr(cell, name, None) != one:
-                setattr(cell, name, one)
+        for name, number in plain["numbers"].get(path, {}).items():
+            if getattr(cell, name, None) != number:
+                setattr(cell, name, number)
     random_cells.restore(root, plain["drawn"])
 
 

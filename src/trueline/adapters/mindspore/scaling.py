@@ -57,8 +57,8 @@ def _watch_clipping(telling: Telling, patches: Patches) -> None:
 
 
 def _tell(telling: Telling, kind: str, gradients: Value, limit: float) -> None:
-    found = [one for _, one in leaves(gradients, values.is_tensor)]
-    telling.observer.clipped(kind, limit, values.norm(found))
+    tensors = [tensor for _, tensor in leaves(gradients, values.is_tensor)]
+    telling.observer.clipped(kind, limit, values.norm(tensors))
 
 
 def _replace(telling: Telling, patches: Patches, original: Function, before: Callable[..., None]) -> None:

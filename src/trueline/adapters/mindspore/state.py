@@ -69,7 +69,7 @@ def circumstances() -> dict[str, Json]:
 def _precision() -> str:
     """What the cells built so far compute in."""
     mixed = {cell.mixed_precision_type for cell in built_cells() if getattr(cell, "mixed_precision_type", None)}
-    return "mixed " + ", ".join(sorted(str(one.name).lower() for one in mixed)) if mixed else "float32"
+    return "mixed " + ", ".join(sorted(str(precision.name).lower() for precision in mixed)) if mixed else "float32"
 
 
 def rank() -> tuple[int, int] | None:

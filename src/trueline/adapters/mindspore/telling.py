@@ -66,8 +66,8 @@ class Telling:
     @property
     def optimizer(self) -> Optimizer | None:
         """The optimizer that stepped last, or else was built last."""
-        found = self._optimizer() if self._optimizer is not None else None
-        return found if found is not None else build.last_optimizer()
+        stepped = self._optimizer() if self._optimizer is not None else None
+        return stepped if stepped is not None else build.last_optimizer()
 
     @optimizer.setter
     def optimizer(self, optimizer: Optimizer) -> None:

@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 # Never too large to be read, whatever the type.
-_SMALL = 1 << 20
+_ALWAYS_READ_ELEMENTS = 1 << 20
 _STATISTICS = frozenset(("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked"))
 
 
@@ -66,7 +66,7 @@ def is_module(value: object) -> bool:
 
 def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
     """The tensor's values; without ``copy`` later steps may write into the same memory."""
-    if tensor.size > _SMALL:
+    if tensor.size > _ALWAYS_READ_ELEMENTS:
         check_expanded(tensor.shape, tensor.stride(), tensor.itemsize)
     array: Array = tensor.asnumpy()
     if array.dtype.name == "bfloat16":
@@ -96,7 +96,7 @@ class _Norm:
     tensors: tuple[Value, ...]
 
     def __float__(self) -> float:
-        return math.sqrt(math.fsum(_squares(to_numpy(one)) for one in self.tensors))
+        return math.sqrt(math.fsum(_squares(to_numpy(tensor)) for tensor in self.tensors))
 
 
 def _squares(array: Array) -> float:
@@ -104,9 +104,9 @@ def _squares(array: Array) -> float:
         array = array.astype(np.float32)
     flat = array.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = float(np.vdot(flat, flat).real)
+        squares = float(np.vdot(flat, flat).real)
     # A sum of squares can overflow where the norm itself does not.
-    return found if math.isfinite(found) else _squares_of_large(flat)
+    return squares if math.isfinite(squares) else _squares_of_large(flat)
 
 
 def _squares_of_large(flat: Array) -> float:
@@ -132,8 +132,8 @@ def keep(scalar: Value) -> Value:
 
 def norm(tensors: Sequence[Value]) -> Value:
     """The L2 norm over all tensors together: of parameters at once, since they change; of others when read."""
-    held = tuple(one for one in tensors if is_tensor(one))
-    if any(isinstance(one, ms.Parameter) for one in held):
+    held = tuple(tensor for tensor in tensors if is_tensor(tensor))
+    if any(isinstance(tensor, ms.Parameter) for tensor in held):
         return float(_Norm(held))
     return _Norm(held)
 
@@ -176,8 +176,12 @@ class _Node:
     held: Foreign = field(compare=False)
 
 
-def _nodes(found: Iterable[Value]) -> list[_Node]:
-    return [_Node(node_number(one), one) for one in found if one is not None and not one.is_leaf()]
+def _nodes(nodes: Iterable[Value]) -> list[_Node]:
+    return [
+        _Node(node_number(autograd_node), autograd_node)
+        for autograd_node in nodes
+        if autograd_node is not None and not autograd_node.is_leaf()
+    ]
 
 
 def node(tensor: Value) -> Foreign:
@@ -191,19 +195,19 @@ def gradient(parameter: Value) -> Value:
 
 def nodes_before(node: Foreign) -> Sequence[Foreign]:
     """The autograd nodes whose outputs a node takes."""
-    return _nodes(one for one, _ in node.held.next_functions)
+    return _nodes(source for source, _ in node.held.next_functions)
 
 
 def _owned(root: Network, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Value]]:
     """(full name, leaf name, tensor) of every parameter and buffer, also where cells or parameters are shared."""
     for source in (internals.parameters(root), internals.buffers(root)):
-        for leaf, found in source.items():
-            if found is not None:
+        for leaf, tensor in source.items():
+            if tensor is not None:
                 name = described(str, leaf)
-                yield prefix + name, name, found
+                yield prefix + name, name, tensor
     for holder, listed in internals.parameter_lists(root).items():
-        for place, found in enumerate(listed):
-            yield f"{prefix}{holder}.{place}", holder, found
+        for place, tensor in enumerate(listed):
+            yield f"{prefix}{holder}.{place}", holder, tensor
     for name, cell in internals.subcells(root).items():
         if cell is not None and id(cell) not in above:
             yield from _owned(cell, f"{prefix}{name}.", (*above, id(cell)))
@@ -212,11 +216,11 @@ def _owned(root: Network, prefix: str, above: tuple[int, ...]) -> Iterator[tuple
 def tensors(root: Network) -> Iterator[Tensor]:
     """Parameters, then buffers, by path; running statistics count as buffers, though they are Parameters here."""
     buffers: list[Tensor] = []
-    for name, leaf, found in _owned(root, "", (id(root),)):
-        if isinstance(found, ms.Parameter) and not (leaf in _STATISTICS and not found.requires_grad):
-            yield Tensor(name, found, bool(found.requires_grad))
+    for name, leaf, tensor in _owned(root, "", (id(root),)):
+        if isinstance(tensor, ms.Parameter) and not (leaf in _STATISTICS and not tensor.requires_grad):
+            yield Tensor(name, tensor, bool(tensor.requires_grad))
         else:
-            buffers.append(Tensor(name, found, False, buffer=True))
+            buffers.append(Tensor(name, tensor, False, buffer=True))
     yield from buffers
 
 
@@ -227,7 +231,7 @@ def modules(root: Network) -> Iterator[tuple[str, Network]]:
 
 def has_weights(module: Network) -> bool:
     """Whether parameters are registered in a cell."""
-    return any(not one.buffer for one in tensors(module))
+    return any(not tensor.buffer for tensor in tensors(module))
 
 
 @cache

@@ -13,7 +13,7 @@ OPTIMIZERS = (nn.Optimizer, ExperimentalOptimizer)
 
 def optimizer_in(cell: Network) -> Optimizer | None:
     """The optimizer that a training cell holds, None for any other cell."""
-    return next((one for one in subcells(cell).values() if isinstance(one, OPTIMIZERS)), None)
+    return next((part for part in subcells(cell).values() if isinstance(part, OPTIMIZERS)), None)
 
 
 def inner_name(cell: Network) -> str | None:

@@ -20,8 +20,8 @@ class _Watching(Placed):
 
     def behind(self, loader: Loader) -> Sequence[int]:
         """The numbers of the batchers that a loader's batches come from."""
-        found = self._batchers.number(loader)
-        return [] if found is None else [found]
+        number = self._batchers.number(loader)
+        return [] if number is None else [number]
 
 
 def watch(resize: Resize) -> _Watching:

@@ -58,14 +58,14 @@ def _loading(observer: Observer, speaks: Callable[[], bool], original: Function)
 
 
 def _fingerprints(module: Network) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name, one in module.state_dict(keep_vars=True).items():
-        if values.is_tensor(one):
+    fingerprints: dict[str, int] = {}
+    for name, tensor in module.state_dict(keep_vars=True).items():
+        if values.is_tensor(tensor):
             try:
-                found[name] = fingerprint(values.to_numpy(one))
+                fingerprints[name] = fingerprint(values.to_numpy(tensor))
             except (Unreadable, UnsupportedDtype):
                 continue
-    return found
+    return fingerprints
 
 
 def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
@@ -88,11 +88,11 @@ def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Pa
 
     def built(scheduler: Foreign, *args: object, **kwargs: object) -> None:
         given = [*args, *kwargs.values()]
-        inner = [one for part in given for one in (part if isinstance(part, list | tuple) else [part])]
-        within = sum(isinstance(one, lr_scheduler.LRScheduler) for one in inner)
+        inner = [schedule for part in given for schedule in (part if isinstance(part, list | tuple) else [part])]
+        within = sum(isinstance(schedule, lr_scheduler.LRScheduler) for schedule in inner)
         observer.aside("schedule", kind=type(scheduler).__name__, within=within)
 
-    kinds = [one for one in vars(lr_scheduler).values() if isinstance(one, type) and "__init__" in vars(one)]
+    kinds = [kind for kind in vars(lr_scheduler).values() if isinstance(kind, type) and "__init__" in vars(kind)]
     for kind in kinds:
         if issubclass(kind, lr_scheduler.LRScheduler):
             patches.wrap(kind, "__init__", make)

@@ -82,8 +82,8 @@ def capture_built() -> None:
 
 def built(module: Network) -> Built | None:
     """How a module was built, or None for one that was there before capturing began."""
-    found = _built.get(module)
-    return describe(module, found) if found is not None else None
+    arguments = _built.get(module)
+    return describe(module, arguments) if arguments is not None else None
 
 
 def line_of(optimizer: Optimizer) -> Location | None:
@@ -98,9 +98,9 @@ def optimizers() -> list[Optimizer]:
 
 def rebuild(module: Network, **changes: object) -> Network:
     """A new module of the same arguments and weights with only ``changes`` different."""
-    found = built(module)
-    arguments = {**found.arguments, **changes} if found is not None else {}
-    if found is None or not found.complete or holds_placeholder(arguments):
+    original = built(module)
+    arguments = {**original.arguments, **changes} if original is not None else {}
+    if original is None or not original.complete or holds_placeholder(arguments):
         raise BadUsage("torch.cannot_rebuild", module=type(module).__name__)
     with torch.random.fork_rng():
         made = make_again(type(module), arguments)
@@ -133,14 +133,14 @@ def as_written() -> AbstractContextManager[None]:
 @contextmanager
 def modes_kept(module: Network, train: bool) -> Iterator[None]:
     """Run in the given mode, and leave modes and buffers as they were."""
-    modes = [(one, one.training) for one in module.modules()]
+    modes = [(part, part.training) for part in module.modules()]
     buffers = {name: value.clone() for name, value in module.named_buffers()}
     module.train(train)
     try:
         yield
     finally:
-        for one, mode in modes:
-            one.training = mode
+        for part, mode in modes:
+            part.training = mode
         with torch.no_grad():
             for name, value in module.named_buffers():
                 value.copy_(buffers[name])
@@ -156,20 +156,20 @@ def run(
 
 def passed(module: Network, inputs: Sequence[Array], gout: Sequence[Array] | None) -> Passed:
     """A module as it is, in the mode that it is in."""
-    given = [values.from_numpy(one) for one in inputs]
+    given = [values.from_numpy(array) for array in inputs]
     if gout is None:
         with torch.no_grad():
-            outputs = [one for _, one in leaves(module(*given), torch.is_tensor)]
-        return Passed([values.to_numpy(one, copy=True) for one in outputs])
-    named = [(name, one) for name, one in module.named_parameters() if one.requires_grad]
-    found = vjp(module, given, [one for _, one in named], gout)
-    grads = {name: one for (name, _), one in zip(named, found.grads, strict=True) if one is not None}
-    return Passed(found.outputs, found.gin, grads)
+            outputs = [tensor for _, tensor in leaves(module(*given), torch.is_tensor)]
+        return Passed([values.to_numpy(tensor, copy=True) for tensor in outputs])
+    named = [(name, parameter) for name, parameter in module.named_parameters() if parameter.requires_grad]
+    pulled = vjp(module, given, [parameter for _, parameter in named], gout)
+    grads = {name: gradient for (name, _), gradient in zip(named, pulled.grads, strict=True) if gradient is not None}
+    return Passed(pulled.outputs, pulled.gin, grads)
 
 
 def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
     """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = values.from_numpy(gradient, like=parameter)
     optimizer.step()

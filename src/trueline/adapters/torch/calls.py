@@ -116,17 +116,17 @@ def _around(calls: _Calls, observer: Observer, original: Function) -> Function:
                 return True
         return False
 
-    def after(module: nn.Module, told: bool, args: Value, kwargs: Value, output: Value) -> None:
+    def after(module: nn.Module, is_told: bool, args: Value, kwargs: Value, output: Value) -> None:
         with guard:
             ROOM.leave(_FRAMES)
-            if told:
+            if is_told:
                 calls.ends(_inside(module, observer), args, kwargs, output)
 
     def call(module: nn.Module, /, *args: object, **kwargs: object) -> Value:
         # torch.compile traces through this: its first line makes the rest vanish from the compiled graph.
         if is_compiling() or calls.over:
             return original(module, *args, **kwargs)
-        told = before(module, args, kwargs)
+        is_told = before(module, args, kwargs)
         output = None
         try:
             output = original(module, *args, **kwargs)
@@ -135,8 +135,8 @@ def _around(calls: _Calls, observer: Observer, original: Function) -> Function:
             leave_out_of_trace(error)
             raise
         finally:
-            if told is not None:
-                after(module, told, args, kwargs, output)
+            if is_told is not None:
+                after(module, is_told, args, kwargs, output)
 
     # The compiler passes over functions of torch's own files, and begins with what these call: each forward.
     stand_in(call, torch.nn.modules.module.__file__)

@@ -16,16 +16,16 @@ _INNER: Final = f"{internals.COMPILED_INNER}."
 
 def how(root: Network) -> str:
     """By what the model, or a part of it, is compiled; empty where nothing is."""
-    found = any(map(internals.is_compiled, root.modules()))
-    return "torch.compile" if found else ""
+    compiled = any(map(internals.is_compiled, root.modules()))
+    return "torch.compile" if compiled else ""
 
 
 def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
     """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
     with build.modes_kept(module, train=False):
-        found = build.passed(module if how(module) else _compiled(root, module), inputs, gout)
-    grads = {name.removeprefix(_INNER): one for name, one in found.grads.items()}
-    return Passed(found.outputs, found.gin, grads if not _is_compiled(module) else found.grads)
+        passed = build.passed(module if how(module) else _compiled(root, module), inputs, gout)
+    grads = {name.removeprefix(_INNER): gradient for name, gradient in passed.grads.items()}
+    return Passed(passed.outputs, passed.gin, grads if not _is_compiled(module) else passed.grads)
 
 
 def _is_compiled(module: Network) -> bool:
@@ -33,5 +33,5 @@ def _is_compiled(module: Network) -> bool:
 
 
 def _compiled(root: Network, module: Network) -> Network:
-    above = next((one for one in root.modules() if _is_compiled(one)), None)
+    above = next((part for part in root.modules() if _is_compiled(part)), None)
     return internals.compiled_alike(above, module) if above is not None else torch.compile(module)

@@ -69,10 +69,10 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
 
     def make_next_index(original: Function) -> Function:
         def ask(iterator: Loader) -> object:
-            found = original(iterator)
+            index = original(iterator)
             if switch.on:
-                indexes.asked(iterator, found)
-            return found
+                indexes.asked(iterator, index)
+            return index
 
         return ask
 

@@ -15,7 +15,7 @@ from trueline.adapters.torch.internals import innermost_transform, is_wrapped, o
 from trueline.adapters.tree import leaves
 
 # Bounds the walk through a graph that is made of very many operators.
-_MOST_NODES: Final = 200_000
+_MAX_NODES: Final = 200_000
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
@@ -146,8 +146,8 @@ class _OwnWeights:
 def called_inside(module: Network) -> None:
     """A module is called inside a function transform."""
     if _OwnWeights.open and any(map(_is_own, internals.parameters(module).values())):
-        for one in _OwnWeights.open:
-            one.called = True
+        for block in _OwnWeights.open:
+            block.called = True
 
 
 def _is_own(weight: Value) -> bool:
@@ -165,12 +165,12 @@ def _chosen(args: Value, argnums: int | Sequence[int] | None) -> Value:
 
 def is_batched() -> bool:
     """Whether a function is running for many at once."""
-    return any(one.key() == internals.VMAP for one in _transforms())
+    return any(transform.key() == internals.VMAP for transform in _transforms())
 
 
 def _is_outermost() -> bool:
     """Whether no derivative is taken around this one, though it may be taken for many at once."""
-    return all(one.key() == internals.VMAP for one in _transforms())
+    return all(transform.key() == internals.VMAP for transform in _transforms())
 
 
 def _transforms() -> Sequence[Foreign]:
@@ -179,18 +179,18 @@ def _transforms() -> Sequence[Foreign]:
 
 def _unbatched(tree: Value) -> list[Value]:
     """The tensors in a tree of values; where they stand for one of many, all of them."""
-    found = []
+    tensors = []
     for _, tensor in leaves(tree, values.is_tensor):
         while is_wrapped(tensor):
             tensor = internals.unwrapped(tensor)
-        found.append(tensor)
-    return found
+        tensors.append(tensor)
+    return tensors
 
 
 def _is_on_the_way(value: object, parameters: Sequence[Value]) -> bool:
     """Whether it depends on more than what it was differentiated by: the derivative is then a part of some loss."""
     reached = reached_by(_unbatched(value)[:1], parameters)
-    return any(all(leaf is not one for one in parameters) for leaf in reached)
+    return any(all(leaf is not parameter for parameter in parameters) for leaf in reached)
 
 
 def _several(given: Value) -> Sequence[Value]:
@@ -210,21 +210,21 @@ def _is_parameter(tensor: Value) -> bool:
 
 def reached_by(losses: Sequence[Value], ends: Sequence[Value] = ()) -> list[Value]:
     """The leaves that a backward of these losses brings a gradient to, but for those behind ``ends``."""
-    found: dict[int, Value] = {}
-    seen: set[Foreign] = {one.grad_fn for one in ends if one.grad_fn is not None}
+    leaves_reached: dict[int, Value] = {}
+    seen: set[Foreign] = {end.grad_fn for end in ends if end.grad_fn is not None}
     waiting = []
     for loss in losses:
         if values.is_tensor(loss) and loss.grad_fn is not None:
             waiting.append(loss.grad_fn)
         elif values.is_tensor(loss) and loss.requires_grad:
-            found[id(loss)] = loss
-    while waiting and len(seen) < _MOST_NODES:
+            leaves_reached[id(loss)] = loss
+    while waiting and len(seen) < _MAX_NODES:
         node = waiting.pop()
         if node in seen:
             continue
         seen.add(node)
         variable = getattr(node, "variable", None)
         if variable is not None:
-            found[id(variable)] = variable
+            leaves_reached[id(variable)] = variable
         waiting.extend(before for before, _ in node.next_functions if before is not None)
-    return list(found.values())
+    return list(leaves_reached.values())

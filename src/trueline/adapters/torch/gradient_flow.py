@@ -66,10 +66,10 @@ def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
 
     def not_entering(original: Function) -> Function:
         def enter(block: Foreign) -> object:
-            found = original(block)
+            entered = original(block)
             if wanted():
                 torch.set_grad_enabled(block.prev)
-            return found
+            return entered
 
         return enter
 

@@ -29,7 +29,7 @@ def install(observer: Observer) -> Installed:
     return hooks
 
 
-def on_gradient(tensor: Value, tell: Callable[[Value], None]) -> None:
+def on_gradient(tensor: Value, receive: Callable[[Value], None]) -> None:
     """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
     if tensor.requires_grad:
-        tensor.register_hook(lambda gradient: tell(gradient))
+        tensor.register_hook(lambda gradient: receive(gradient))

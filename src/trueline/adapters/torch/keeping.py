@@ -24,21 +24,21 @@ class Keeper:
     def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
         """Keep the state as it is now, instead of what was kept before."""
         self._optimizers = list(optimizers)
-        live = list({id(one): one for one in _tensors(networks, optimizers)}.values())
+        live = list({id(tensor): tensor for tensor in _tensors(networks, optimizers)}.values())
         # What is made inside a block of inference could not be written again outside of it.
         with torch.inference_mode(False), torch.no_grad():
             if len(live) == len(self._live) and all(a is b for a, b in zip(live, self._live, strict=True)):
-                for kept, one in zip(self._copies, live, strict=True):
-                    kept.copy_(one)
+                for kept, tensor in zip(self._copies, live, strict=True):
+                    kept.copy_(tensor)
             else:
-                self._live, self._copies = live, [one.detach().clone() for one in live]
+                self._live, self._copies = live, [tensor.detach().clone() for tensor in live]
         self._plain = [
-            (optimizer, parameter, {name: one for name, one in state.items() if not values.is_tensor(one)})
+            (optimizer, parameter, {name: value for name, value in state.items() if not values.is_tensor(value)})
             for optimizer in optimizers
             for parameter, state in optimizer.state.items()
         ]
         self._groups = [
-            (group, {name: one for name, one in group.items() if name != "params" and not values.is_tensor(one)})
+            (group, {name: value for name, value in group.items() if name != "params" and not values.is_tensor(value)})
             for optimizer in optimizers
             for group in optimizer.param_groups
         ]
@@ -48,12 +48,12 @@ class Keeper:
 
     def restore(self) -> None:
         """Bring it back in place."""
-        for one, kept in zip(self._live, self._copies, strict=True):
-            with values.writing(one):
-                one.copy_(kept)
+        for tensor, kept in zip(self._live, self._copies, strict=True):
+            with values.writing(tensor):
+                tensor.copy_(kept)
         known = {(id(optimizer), id(parameter)) for optimizer, parameter, _ in self._plain}
         for optimizer in self._optimizers:
-            for parameter in [one for one in optimizer.state if (id(optimizer), id(one)) not in known]:
+            for parameter in [stepped for stepped in optimizer.state if (id(optimizer), id(stepped)) not in known]:
                 # It has stepped for the first time since.
                 del optimizer.state[parameter]
         for optimizer, parameter, plain in self._plain:
@@ -71,15 +71,15 @@ class Keeper:
     @property
     def bytes(self) -> int:
         """How much memory it takes."""
-        return sum(one.numel() * one.element_size() for one in self._copies)
+        return sum(copy.numel() * copy.element_size() for copy in self._copies)
 
 
 def _tensors(networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> Iterator[Value]:
     for network in networks:
-        yield from (one.value for one in values.tensors(network))
+        yield from (tensor.value for tensor in values.tensors(network))
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             yield from group["params"]
-            yield from (one for name, one in group.items() if name != "params" and values.is_tensor(one))
+            yield from (value for name, value in group.items() if name != "params" and values.is_tensor(value))
         for state in optimizer.state.values():
-            yield from (one for one in state.values() if values.is_tensor(one))
+            yield from (value for value in state.values() if values.is_tensor(value))

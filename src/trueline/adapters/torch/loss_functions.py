@@ -26,7 +26,8 @@ _VIEWS: Final = frozenset(
         *("Transpose", "Permute", "T", "ToCopy", "Clone", "Alias", "Expand", "Index"),
     )
 )
-_MOST_VIEWS: Final = 6
+# How many reshapes and casts may stand between an operator and the loss.
+_MAX_VIEWS: Final = 6
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
@@ -34,10 +35,14 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
     def teller(name: str, original: Function) -> Callable[..., None]:
         parameters = list(inspect.signature(original).parameters.values())
-        defaults = {one.name: one.default for one in parameters[2:] if one.default is not one.empty}
-        names = [one.name for one in parameters]
+        defaults = {
+            parameter.name: parameter.default
+            for parameter in parameters[2:]
+            if parameter.default is not parameter.empty
+        }
+        names = [parameter.name for parameter in parameters]
 
-        def told(result: Value, *args: object, **kwargs: object) -> None:
+        def tell(result: Value, *args: object, **kwargs: object) -> None:
             if tracing_state() is not None or not values.is_tensor(result):
                 return
             given = {**dict(zip(names, args, strict=False)), **kwargs}
@@ -49,19 +54,19 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
                     name=name,
                     prediction=prediction,
                     target=target,
-                    settings={**defaults, **{one: given[one] for one in names[2:] if one in given}},
+                    settings={**defaults, **{setting: given[setting] for setting in names[2:] if setting in given}},
                     value=result,
                     made_by=None if node is None else _plain(node),
                 )
             elif result.numel() == 1:
                 observer.loss(result, "output")
 
-        return told
+        return tell
 
     originals = {name: getattr(functional, name) for name in _NAMES if hasattr(functional, name)}
-    for name, one in originals.items():
-        told = teller(name, one)
-        patches.wrap(functional, name, lambda original, told=told: outermost(original, speaks, after=told))  # type: ignore[misc]
+    for name, function in originals.items():
+        tell = teller(name, function)
+        patches.wrap(functional, name, lambda original, tell=tell: outermost(original, speaks, after=tell))  # type: ignore[misc]
 
 
 def _plain(node: Foreign) -> str:
@@ -71,7 +76,7 @@ def _plain(node: Foreign) -> str:
 
 def _maker(node: Foreign) -> Foreign:
     """The operator that computed a tensor, before it was reshaped, picked from or cast."""
-    for _ in range(_MOST_VIEWS):
+    for _ in range(_MAX_VIEWS):
         if node is None or _plain(node) not in _VIEWS:
             break
         node = node.next_functions[0][0]

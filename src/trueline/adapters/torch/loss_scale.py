@@ -49,13 +49,13 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
 
     def make(original: Function) -> Function:
         def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
-            found = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
+            roots = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
             if not installed.switch.on:
-                return original(found, *args, **kwargs)
-            losses = [one for one in found if values.is_tensor(one) and one.grad_fn is not None]
-            handles = [one.register_hook(lambda gradient: gradient * factor()) for one in losses]
+                return original(roots, *args, **kwargs)
+            losses = [tensor for tensor in roots if values.is_tensor(tensor) and tensor.grad_fn is not None]
+            handles = [tensor.register_hook(lambda gradient: gradient * factor()) for tensor in losses]
             try:
-                return original(found, *args, **kwargs)
+                return original(roots, *args, **kwargs)
             finally:
                 for handle in handles:
                     handle.remove()

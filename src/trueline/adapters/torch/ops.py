@@ -39,8 +39,8 @@ class _Watching(internals.DispatchMode):
         self._callback(
             OpCall(
                 operator_name(func),
-                [one for _, one in leaves((args, kwargs), torch.is_tensor)],
-                [one for _, one in leaves(output, torch.is_tensor)],
+                [tensor for _, tensor in leaves((args, kwargs), torch.is_tensor)],
+                [tensor for _, tensor in leaves(output, torch.is_tensor)],
                 user_line(PACKAGE),
                 backward=made_by is not None,
                 settings=_settings(func, args, kwargs or {}),

@@ -13,7 +13,8 @@ from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import values
 
-_NODES: Final = 512
+# Bounds the walk from a loss to the gradients in it: a penalty is a few operators.
+_MAX_NODES: Final = 512
 _DIVIDING: Final = ("MulBackward0", "DivBackward0", "ForeachMulBackward0", "ForeachDivBackward0")
 
 
@@ -26,7 +27,11 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
             result = original(outputs, *args, **kwargs)
             if speaks() and kwargs.get("create_graph"):
                 first = outputs if values.is_tensor(outputs) else next(iter(outputs), None)
-                nodes = [one.grad_fn for one in result if values.is_tensor(one) and one.grad_fn is not None]
+                nodes = [
+                    gradient.grad_fn
+                    for gradient in result
+                    if values.is_tensor(gradient) and gradient.grad_fn is not None
+                ]
                 if nodes and values.is_tensor(first):
                     taken.append((nodes, is_scaled(first)))
             return result
@@ -53,17 +58,17 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
 
 def _uses(root: Network, nodes: set[Foreign]) -> list[bool]:
     """For every use of these nodes on the way to the root, whether it is a product or quotient with something else."""
-    found: list[bool] = []
+    divided: list[bool] = []
     seen: set[Foreign] = set()
     waiting = deque([root])
-    while waiting and len(seen) < _NODES:
-        one = waiting.popleft()
-        if one is None or one in seen:
+    while waiting and len(seen) < _MAX_NODES:
+        user = waiting.popleft()
+        if user is None or user in seen:
             continue
-        seen.add(one)
-        before = [node for node, _ in one.next_functions]
+        seen.add(user)
+        before = [node for node, _ in user.next_functions]
         hits = sum(node in nodes for node in before)
         if hits:
-            found.append(hits == 1 and one.name() in _DIVIDING)
+            divided.append(hits == 1 and user.name() in _DIVIDING)
         waiting.extend(node for node in before if node not in nodes)
-    return found
+    return divided

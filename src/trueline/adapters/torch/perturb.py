@@ -34,10 +34,10 @@ class _Perturbing(Perturbing):
 
     @property
     def _calls(self) -> Calls:
-        found: Calls | None = getattr(self._threads, "calls", None)
-        if found is None:
-            found = self._threads.calls = Calls()
-        return found
+        calls: Calls | None = getattr(self._threads, "calls", None)
+        if calls is None:
+            calls = self._threads.calls = Calls()
+        return calls
 
     def begins(self, module: nn.Module) -> bool:
         """A call begins: whether its inputs are the network's."""

@@ -23,7 +23,8 @@ from trueline.model.location import Location
 
 # Those that do nothing but call the others.
 _GROUPS: Final = ("compose", "sequential", "standardtransform", "modulelist", "pipeline")
-_DEEPEST: Final = 8
+# Bounds datasets and steps that hold themselves.
+_MAX_DEPTH: Final = 8
 # What can be replaced by another function without anyone noticing.
 _FUNCTIONS: Final = (FunctionType, MethodType, functools.partial, np.ufunc)
 
@@ -41,12 +42,12 @@ class Steps:
     def datasets(dataset: Loader, depth: int = 0) -> Iterator[Loader]:
         """The dataset, and those that it draws from."""
         yield dataset
-        if depth >= _DEEPEST:
+        if depth >= _MAX_DEPTH:
             return
         for value in list(getattr(dataset, "__dict__", {}).values()):
-            for one in value if isinstance(value, list | tuple) else [value]:
-                if _is_dataset(one):
-                    yield from Steps.datasets(one, depth + 1)
+            for part in value if isinstance(value, list | tuple) else [value]:
+                if _is_dataset(part):
+                    yield from Steps.datasets(part, depth + 1)
 
     def inside(self, dataset: Loader) -> None:
         """Wrap the transforms of a dataset, and the datasets that it draws from."""
@@ -55,10 +56,10 @@ class Steps:
         self._done.add(id(dataset))
         held = getattr(dataset, "__dict__", {})
         for value in list(held.values()):
-            for one in value if isinstance(value, list | tuple) else [value]:
-                if _is_dataset(one):
-                    self.inside(one)
-                    self._swap(one, "__getitem__", self.dataset_operator(one, "__getitem__"))
+            for part in value if isinstance(value, list | tuple) else [value]:
+                if _is_dataset(part):
+                    self.inside(part)
+                    self._swap(part, "__getitem__", self.dataset_operator(part, "__getitem__"))
         self._attributes(dataset, 0)
 
     def dataset_operator(self, dataset: Loader, method: str) -> Operator:
@@ -84,7 +85,7 @@ class Steps:
 
     def _step(self, step: Foreign, depth: int = 0) -> Foreign:
         """The step with a meter around it: the same object where its class can be changed, else one in its place."""
-        if id(step) in self._done or depth > _DEEPEST:
+        if id(step) in self._done or depth > _MAX_DEPTH:
             return step
         if isinstance(step, (type, *_FUNCTIONS)) or inspect.isroutine(step):
             return self._around(step)
@@ -100,33 +101,33 @@ class Steps:
 
     def _held_by(self, step: Foreign, depth: int) -> bool:
         """Whether a step holds others, which are wrapped too."""
-        found = self._attributes(step, depth)
+        holds = self._attributes(step, depth)
         children = vars(step).get(SUBMODULES) if isinstance(step, nn.Module) else None
         for name, child in list((children or {}).items()):
             if child is not None:
                 self._put(children or {}, name, self._step(child, depth + 1))
-                found = True
-        return found
+                holds = True
+        return holds
 
     def _attributes(self, owner: Foreign, depth: int) -> bool:
         """Wrap what can be called, or is a list of it, among the attributes of an object and of its class."""
-        found = False
+        holds = False
         held = getattr(owner, "__dict__", {})
         for name, value in [*_of_class(owner), *held.items()]:
             if name.startswith("_"):
                 continue
             made = self._wrapped(value, depth)
-            found = found or made is not None
+            holds = holds or made is not None
             if made is not None and made is not value:
                 self._put(held, name, made)
-        return found
+        return holds
 
     def _wrapped(self, value: Foreign, depth: int) -> Foreign:
         """What is to stand in a value's place, maybe itself; None where there is nothing to call in it."""
         if _is_step(value) and not isinstance(value, type):
             return self._step(value, depth + 1)
         if isinstance(value, list | tuple) and value and all(map(_is_step, value)) and not hasattr(value, "_fields"):
-            made = [self._step(one, depth + 1) for one in value]
+            made = [self._step(part, depth + 1) for part in value]
             return value if all(a is b for a, b in zip(made, value, strict=True)) else type(value)(made)
         return None
 
@@ -172,7 +173,7 @@ def _is_dataset(value: object) -> bool:
         return True
     plain = isinstance(value, list | tuple | dict | str | bytes | np.ndarray | torch.Tensor | type | nn.Module)
     own = type(value).__module__ not in ("builtins", "collections", "numpy", "pandas.core.frame", "pandas.core.series")
-    return not plain and own and all(hasattr(type(value), one) for one in ("__getitem__", "__len__"))
+    return not plain and own and all(hasattr(type(value), name) for name in ("__getitem__", "__len__"))
 
 
 def _is_step(value: object) -> bool:
@@ -184,12 +185,12 @@ def _is_step(value: object) -> bool:
 
 def _of_class(owner: object) -> list[tuple[str, Foreign]]:
     """What a class of the user's holds for its objects: lists of steps, and steps that are objects."""
-    found: dict[str, Foreign] = {}
+    held: dict[str, Foreign] = {}
     for kind in reversed(type(owner).__mro__):
         if kind.__module__.partition(".")[0] in ("builtins", "torch", "typing"):
             continue
         for name, value in vars(kind).items():
-            several = isinstance(value, list | tuple)
+            is_list = isinstance(value, list | tuple)
             if (
                 name in getattr(owner, "__dict__", {})
                 or name.startswith("_")
@@ -197,9 +198,9 @@ def _of_class(owner: object) -> list[tuple[str, Foreign]]:
                 or isinstance(value, type)
             ):
                 continue
-            if several or (callable(value) and not isinstance(value, property | staticmethod | classmethod)):
-                found[name] = value
-    return list(found.items())
+            if is_list or (callable(value) and not isinstance(value, property | staticmethod | classmethod)):
+                held[name] = value
+    return list(held.items())
 
 
 def _groups(step: Foreign) -> bool:

@@ -21,7 +21,8 @@ from trueline.adapters.torch.pipeline_steps import Steps
 from trueline.model.location import Location
 
 _CONTAINERS: Final = (Mapping, str, bytes, np.ndarray, torch.Tensor, set, frozenset)
-_MOST_INDEXES: Final = 200_000
+# Bounds a sampler that does not end.
+_MAX_INDEXES: Final = 200_000
 _CLASSES: Final = ("num_classes", "n_classes", "nb_classes", "classes", "class_names", "class_to_idx")
 
 _NO_LOADER: Final[LoaderFacts] = {
@@ -63,8 +64,8 @@ def fix() -> None:
 
 def chance() -> bytes:
     """The state of torch's own generator."""
-    found: bytes = torch.random.get_rng_state().numpy().tobytes()
-    return found
+    state: bytes = torch.random.get_rng_state().numpy().tobytes()
+    return state
 
 
 def opened(value: Loader, built: BuiltAt) -> Opened:
@@ -132,8 +133,8 @@ class Opened:
         }
 
     def _line(self) -> Location | None:
-        found = self._built(self.given) or self._built(self.dataset)
-        return found if found is not None else defined(self.dataset, package())
+        line = self._built(self.given) or self._built(self.dataset)
+        return line if line is not None else defined(self.dataset, package())
 
     def instrument(self, meter: Meter) -> None:
         """From now on every call of a transform, a nested dataset and the collating goes through the meter."""
@@ -193,20 +194,20 @@ class Opened:
         if self.loader is None or not self.indexed:
             return None
         chosen = self.loader.batch_sampler if self.loader.batch_sampler is not None else self.loader.sampler
-        found: list[int] = []
-        for one in chosen:
-            found += list(one) if isinstance(one, list | tuple) else [one]
-            if len(found) >= _MOST_INDEXES:
+        indexes: list[int] = []
+        for drawn in chosen:
+            indexes += list(drawn) if isinstance(drawn, list | tuple) else [drawn]
+            if len(indexes) >= _MAX_INDEXES:
                 break
-        return [int(one) for one in found]
+        return [int(index) for index in indexes]
 
     def order_told(self, epoch: int) -> list[int] | None:
         """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
         samplers = (self.loader.sampler, getattr(self.loader.batch_sampler, "sampler", None), self.loader.batch_sampler)
-        told = [one for one in samplers if one is not None and hasattr(one, "set_epoch")]
-        for one in told:
-            one.set_epoch(epoch)
-        return self.order(epoch) if told else None
+        samplers_by_epoch = [sampler for sampler in samplers if sampler is not None and hasattr(sampler, "set_epoch")]
+        for sampler in samplers_by_epoch:
+            sampler.set_epoch(epoch)
+        return self.order(epoch) if samplers_by_epoch else None
 
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
         """For each of two epochs what each of ``count`` workers makes of the same samples."""
@@ -223,7 +224,7 @@ class Opened:
         epochs: list[list[list[Value]]] = []
         for _ in range(2):
             rows = list(islice(made, len(indexes) * count))
-            epochs.append([[value for one in rows[place::count] for value in one] for place in range(count)])
+            epochs.append([[value for row in rows[place::count] for value in row] for place in range(count)])
         return epochs
 
     def counted(self, most: int) -> int | None:
@@ -253,12 +254,12 @@ class Opened:
         if self.loader is None:
             return None, self._line()
         inner = getattr(self.loader.batch_sampler, "sampler", None)
-        own = [one for one in (inner, self.loader.sampler, self.loader.batch_sampler) if one is not None]
-        for one in own:
-            function = getattr(type(one), "__iter__", None)
+        own = [sampler for sampler in (inner, self.loader.sampler, self.loader.batch_sampler) if sampler is not None]
+        for sampler in own:
+            function = getattr(type(sampler), "__iter__", None)
             if line_of_users_function(function, package()) is not None:
-                return function, self._built(one)
-        return None, next((line for one in own if (line := self._built(one)) is not None), self._line())
+                return function, self._built(sampler)
+        return None, next((line for sampler in own if (line := self._built(sampler)) is not None), self._line())
 
     def length_method(self) -> Function | None:
         """The method that says how many samples there are."""
@@ -286,13 +287,13 @@ class Opened:
 
     def stored(self) -> dict[str, Value]:
         """The arrays and tensors that the datasets hold, by name."""
-        found: dict[str, Value] = {}
+        arrays: dict[str, Value] = {}
         for dataset in Steps.datasets(self.dataset):
             for name, value in getattr(dataset, "__dict__", {}).items():
                 first = value[0] if isinstance(value, list) and value else value
                 if isinstance(first, np.ndarray | torch.Tensor):
-                    found[f"{type(dataset).__name__}.{name}"] = value
-        return found
+                    arrays[f"{type(dataset).__name__}.{name}"] = value
+        return arrays
 
 
 def _row(index: int, call: Callable[[], Value]) -> Row:
@@ -318,13 +319,13 @@ def _length(sized: Loader) -> int | None:
 
 def _classes(dataset: Loader) -> int | None:
     """How many classes the dataset says there are."""
-    for one in Steps.datasets(dataset):
+    for part in Steps.datasets(dataset):
         for name in _CLASSES:
-            found = getattr(one, name, None)
-            if isinstance(found, int) and not isinstance(found, bool):
-                return found
-            if isinstance(found, list | tuple | Mapping) and found:
-                return len(found)
+            classes = getattr(part, name, None)
+            if isinstance(classes, int) and not isinstance(classes, bool):
+                return classes
+            if isinstance(classes, list | tuple | Mapping) and classes:
+                return len(classes)
     return None
 
 

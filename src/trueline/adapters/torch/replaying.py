@@ -34,13 +34,16 @@ def built() -> int:
 
 def things() -> list[Thing]:
     """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
-    found = _births.sorted(alive(_KINDS))
-    modules = [one for one in found if isinstance(one, nn.Module)]
-    inside = {id(one) for module in modules for one in internals.submodules(module).values() if one is not None}
-    roots = [one for one in modules if id(one) not in inside and any(True for _ in _tensors(one))]
-    others = [("optimizer", torch.optim.Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
-    return [Thing("network", _kind(one), one) for one in roots] + [
-        Thing(name, _kind(one), one) for name, kind in others for one in found if isinstance(one, kind)
+    living = _births.sorted(alive(_KINDS))
+    modules = [candidate for candidate in living if isinstance(candidate, nn.Module)]
+    inside = {id(part) for module in modules for part in internals.submodules(module).values() if part is not None}
+    roots = [module for module in modules if id(module) not in inside and any(True for _ in _tensors(module))]
+    kinds_of_state = [("optimizer", torch.optim.Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
+    return [Thing("network", _kind(root), root) for root in roots] + [
+        Thing(name, _kind(candidate), candidate)
+        for name, kind in kinds_of_state
+        for candidate in living
+        if isinstance(candidate, kind)
     ]
 
 
@@ -67,15 +70,15 @@ def capture(things: Sequence[Thing], *, gradients: bool) -> State:
 def restore(state: State, things: Sequence[Thing]) -> None:
     """Bring everything back in place, so that the following steps repeat bit for bit."""
     for at, thing in named(things):
-        found = rebuilt(state.plain[at], state.arrays, values.from_numpy)
+        kept_state = rebuilt(state.plain[at], state.arrays, values.from_numpy)
         if thing.kind == "network":
-            _restore_network(thing.held, state, at, found)
+            _restore_network(thing.held, state, at, kept_state)
         elif thing.kind == "optimizer":
-            _restore_optimizer(thing.held, state, at, found)
+            _restore_optimizer(thing.held, state, at, kept_state)
         elif isinstance(thing.held, GradScaler):
-            thing.held.load_state_dict(found)
+            thing.held.load_state_dict(kept_state)
         else:
-            thing.held.__dict__.update(found)
+            thing.held.__dict__.update(kept_state)
     set_random(state)
 
 
@@ -88,8 +91,8 @@ def random() -> State:
     """torch's random generators alone."""
     arrays: dict[str, Array] = {"rng/torch": torch.get_rng_state().numpy().copy()}
     if torch.cuda.is_available() and torch.cuda.is_initialized():
-        for place, one in enumerate(torch.cuda.get_rng_state_all()):
-            arrays[f"rng/torch.cuda.{place}"] = one.numpy().copy()
+        for place, state in enumerate(torch.cuda.get_rng_state_all()):
+            arrays[f"rng/torch.cuda.{place}"] = state.numpy().copy()
     return State(arrays, {})
 
 
@@ -121,8 +124,8 @@ def iterators() -> tuple[type, ...]:
 
 def _tensors(root: Network) -> Iterator[tuple[str, Value]]:
     """Parameters, buffers, and tensors that a module holds as attributes: hidden states, running averages …"""
-    for one in values.tensors(root):
-        yield one.name, one.value
+    for tensor in values.tensors(root):
+        yield tensor.name, tensor.value
     for path, module in root.named_modules():
         for name, value in vars(module).items():
             if isinstance(value, torch.Tensor):
@@ -147,10 +150,14 @@ def _take_network(root: Network, at: str, saving: Saving, seen: set[int], *, gra
 def _numbers(root: Network) -> dict[str, dict[str, Json]]:
     """What the user's own modules count with."""
     own = {path: module for path, module in root.named_modules() if not _is_torchs(module)}
-    found = {path: {**plain_values(module)} for path, module in own.items()}
+    plain = {path: {**plain_values(module)} for path, module in own.items()}
     return {
-        path: {name: one for name, one in numbers.items() if isinstance(one, bool | int | float) and name != "training"}
-        for path, numbers in found.items()
+        path: {
+            name: value
+            for name, value in numbers.items()
+            if isinstance(value, bool | int | float) and name != "training"
+        }
+        for path, numbers in plain.items()
     }
 
 
@@ -160,7 +167,7 @@ def _is_torchs(module: Network) -> bool:
 
 def _restore_network(root: Network, state: State, at: str, plain: Mapping[str, Value]) -> None:
     live = {name for name, _ in _tensors(root)}
-    own = {values.identity(one.value) for one in values.tensors(root)}
+    own = {values.identity(tensor.value) for tensor in values.tensors(root)}
     with torch.no_grad():
         # Parameters and buffers come first.
         for name, tensor in list(_tensors(root)):
@@ -175,7 +182,7 @@ def _restore_network(root: Network, state: State, at: str, plain: Mapping[str, V
             if tensor.is_leaf and tensor.requires_grad:
                 kept = state.arrays.get(f"{at}/{name}/grad")
                 tensor.grad = _gradient(tensor, kept, graded=name in plain["graded"])
-    for name in [one.removeprefix(f"{at}/") for one in state.arrays if one.startswith(f"{at}/")]:
+    for name in [key.removeprefix(f"{at}/") for key in state.arrays if key.startswith(f"{at}/")]:
         if name not in live and not name.endswith("/grad"):
             # An attribute that has become a tensor since.
             _set(root, name, values.from_numpy(state.arrays[f"{at}/{name}"]))
@@ -212,16 +219,18 @@ def _take_optimizer(
     optimizer: Optimizer, at: str, saving: Saving, seen: set[int], *, gradients: bool
 ) -> dict[str, Value]:
     """By the place of each parameter, since parameters have no names here; with those that are in no network."""
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    places = {id(one): place for place, one in enumerate(parameters)}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    places = {id(parameter): place for place, parameter in enumerate(parameters)}
     groups = [
         {name: value for name, value in group.items() if name != "params" and not callable(value)}
         for group in optimizer.param_groups
     ]
-    slots = {places[id(one)]: dict(state) for one, state in optimizer.state.items() if id(one) in places}
-    loose = {place: one for place, one in enumerate(parameters) if id(one) not in seen}
+    slots = {
+        places[id(parameter)]: dict(state) for parameter, state in optimizer.state.items() if id(parameter) in places
+    }
+    loose = {place: parameter for place, parameter in enumerate(parameters) if id(parameter) not in seen}
     seen.update(map(id, loose.values()))
-    graded = [place for place, one in loose.items() if one.grad is not None]
+    graded = [place for place, parameter in loose.items() if parameter.grad is not None]
     for place in graded if gradients else ():
         saving.tree(loose[place].grad, f"{at}/loose/{place}/grad")
     return {"groups": groups, "slots": slots, "loose": loose, "graded": graded}
@@ -233,24 +242,24 @@ def _gradient(tensor: Value, array: Array | None, *, graded: bool) -> Value:
     return _like(tensor, array) if array is not None else zeros
 
 
-def _restore_optimizer(optimizer: Optimizer, state: State, at: str, found: Mapping[str, Value]) -> None:
+def _restore_optimizer(optimizer: Optimizer, state: State, at: str, kept_state: Mapping[str, Value]) -> None:
     optimizer.state.clear()
-    for group, kept in zip(optimizer.param_groups, found["groups"], strict=True):
+    for group, kept in zip(optimizer.param_groups, kept_state["groups"], strict=True):
         for name, value in kept.items():
             if values.is_tensor(value) and values.is_tensor(group.get(name)):
                 group[name].copy_(value)
             else:
                 group[name] = value
-    parameters = [(one, group) for group in optimizer.param_groups for one in group["params"]]
+    parameters = [(parameter, group) for group in optimizer.param_groups for parameter in group["params"]]
     with torch.no_grad():
-        for place, value in found["loose"].items():
+        for place, value in kept_state["loose"].items():
             parameter = parameters[place][0]
             parameter.copy_(value)
             kept = state.arrays.get(f"{at}/loose/{place}/grad")
-            parameter.grad = _gradient(parameter, kept, graded=place in found["graded"])
-    for place, slots in found["slots"].items():
+            parameter.grad = _gradient(parameter, kept, graded=place in kept_state["graded"])
+    for place, slots in kept_state["slots"].items():
         parameter, group = parameters[place]
-        optimizer.state[parameter] = {name: _slot(name, one, parameter, group) for name, one in slots.items()}
+        optimizer.state[parameter] = {name: _slot(name, slot, parameter, group) for name, slot in slots.items()}
 
 
 def _slot(name: str, value: Value, parameter: Value, group: Mapping[str, Value]) -> Value:
@@ -274,12 +283,12 @@ def use_float32(things: Sequence[Thing]) -> None:
     """Weights, buffers and slots in float32, and no automatic casts from now on."""
     halves = (torch.float16, torch.bfloat16)
     for thing in things:
-        if thing.kind == "network" and any(one.dtype in halves for _, one in _tensors(thing.held)):
+        if thing.kind == "network" and any(tensor.dtype in halves for _, tensor in _tensors(thing.held)):
             thing.held.float()
         if thing.kind == "optimizer":
             for slots in thing.held.state.values():
                 slots.update(
-                    {name: one.float() for name, one in slots.items() if getattr(one, "dtype", None) in halves}
+                    {name: slot.float() for name, slot in slots.items() if getattr(slot, "dtype", None) in halves}
                 )
     original = torch.autocast.__init__
 
@@ -298,8 +307,8 @@ def _without_halves(original: Function) -> Function:
     halves = (torch.float16, torch.bfloat16)
 
     def to(tensor: Value, *args: object, **kwargs: object) -> Value:
-        wide = [torch.float32 if one in halves else one for one in args]
-        named = {name: torch.float32 if one in halves else one for name, one in kwargs.items()}
+        wide = [torch.float32 if argument in halves else argument for argument in args]
+        named = {name: torch.float32 if argument in halves else argument for name, argument in kwargs.items()}
         return original(tensor, *wide, **named)
 
     return to

@@ -34,10 +34,10 @@ def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
             if name != "native_dropout":
                 patches.wrap(owner, name, dropping.function)
     patches.wrap(functional, "scaled_dot_product_attention", lambda original: _attention(original, dropping))
-    recurrent = [(one, one.dropout) for one in root.modules() if isinstance(one, nn.RNNBase) and one.dropout]
-    for one, _ in recurrent:
-        one.dropout = 0.0
-    for kind in {type(one) for one in root.modules() if drops_by_name(type(one))}:
+    recurrent = [(part, part.dropout) for part in root.modules() if isinstance(part, nn.RNNBase) and part.dropout]
+    for part, _ in recurrent:
+        part.dropout = 0.0
+    for kind in {type(part) for part in root.modules() if drops_by_name(type(part))}:
         patches.wrap(kind, "forward", dropping.module(plain))
     for owner, name in user_functions("torch"):
         patches.wrap(owner, name, dropping.function)
@@ -45,8 +45,8 @@ def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
         yield
     finally:
         patches.remove()
-        for one, before in recurrent:
-            one.dropout = before
+        for part, before in recurrent:
+            part.dropout = before
 
 
 def _attention(original: Function, dropping: Dropping) -> Function:

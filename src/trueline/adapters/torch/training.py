@@ -17,16 +17,17 @@ from trueline.adapters.patching import Patches, Switch, outermost
 from trueline.adapters.torch import besides, differentiation, internals, loss_functions, penalties, reading, values
 from trueline.adapters.training_thread import TrainingThread
 
-_NODES_TO_SCALE = 16
+# How many autograd nodes before a loss its scaling is looked for in: a few sums and products.
+_MAX_NODES_TO_SCALE = 16
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
     """Put all of them in place."""
 
     def speaks() -> bool:
-        told = switch.on and not torch.compiler.is_compiling() and thread.is_told()
+        is_told = switch.on and not torch.compiler.is_compiling() and thread.is_told()
         # A tensor that stands for many has no numbers that could be read.
-        return told and not differentiation.is_batched()
+        return is_told and not differentiation.is_batched()
 
     def trains() -> bool:
         return switch.trains() and not torch.compiler.is_compiling() and thread.trains()
@@ -68,8 +69,8 @@ class _Scaled:
         if values.is_tensor(before):
             self._seen.append((values.keep(before), after, scale))
         elif isinstance(before, list | tuple):
-            for one, other in zip(before, after, strict=False):
-                self.remember(one, other, scale)
+            for loss, scaled in zip(before, after, strict=False):
+                self.remember(loss, scaled, scale)
 
     def unscaled(self, loss: Value) -> Value:
         for kept, after, scale in reversed(self._seen):
@@ -92,14 +93,14 @@ class _Scaled:
 
 def _nearest(node: Foreign) -> list[Foreign]:
     """The autograd nodes closest to a tensor."""
-    found: list[Foreign] = []
+    nearest: list[Foreign] = []
     waiting = deque([node])
-    while waiting and len(found) < _NODES_TO_SCALE:
-        one = waiting.popleft()
-        if one is not None:
-            found.append(one)
-            waiting.extend(before for before, _ in one.next_functions)
-    return found
+    while waiting and len(nearest) < _MAX_NODES_TO_SCALE:
+        node_before = waiting.popleft()
+        if node_before is not None:
+            nearest.append(node_before)
+            waiting.extend(before for before, _ in node_before.next_functions)
+    return nearest
 
 
 def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
@@ -120,7 +121,7 @@ def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Pat
             finally:
                 observer.backward_ended()
                 if reached:
-                    observer.pulled([(one, one.grad) for one in reached])
+                    observer.pulled([(parameter, parameter.grad) for parameter in reached])
 
         return backward
 
@@ -213,7 +214,9 @@ def _watch_optimizers(
 
 def _has_closure(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
     """The hooks get the optimizer among the arguments of its step."""
-    return any(callable(one) and not isinstance(one, torch.optim.Optimizer) for one in (*args, *kwargs.values()))
+    return any(
+        callable(argument) and not isinstance(argument, torch.optim.Optimizer) for argument in (*args, *kwargs.values())
+    )
 
 
 def _scheduler_kinds() -> Iterator[type]:
@@ -230,7 +233,7 @@ def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Pat
     def by_value(parameters: Value, clip_value: Value, *_args: object, **_kwargs: object) -> None:
         held = [parameters] if isinstance(parameters, torch.Tensor) else parameters
         with torch.no_grad():
-            norm = values.norm([one.grad for one in held if one.grad is not None])
+            norm = values.norm([parameter.grad for parameter in held if parameter.grad is not None])
         observer.clipped("value", float(clip_value), norm)
 
     for owner in (nn.utils, nn.utils.clip_grad):

@@ -41,8 +41,8 @@ def is_module(value: object) -> bool:
 
 def local(tensor: Value) -> Value:
     """A sharded tensor's own shard, a plain tensor as it is, without gradient."""
-    found = tensor.detach()
-    return found.to_local() if hasattr(found, "to_local") else found
+    plain = tensor.detach()
+    return plain.to_local() if hasattr(plain, "to_local") else plain
 
 
 def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
@@ -54,20 +54,20 @@ def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
 
 
 def _values(tensor: Value, copy: bool) -> Array:
-    found = local(tensor)
-    if found.layout is not torch.strided:
-        found = found.to_dense()
-    if found.is_quantized:
-        found = found.dequantize()
-    check_expanded(found.shape, found.stride(), found.element_size())
-    found = found.resolve_conj().resolve_neg()
-    moved = found if found.device.type == "cpu" else found.cpu()
+    own = local(tensor)
+    if own.layout is not torch.strided:
+        own = own.to_dense()
+    if own.is_quantized:
+        own = own.dequantize()
+    check_expanded(own.shape, own.stride(), own.element_size())
+    own = own.resolve_conj().resolve_neg()
+    moved = own if own.device.type == "cpu" else own.cpu()
     as_bytes = _BYTES_OF.get(moved.dtype)
     if as_bytes is not None:
         array: Array = moved.view(as_bytes[0]).numpy().view(as_bytes[1])
     else:
         array = moved.numpy()
-    if copy and moved is found:
+    if copy and moved is own:
         return np.array(array, copy=True, order="K")
     return array
 
@@ -108,39 +108,39 @@ def keep(scalar: Value) -> Value:
     """The scalar, or the mean of a tensor, out of reach of later changes."""
     if not is_tensor(scalar):
         return float(scalar)
-    found = local(scalar)
-    return found.clone() if found.numel() == 1 else found.mean(dtype=torch.float64)
+    own = local(scalar)
+    return own.clone() if own.numel() == 1 else own.mean(dtype=torch.float64)
 
 
 def norm(tensors: Sequence[Value]) -> Value:
     """The L2 norm over all tensors together."""
-    dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
+    dense = [own.coalesce().values() if own.is_sparse else own for own in map(local, tensors)]
     if not dense:
         return 0.0
     norms = internals.norms(dense)
-    if len({(one.device, one.dtype) for one in norms}) > 1:
+    if len({(norm_of_tensor.device, norm_of_tensor.dtype) for norm_of_tensor in norms}) > 1:
         home = norms[0].device
-        norms = [one.to(home, torch.float64) for one in norms]
+        norms = [norm_of_tensor.to(home, torch.float64) for norm_of_tensor in norms]
     return torch.linalg.vector_norm(torch.stack(norms).to(torch.float64))
 
 
 def total(tensors: Sequence[Value]) -> Value:
     """The sum of all elements: the cheapest number that a NaN or Inf spoils."""
-    dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
+    dense = [own.coalesce().values() if own.is_sparse else own for own in map(local, tensors)]
     if not dense:
         return 0.0
-    sums = [one.detach().sum() for one in dense]
+    sums = [tensor.detach().sum() for tensor in dense]
     home = sums[0].device
-    return torch.stack([one.to(home, torch.float64) for one in sums]).sum()
+    return torch.stack([sum_of_tensor.to(home, torch.float64) for sum_of_tensor in sums]).sum()
 
 
 def identity(tensor: Value) -> int:
     """Equal for tensors that start at the same storage address; an empty one is only itself."""
     try:
-        found = local(tensor)
-        if found.layout is not torch.strided or found.numel() == 0:
+        own = local(tensor)
+        if own.layout is not torch.strided or own.numel() == 0:
             return id(tensor)
-        return int(found.data_ptr()) or id(tensor)
+        return int(own.data_ptr()) or id(tensor)
     except (RuntimeError, NotImplementedError, ValueError):
         return id(tensor)
 
@@ -173,18 +173,18 @@ def tensors(root: Network) -> Iterator[Tensor]:
         buffers = list(root.named_buffers(remove_duplicate=False))
     except Exception:  # noqa: BLE001 - they ask modules for their hash, and a user's class may have its own
         parameters, buffers = list(_owned(root, internals.parameters)), list(_owned(root, internals.buffers))
-    for name, found in parameters:
-        yield Tensor(name, found, bool(found.requires_grad))
-    for name, found in buffers:
-        yield Tensor(name, found, False, buffer=True)
+    for name, parameter in parameters:
+        yield Tensor(name, parameter, bool(parameter.requires_grad))
+    for name, buffer in buffers:
+        yield Tensor(name, buffer, False, buffer=True)
 
 
 def _owned(root: Network, registry: Callable[[Network], Mapping[str, Value]]) -> Iterator[tuple[str, Value]]:
     for path, module in modules(root):
-        for leaf, found in registry(module).items():
-            if found is not None:
+        for leaf, tensor in registry(module).items():
+            if tensor is not None:
                 name = described(str, leaf)
-                yield f"{path}.{name}" if path else name, found
+                yield f"{path}.{name}" if path else name, tensor
 
 
 def modules(root: Network) -> Iterator[tuple[str, Network]]:
@@ -197,7 +197,7 @@ def has_weights(module: Network) -> bool:
     if isinstance(module, torch.jit.ScriptModule):
         return True
     return any(
-        any(map(_is_there, internals.parameters(one).values())) or _is_quantized(one) for _, one in modules(module)
+        any(map(_is_there, internals.parameters(part).values())) or _is_quantized(part) for _, part in modules(module)
     )
 
 
@@ -222,14 +222,14 @@ def unwrap(module: Network) -> Network:
 
 def attributes(module: Network) -> dict[str, Json]:
     """The plain public attributes that a module's behaviour depends on."""
-    found = {
+    plain = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in vars(module).items()
         if type(name) is str and not name.startswith("_") and name != "training" and is_plain(value)
     }
     if isinstance(module, nn.Module) and _held(module, "bias", 0) is None:
-        found["bias"] = False
-    return found
+        plain["bias"] = False
+    return plain
 
 
 def training(module: Network) -> bool:
