@@ -159,7 +159,7 @@ class Handed:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Stateful:
     """What has a state in a training: ``kind`` is network, optimizer, schedule or scaler, ``type`` its class."""
 
     kind: str
@@ -167,11 +167,11 @@ class Thing:
     held: Foreign
 
 
-def named(things: Sequence[Thing]) -> list[tuple[str, Thing]]:
+def named(holders: Sequence[Stateful]) -> list[tuple[str, Stateful]]:
     """Each under its kind and its number among that kind."""
     counts: dict[str, int] = {}
     numbered = []
-    for thing in things:
-        numbered.append((f"{thing.kind}.{counts.get(thing.kind, 0)}", thing))
-        counts[thing.kind] = counts.get(thing.kind, 0) + 1
+    for holder in holders:
+        numbered.append((f"{holder.kind}.{counts.get(holder.kind, 0)}", holder))
+        counts[holder.kind] = counts.get(holder.kind, 0) + 1
     return numbered

@@ -36,7 +36,7 @@ class Draws:
         """How far a sign moves a number of this rounding unit; coarse ones are never moved by more than one."""
         return max(unit, min(self._ulps * unit, _MAX_RELATIVE_MOVE))
 
-    def told(self, kernels: Sequence[str] = ()) -> dict[str, Json]:
+    def counts(self, kernels: Sequence[str] = ()) -> dict[str, Json]:
         """What an adapter tells of its perturbation."""
         return {"inputs": self.inputs, "layers": self.layers, "kernels": list(kernels)}
 
@@ -93,9 +93,9 @@ class Perturbing(ABC):
             self.hooks.remove()
         self.patches.remove()
 
-    def told(self) -> dict[str, Json]:
+    def counts(self) -> dict[str, Json]:
         """What was moved."""
-        return self.draws.told(self.kernels)
+        return self.draws.counts(self.kernels)
 
     def input(self, value: Value) -> Value:
         """The same with every floating tensor in it moved."""

@@ -28,8 +28,8 @@ from trueline.adapters.nouns import (
     Pulled,
     Share,
     State,
+    Stateful,
     Tensor,
-    Thing,
     Value,
 )
 from trueline.adapters.observer import Observer, Tap
@@ -271,7 +271,7 @@ class Compiles(Protocol):
 class Perturbing(Installed, Protocol):
     """A perturbation in place."""
 
-    def told(self) -> dict[str, Json]:
+    def counts(self) -> dict[str, Json]:
         """What was moved until now: counts of ``inputs`` and ``layers``, and the other ``kernels`` in use, by name."""
         ...
 
@@ -335,7 +335,7 @@ class Replays(Protocol):
         """From now on remember what cannot be asked for later: the order of building, draws of random modules."""
         ...
 
-    def things(self) -> list[Thing]:
+    def holders(self) -> list[Stateful]:
         """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
         ...
 
@@ -343,11 +343,11 @@ class Replays(Protocol):
         """How many of them were built so far: while it stays, there are no new ones but for copies."""
         ...
 
-    def capture(self, things: Sequence[Thing], *, gradients: bool) -> State:
+    def capture(self, holders: Sequence[Stateful], *, gradients: bool) -> State:
         """The state of all of them, and of the random generators; every tensor once."""
         ...
 
-    def restore(self, state: State, things: Sequence[Thing]) -> None:
+    def restore(self, state: State, holders: Sequence[Stateful]) -> None:
         """Bring everything back in place, so that the following steps repeat bit for bit."""
         ...
 
@@ -367,7 +367,7 @@ class Replays(Protocol):
         """The classes of what goes through a loader's batches."""
         ...
 
-    def use_float32(self, things: Sequence[Thing]) -> None:
+    def use_float32(self, holders: Sequence[Stateful]) -> None:
         """From now on train in float32 what trains in half precision: weights, states, automatic casts."""
         ...
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from adapters.numpy_toy import framework
 
+from trueline.adapters.dropout import Dropping, nothing
 from trueline.adapters.nouns import Share
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import Dropping, nothing
 
 
 def work_in_order() -> None:

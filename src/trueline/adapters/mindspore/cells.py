@@ -8,9 +8,9 @@ import mindspore as ms
 from mindspore import nn
 from mindspore.experimental.optim import lr_scheduler
 
-from trueline.adapters.mindspore import besides, values
+from trueline.adapters.mindspore import check_events, values
 from trueline.adapters.mindspore.internals import OUTSIDE_NETWORKS, LearningRateSchedule, subcells
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name, optimizer_in, unwrap
 from trueline.adapters.nouns import Foreign, Function, Network, Optimizer, Value
 from trueline.adapters.patching import Patches, outermost
@@ -21,22 +21,22 @@ from trueline.model.recursion import ROOM
 _PLAIN, _OPTIMIZER, _OUTSIDE = range(3)
 
 
-def watch(telling: Telling, patches: Patches) -> None:
+def watch(session: Session, patches: Patches) -> None:
     """Put all of them in place."""
-    patches.wrap(nn.Cell, "__call__", lambda original: _calls(telling, original))
+    patches.wrap(nn.Cell, "__call__", lambda original: _calls(session, original))
 
     def mode_set(_result: object, cell: Network, mode: bool = True) -> None:
         if not isinstance(cell, OPTIMIZERS):
-            telling.observer.mode_set(unwrap(cell), bool(mode))
+            session.observer.mode_set(unwrap(cell), bool(mode))
 
-    patches.wrap(nn.Cell, "set_train", lambda original: outermost(original, telling.speaks, after=mode_set))
+    patches.wrap(nn.Cell, "set_train", lambda original: outermost(original, session.speaks, after=mode_set))
 
     def scheduled(_result: object, scheduler: Foreign, *_args: object, **_kwargs: object) -> None:
-        telling.observer.scheduled(scheduler)
+        session.observer.scheduled(scheduler)
 
     for kind in vars(lr_scheduler).values():
         if isinstance(kind, type) and "step" in vars(kind):
-            patches.wrap(kind, "step", lambda original: outermost(original, telling.speaks, after=scheduled))
+            patches.wrap(kind, "step", lambda original: outermost(original, session.speaks, after=scheduled))
 
 
 def _role(kind: type) -> int:
@@ -47,8 +47,8 @@ def _role(kind: type) -> int:
     return _OUTSIDE if outside else _PLAIN
 
 
-def _calls(telling: Telling, original: Function) -> Function:
-    observer = telling.observer
+def _calls(session: Session, original: Function) -> Function:
+    observer = session.observer
     roles: dict[type, int] = {}
 
     def call(cell: Network, /, *args: object, **kwargs: object) -> Value:
@@ -59,33 +59,33 @@ def _calls(telling: Telling, original: Function) -> Function:
             ROOM.leave(FRAMES)
 
     def observed(cell: Network, /, *args: object, **kwargs: object) -> Value:
-        if not telling.speaks() and not (isinstance(cell, OPTIMIZERS) and telling.trains()):
+        if not session.speaks() and not (isinstance(cell, OPTIMIZERS) and session.trains()):
             return original(cell, *args, **kwargs)
         role = roles.get(type(cell))
         if role is None:
             role = roles[type(cell)] = _role(type(cell))
         if role == _OPTIMIZER:
-            return _step(telling, original, cell, args, kwargs)
-        if role == _OUTSIDE or (telling.trainers and _is_reducer(telling.trainers[-1], cell)):
-            with telling.silence():
+            return _step(session, original, cell, args, kwargs)
+        if role == _OUTSIDE or (session.trainers and _is_reducer(session.trainers[-1], cell)):
+            with session.silence():
                 return original(cell, *args, **kwargs)
-        if telling.depth == 0:
-            if telling.graph_mode():
-                return _run_graph(telling, original, cell, args, kwargs)
+        if session.depth == 0:
+            if session.graph_mode():
+                return _run_graph(session, original, cell, args, kwargs)
             if inner_name(cell) is not None:
-                return _run_wrapper(telling, original, cell, args, kwargs)
-        is_told = telling.depth == 0 or observer.wants_calls
+                return _run_wrapper(session, original, cell, args, kwargs)
+        is_told = session.depth == 0 or observer.wants_calls
         if is_told:
             observer.called(cell, args, kwargs)
-        telling.depth += 1
+        session.depth += 1
         output = None
         try:
             output = original(cell, *args, **kwargs)
         finally:
-            telling.depth -= 1
-            if is_told and telling.speaks():
+            session.depth -= 1
+            if is_told and session.speaks():
                 observer.returned(cell, args, kwargs, output)
-                besides.tell_cell(telling, cell, args, kwargs, output)
+                check_events.tell_cell(session, cell, args, kwargs, output)
         return output
 
     return call
@@ -96,16 +96,16 @@ def _is_reducer(trainer: Network, cell: Network) -> bool:
 
 
 def _step(
-    telling: Telling, original: Function, optimizer: Optimizer, args: Sequence[Value], kwargs: dict[str, Value]
+    session: Session, original: Function, optimizer: Optimizer, args: Sequence[Value], kwargs: dict[str, Value]
 ) -> Value:
-    telling.optimizer = optimizer
-    telling.observer.step_due(optimizer)
-    telling.observer.step_began(optimizer, _pairs(optimizer, args[0] if args else kwargs.get("gradients")))
+    session.optimizer = optimizer
+    session.observer.step_due(optimizer)
+    session.observer.step_began(optimizer, _pairs(optimizer, args[0] if args else kwargs.get("gradients")))
     try:
-        with telling.silence():
+        with session.silence():
             return original(optimizer, *args, **kwargs)
     finally:
-        telling.observer.step_ended(optimizer, False)
+        session.observer.step_ended(optimizer, False)
 
 
 def _pairs(optimizer: Optimizer, gradients: Value) -> list[tuple[Value, Value]] | None:
@@ -116,39 +116,39 @@ def _pairs(optimizer: Optimizer, gradients: Value) -> list[tuple[Value, Value]] 
 
 
 def _run_wrapper(
-    telling: Telling, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
+    session: Session, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
 ) -> Value:
     """A wrapper is not told itself: the network and the loss inside it are the outermost cells."""
     if optimizer_in(cell) is None:
         return original(cell, *args, **kwargs)
-    telling.trainers.append(cell)
+    session.trainers.append(cell)
     try:
         return original(cell, *args, **kwargs)
     finally:
-        telling.trainers.pop()
+        session.trainers.pop()
 
 
 def _run_graph(
-    telling: Telling, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
+    session: Session, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
 ) -> Value:
     """One graph: its inputs and outputs, and where it trains, its loss and its step."""
-    observer = telling.observer
+    observer = session.observer
     optimizer = optimizer_in(cell)
     name = type(unwrap(cell)).__name__
-    telling.notice("mindspore.graph_mode", name, module=name)
+    session.notice("mindspore.graph_mode", name, module=name)
     observer.called(cell, args, kwargs)
     if optimizer is not None:
-        telling.optimizer = optimizer
-        tell_sens(telling, cell)
+        session.optimizer = optimizer
+        tell_sens(session, cell)
         observer.step_due(optimizer)
         observer.step_began(optimizer, None)
     output = None
     skipped = False
     try:
-        with telling.silence():
+        with session.silence():
             output = original(cell, *args, **kwargs)
         if optimizer is not None or isinstance(cell, nn.WithEvalCell):
-            skipped = _tell_outcome(telling, cell, output)
+            skipped = _tell_outcome(session, cell, output)
     except BaseException:
         if optimizer is not None:
             observer.aside("undone", optimizer=optimizer)
@@ -160,22 +160,22 @@ def _run_graph(
     return output
 
 
-def _tell_outcome(telling: Telling, trainer: Network, output: Value) -> bool:
+def _tell_outcome(session: Session, trainer: Network, output: Value) -> bool:
     """Tell a graph's loss; True where it says that an overflow made it skip the step."""
     outputs = [tensor for _, tensor in leaves(output, values.is_tensor)]
     if outputs:
-        telling.observer.loss(outputs[0], "output" if isinstance(trainer, nn.WithEvalCell) else "model")
+        session.observer.loss(outputs[0], "output" if isinstance(trainer, nn.WithEvalCell) else "model")
     if isinstance(trainer, nn.TrainOneStepWithLossScaleCell) and len(outputs) >= 3:
-        telling.observer.scale(outputs[2])
+        session.observer.scale(outputs[2])
         return bool(values.to_numpy(outputs[1]).any())
     return False
 
 
-def tell_sens(telling: Telling, trainer: Network) -> None:
+def tell_sens(session: Session, trainer: Network) -> None:
     """The factor that a training cell puts on the gradient of its loss, where it has one."""
     sens = getattr(trainer, "sens", None)
     if isinstance(sens, int | float) and sens != 1.0:
-        telling.observer.scale(float(sens))
+        session.observer.scale(float(sens))
     scale = getattr(trainer, "scale_sense", None)
     if isinstance(scale, ms.Tensor):
-        telling.observer.scale(values.keep(scale))
+        session.observer.scale(values.keep(scale))

@@ -8,20 +8,20 @@ from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
 from trueline.adapters.mindspore import internals, workers
 from trueline.adapters.mindspore.internals import datasets
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Foreign, Function, Loader, LoaderFacts, Value
 from trueline.adapters.patching import Patches
 
 
-def watch(telling: Telling, patches: Patches) -> None:
+def watch(session: Session, patches: Patches) -> None:
     """Tell of every iteration over a dataset and of every batch."""
-    sources = _Sources(workers.watch(telling, patches))
-    patches.wrap(internals.DatasetIterator, "__next__", lambda original: _fetch(telling, sources, original))
+    sources = _Sources(workers.watch(session, patches))
+    patches.wrap(internals.DatasetIterator, "__next__", lambda original: _fetch(session, sources, original))
     if internals.DataLoader is not None:
-        patches.wrap(internals.LoaderIterator, "__next__", lambda original: _fetch(telling, sources, original))
-        patches.wrap(internals.DataLoader, "__iter__", lambda original: _begin(telling, sources, original))
-        patches.wrap(internals.LoaderIterator, internals.NEXT_INDEX, lambda original: _ask(telling, sources, original))
-    patches.wrap(internals.DatasetHelper, "__init__", lambda original: _sink(telling, original))
+        patches.wrap(internals.LoaderIterator, "__next__", lambda original: _fetch(session, sources, original))
+        patches.wrap(internals.DataLoader, "__iter__", lambda original: _begin(session, sources, original))
+        patches.wrap(internals.LoaderIterator, internals.NEXT_INDEX, lambda original: _ask(session, sources, original))
+    patches.wrap(internals.DatasetHelper, "__init__", lambda original: _sink(session, original))
 
 
 class _Sources:
@@ -42,64 +42,64 @@ class _Sources:
         return loader if loader is not None else iterator
 
 
-def _fetch(telling: Telling, sources: _Sources, original: Function) -> Function:
+def _fetch(session: Session, sources: _Sources, original: Function) -> Function:
     def fetch(iterator: Loader) -> Value:
-        if not telling.speaks():
+        if not session.speaks():
             return original(iterator)
-        telling.settle()
+        session.settle()
         loader = sources.loader_of(iterator)
         # One iterator serves many epochs: an iteration begins with the first fetch, or the first after an end.
         if iterator not in sources.under_way:
             sources.under_way.set(iterator, True)
-            telling.observer.loader_began(loader, facts(loader))
-        telling.observer.fetch_began(loader)
-        handed = telling.observer.instead(loader)
+            session.observer.loader_began(loader, facts(loader))
+        session.observer.fetch_began(loader)
+        handed = session.observer.instead(loader)
         if handed is not None and not handed.ended:
             return handed.batch
         try:
             if handed is not None:
                 raise StopIteration
-            with telling.silence():
+            with session.silence():
                 batch = original(iterator)
         except StopIteration:
             sources.under_way.pop(iterator)
             sources.indexes.forget(iterator)
             sources.pass_on()
-            telling.observer.loader_ended(loader)
+            session.observer.loader_ended(loader)
             raise
         sources.pass_on()
         in_order = bool(getattr(iterator, "in_order", True))
-        telling.observer.fetched(loader, batch, sources.indexes.handed_out(iterator, in_order=in_order))
+        session.observer.fetched(loader, batch, sources.indexes.handed_out(iterator, in_order=in_order))
         return batch
 
     return fetch
 
 
-def _begin(telling: Telling, sources: _Sources, original: Function) -> Function:
+def _begin(session: Session, sources: _Sources, original: Function) -> Function:
     def begin(loader: Loader) -> Loader:
         iterator = original(loader)
-        if telling.speaks():
+        if session.speaks():
             sources.loaders.set(iterator, reference(loader))
         return iterator
 
     return begin
 
 
-def _ask(telling: Telling, sources: _Sources, original: Function) -> Function:
+def _ask(session: Session, sources: _Sources, original: Function) -> Function:
     def ask(iterator: Loader) -> object:
         index = original(iterator)
-        if telling.switch.on:
+        if session.switch.on:
             sources.indexes.asked(iterator, index)
         return index
 
     return ask
 
 
-def _sink(telling: Telling, original: Function) -> Function:
+def _sink(session: Session, original: Function) -> Function:
     def begin(helper: Foreign, *args: object, **kwargs: object) -> None:
         original(helper, *args, **kwargs)
-        if telling.speaks() and internals.is_sink(helper):
-            telling.notice("mindspore.data_sink", "")
+        if session.speaks() and internals.is_sink(helper):
+            session.notice("mindspore.data_sink", "")
 
     return begin
 
@@ -108,7 +108,7 @@ def facts(loader: Loader) -> LoaderFacts:
     """What is worth knowing of a pipeline, without asking the pipeline, which would start it."""
     if not isinstance(loader, datasets.Dataset):
         return _facts_of_loader(loader)
-    chain = list(_chain(loader))
+    chain = list(operations(loader))
     leaf = chain[-1]
     batch = next((operation for operation in chain if isinstance(operation, datasets.BatchDataset)), None)
     sampler = getattr(leaf, "sampler", None)
@@ -117,8 +117,8 @@ def facts(loader: Loader) -> LoaderFacts:
     return {
         "kind": type(loader).__name__,
         "dataset": _dataset_name(leaf),
-        "length": _length(loader),
-        "samples": _length(leaf),
+        "length": length_of(loader),
+        "samples": length_of(leaf),
         "batch_size": batch.batch_size if batch is not None and batch.batch_size_func is None else None,
         "sampler": type(sampler).__name__ if sampler is not None else None,
         "shuffle": shuffles or random or getattr(leaf, "shuffle_flag", 0) == 2,
@@ -150,7 +150,7 @@ def _len(sized: Loader) -> int | None:
         return None
 
 
-def _chain(dataset: Loader) -> Iterator[Loader]:
+def operations(dataset: Loader) -> Iterator[Loader]:
     """From the last operation back to the first source."""
     while True:
         yield dataset
@@ -173,13 +173,13 @@ def _repeats(chain: list[Loader]) -> int:
     return total
 
 
-def _length(dataset: Loader) -> int | None:
+def length_of(dataset: Loader) -> int | None:
     """How many items one iteration gives, where that can be told from the pipeline's description alone."""
     if isinstance(dataset.dataset_size, int):
         return dataset.dataset_size
     if not dataset.children:
         return _source_length(dataset)
-    below = [_length(child) for child in dataset.children]
+    below = [length_of(child) for child in dataset.children]
     known = [length for length in below if length is not None]
     if len(known) < len(below):
         return None

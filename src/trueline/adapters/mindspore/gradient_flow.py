@@ -12,8 +12,8 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.internals import AutogradFunction, NoGrad, grad_node, pynative
 from trueline.adapters.nouns import Foreign, Function, Network, Value
-from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
+from trueline.adapters.user_code import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.model.location import Location
 
 

@@ -9,28 +9,28 @@ from mindspore import nn
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.cells import tell_sens
 from trueline.adapters.mindspore.internals import PYNATIVE_BACKWARD, PYNATIVE_FORWARD
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Function, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.tree import leaves
 
 
-def watch(telling: Telling, patches: Patches) -> None:
+def watch(session: Session, patches: Patches) -> None:
     """Put both in place."""
-    patches.wrap(*PYNATIVE_FORWARD, lambda original: _forward(telling, original))
-    patches.wrap(*PYNATIVE_BACKWARD, lambda original: _backward(telling, original))
+    patches.wrap(*PYNATIVE_FORWARD, lambda original: _forward(session, original))
+    patches.wrap(*PYNATIVE_BACKWARD, lambda original: _backward(session, original))
 
 
-def _forward(telling: Telling, original: Function) -> Function:
+def _forward(session: Session, original: Function) -> Function:
     inside = False
 
     def forward(fn: Function, sens_param: object, *args: Value, **kwargs: Value) -> Value:
         nonlocal inside
-        if not telling.trains() or inside:
+        if not session.trains() or inside:
             return original(fn, sens_param, *args, **kwargs)
-        if not telling.trainers:
-            telling.settle()
-            telling.observer.forward_began(
+        if not session.trainers:
+            session.settle()
+            session.observer.forward_began(
                 [argument for argument in _weights_in(fn, args) if values.is_tensor(argument)]
             )
         inside = True
@@ -38,15 +38,15 @@ def _forward(telling: Telling, original: Function) -> Function:
             result = original(fn, sens_param, *args, **kwargs)
         finally:
             inside = False
-        if telling.trainers:
-            tell_sens(telling, telling.trainers[-1])
-        tell_loss(telling, result[1], "model" if telling.trainers else "value_and_grad")
+        if session.trainers:
+            tell_sens(session, session.trainers[-1])
+        tell_loss(session, result[1], "model" if session.trainers else "value_and_grad")
         return result
 
     return forward
 
 
-def _backward(telling: Telling, original: Function) -> Function:
+def _backward(session: Session, original: Function) -> Function:
     inside = False
 
     def backward(
@@ -58,21 +58,21 @@ def _backward(telling: Telling, original: Function) -> Function:
         *run_args: Value,
     ) -> Value:
         nonlocal inside
-        if inside or not telling.speaks():
+        if inside or not session.speaks():
             return original(fn, grad_op, weights, grad_position, has_aux, *run_args)
-        telling.observer.backward_began()
+        session.observer.backward_began()
         inside = True
         gradients: list[Value] = []
         try:
             result = original(fn, grad_op, weights, grad_position, has_aux, *run_args)
             gradients = [gradient for _, gradient in leaves(result, values.is_tensor)]
-            telling.observer.aside("pulled", gradients=gradients)
+            session.observer.aside("pulled", gradients=gradients)
             return result
         finally:
             inside = False
-            if telling.speaks():
-                telling.observer.backward_ended()
-                tell_parameters(telling, weights, gradients, grad_position, _weights_in(fn, run_args))
+            if session.speaks():
+                session.observer.backward_ended()
+                tell_parameters(session, weights, gradients, grad_position, _weights_in(fn, run_args))
 
     return backward
 
@@ -83,35 +83,35 @@ def _weights_in(function: object, arguments: Sequence[Value]) -> Sequence[Value]
 
 
 def tell_parameters(
-    telling: Telling,
+    session: Session,
     weights: Value,
     gradients: Sequence[Value],
     positions: int | Sequence[int] | None = (),
     arguments: Sequence[Value] = (),
 ) -> None:
     """The weights, or the inputs in these positions, with the gradients that were taken at them."""
-    if not telling.observer.wants_parameters:
+    if not session.observer.wants_parameters:
         return
     held = [weight for _, weight in leaves(weights, values.is_tensor)] if weights is not None else []
     places = (positions,) if isinstance(positions, int) else tuple(positions or ())
     taken = [arguments[place] for place in places if place < len(arguments) and len(held) < len(gradients)]
     parameters = [*(argument for argument in taken if values.is_tensor(argument)), *held]
     known = gradients if len(gradients) == len(parameters) else [None] * len(parameters)
-    telling.observer.pulled(list(zip(parameters, known, strict=True)))
+    session.observer.pulled(list(zip(parameters, known, strict=True)))
 
 
-def tell_loss(telling: Telling, output: Value, source: str) -> None:
+def tell_loss(session: Session, output: Value, source: str) -> None:
     """A function's first output as the loss, without the scale that a scaler has put on it."""
-    scaled, telling.scaled = telling.scaled, []
+    scaled, session.scaled = session.scaled, []
     first = next((tensor for _, tensor in leaves(output, values.is_tensor)), None)
     if first is None:
         return
     value = first
     if scaled:
-        telling.observer.scale(scaled[-1][2])
+        session.observer.scale(scaled[-1][2])
         value = next((before for before, after, _ in scaled if after is first), None)
         if value is None:
-            with telling.silence(), values.without_gradient():
+            with session.silence(), values.without_gradient():
                 value = first / scaled[-1][2]
-    telling.unstepped = True
-    telling.observer.loss(value, source)
+    session.unstepped = True
+    session.observer.loss(value, source)

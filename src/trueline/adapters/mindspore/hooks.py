@@ -7,27 +7,27 @@ from collections.abc import Callable
 import mindspore as ms
 from mindspore import nn
 
-from trueline.adapters import children
-from trueline.adapters.mindspore import besides, build, cells, data, gradients, jit, scaling
+from trueline.adapters import child_processes
+from trueline.adapters.hidden_frames import leave_out_of_warnings
+from trueline.adapters.mindspore import build, cells, check_events, data, gradients, jit, scaling
 from trueline.adapters.mindspore.internals import grad_node
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.protocol import Installed
-from trueline.adapters.unseen import leave_out_of_warnings
 from trueline.model.recursion import ROOM
 
 
 class _Hooks:
     def __init__(self, observer: Observer) -> None:
-        self.telling = Telling(observer)
+        self.session = Session(observer)
         self.patches = Patches(observer.turn_off)
 
     def remove(self) -> None:
-        if self.telling.speaks():
-            self.telling.settle()
-        self.telling.switch.on = False
+        if self.session.speaks():
+            self.session.settle()
+        self.session.switch.on = False
         self.patches.remove()
         ROOM.end()
 
@@ -37,9 +37,9 @@ def install(observer: Observer) -> Installed:
     hooks = _Hooks(observer)
     leave_out_of_warnings()
     build.capture_built()
-    for room in (cells, gradients, scaling, jit, data, besides):
-        room.watch(hooks.telling, hooks.patches)
-    children.watch(observer, hooks.patches, nn.Cell)
+    for room in (cells, gradients, scaling, jit, data, check_events):
+        room.watch(hooks.session, hooks.patches)
+    child_processes.watch(observer, hooks.patches, nn.Cell)
     ROOM.begin()
     return hooks
 

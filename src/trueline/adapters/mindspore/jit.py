@@ -10,7 +10,7 @@ from mindspore import amp
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.gradients import tell_loss, tell_parameters
 from trueline.adapters.mindspore.internals import JitExecutor
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
 from trueline.adapters.nouns import Foreign, Function, Optimizer, Value
 from trueline.adapters.patching import Patches
@@ -20,71 +20,71 @@ from trueline.adapters.tree import leaves
 _MAX_CALL_DEPTH = 4
 
 
-def watch(telling: Telling, patches: Patches) -> None:
+def watch(session: Session, patches: Patches) -> None:
     """Tell of every compiled function that the user calls."""
-    patches.wrap(JitExecutor, "__call__", lambda original: _calls(telling, original))
+    patches.wrap(JitExecutor, "__call__", lambda original: _calls(session, original))
 
 
-def _calls(telling: Telling, original: Function) -> Function:
+def _calls(session: Session, original: Function) -> Function:
     def call(executor: Foreign, *args: object, **kwargs: object) -> Value:
-        if not telling.speaks():
+        if not session.speaks():
             return original(executor, *args, **kwargs)
         function = executor.fn
         if str(function.__module__).startswith("mindspore."):
             gradient = _closure(function).get("grad_")
             if gradient is None:
                 return original(executor, *args, **kwargs)
-            return _differentiate(telling, original, executor, gradient, args, kwargs)
-        telling.notice("mindspore.jit", function.__qualname__, function=function.__qualname__)
+            return _differentiate(session, original, executor, gradient, args, kwargs)
+        session.notice("mindspore.jit", function.__qualname__, function=function.__qualname__)
         optimizer = _mentioned(function, OPTIMIZERS, owner=executor.obj)
         if optimizer is None:
-            with telling.silence():
+            with session.silence():
                 return original(executor, *args, **kwargs)
-        return _train(telling, original, executor, optimizer, args, kwargs)
+        return _train(session, original, executor, optimizer, args, kwargs)
 
     return call
 
 
 def _train(
-    telling: Telling, original: Function, executor: Foreign, optimizer: Optimizer, args: Value, kwargs: Value
+    session: Session, original: Function, executor: Foreign, optimizer: Optimizer, args: Value, kwargs: Value
 ) -> Value:
     """A whole training step in one function: its first output is taken for the loss."""
-    telling.optimizer = optimizer
-    telling.observer.step_due(optimizer)
-    telling.observer.step_began(optimizer, None)
+    session.optimizer = optimizer
+    session.observer.step_due(optimizer)
+    session.observer.step_began(optimizer, None)
     try:
-        with telling.silence():
+        with session.silence():
             output = original(executor, *args, **kwargs)
         first = next((tensor for _, tensor in leaves(output, values.is_tensor)), None)
         if first is not None and first.size == 1:
-            telling.observer.loss(first, "model")
+            session.observer.loss(first, "model")
     except BaseException:
-        telling.observer.aside("undone", optimizer=optimizer)
+        session.observer.aside("undone", optimizer=optimizer)
         raise
     finally:
-        telling.observer.step_ended(optimizer, False)
+        session.observer.step_ended(optimizer, False)
     return output
 
 
 def _differentiate(
-    telling: Telling, original: Function, executor: Foreign, gradient: Value, args: Value, kwargs: Value
+    session: Session, original: Function, executor: Foreign, gradient: Value, args: Value, kwargs: Value
 ) -> Value:
     """``value_and_grad`` in graph mode: forward and backward in one graph."""
-    telling.settle()
+    session.settle()
     inside = _closure(executor.fn)
     function = inside.get("fn")
-    telling.observer.forward_began([argument for argument in args if values.is_tensor(argument)])
+    session.observer.forward_began([argument for argument in args if values.is_tensor(argument)])
     name = getattr(function, "__qualname__", type(function).__name__)
-    telling.notice("mindspore.graph_mode", name, module=name)
-    with telling.silence():
+    session.notice("mindspore.graph_mode", name, module=name)
+    with session.silence():
         output = original(executor, *args, **kwargs)
     if getattr(gradient, "get_value", False) and isinstance(output, tuple):
         scaler = _mentioned(function, (amp.DynamicLossScaler, amp.StaticLossScaler))
-        telling.scaled = [(None, None, values.keep(scaler.scale_value))] if scaler is not None else []
-        tell_loss(telling, output[0], "value_and_grad")
-    telling.observer.backward_began()
-    telling.observer.backward_ended()
-    tell_parameters(telling, inside.get("weights"), (), inside.get("grad_position"), args)
+        session.scaled = [(None, None, values.keep(scaler.scale_value))] if scaler is not None else []
+        tell_loss(session, output[0], "value_and_grad")
+    session.observer.backward_began()
+    session.observer.backward_ended()
+    tell_parameters(session, inside.get("weights"), (), inside.get("grad_position"), args)
     return output
 
 

@@ -17,9 +17,9 @@ from trueline.adapters.mindspore.build import package
 from trueline.adapters.mindspore.internals import FunctionWrapper, datasets, is_vision_transform
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, Values, batched, column, listed
 from trueline.adapters.nouns import Foreign, Function, Loader, Value
-from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import BuiltAt, Meter, Nothing, Operator, Row, Unfit
 from trueline.adapters.steps import defined, name_of, settings_of
+from trueline.adapters.user_code import line_of_users_function
 
 # Nodes that change the order or the number of rows, and no row.
 # Operators that look at an image as height, width, channels.

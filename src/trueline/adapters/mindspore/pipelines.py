@@ -16,9 +16,9 @@ from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, batched
 from trueline.adapters.mindspore.pipeline_nodes import Nodes, has_indexes, source_of
 from trueline.adapters.nouns import Foreign, Function, Loader, Value
-from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import BuiltAt, Meter, PipelineFacts, Row, ZippedFacts
 from trueline.adapters.steps import objects_in
+from trueline.adapters.user_code import line_of_users_function
 from trueline.model.location import Location
 
 _CLASSES: Final = ("num_classes", "n_classes", "classes", "class_names", "class_to_idx")
@@ -65,7 +65,7 @@ class Opened:
 
     def __init__(self, given: Loader, built: BuiltAt) -> None:
         self.given, self._built = given, built
-        chain = list(data._chain(given))
+        chain = list(data.operations(given))
         place = max((at for at, operation in enumerate(chain) if isinstance(operation, BATCHES)), default=-1)
         self._above = list(reversed(chain[: place + 1]))
         self._below = chain[place + 1]
@@ -93,7 +93,7 @@ class Opened:
         """What is known of it before it gives anything."""
         known = data.facts(self.given)
         source = source_of(self._leaf)
-        shuffles = any(isinstance(operation, datasets.ShuffleDataset) for operation in data._chain(self.given))
+        shuffles = any(isinstance(operation, datasets.ShuffleDataset) for operation in data.operations(self.given))
         sampler = type(getattr(self._leaf, "sampler", None)).__name__ if has_indexes(self._leaf) else None
         return {
             "kind": self.kind,
@@ -121,9 +121,9 @@ class Opened:
 
     def _zipped(self) -> ZippedFacts | None:
         """Datasets side by side that are not of the same length: what is left of the longer ones is lost."""
-        for node in data._chain(self.given):
+        for node in data.operations(self.given):
             if isinstance(node, datasets.ZipDataset):
-                lengths = [data._length(child) for child in node.children]
+                lengths = [data.length_of(child) for child in node.children]
                 known = [length for length in lengths if length is not None]
                 if len(known) == len(lengths) and len(set(known)) > 1:
                     return {"lengths": known, "line": _json(self._built(node))}
@@ -139,7 +139,7 @@ class Opened:
         if any(isinstance(operation, datasets.RepeatDataset) for operation in self._chain):
             # Each sample is looked at once.
             return None
-        return data._length(self._below)
+        return data.length_of(self._below)
 
     def _batch_size(self) -> int | None:
         size = getattr(self._above[0], "batch_size", None) if self._above else None
@@ -199,7 +199,7 @@ class Opened:
         """The same sampler and the same shuffling over nothing but numbers."""
         leaf = self._leaf
         made = GeneratorDataset(_Numbers(len(leaf.source)), ["index"], sampler=leaf.sampler)
-        for node in reversed(list(data._chain(self.given))):
+        for node in reversed(list(data.operations(self.given))):
             if isinstance(node, datasets.ShuffleDataset):
                 again = bool(getattr(node, "reshuffle_each_epoch", True))
                 made = made.shuffle(int(node.buffer_size))
@@ -275,7 +275,7 @@ class Opened:
         """One sample by the engine itself."""
         below = copy.deepcopy(self._below)
         below.parent = []
-        leaf = list(data._chain(below))[-1]
+        leaf = list(data.operations(below))[-1]
         leaf.sampler = SubsetSampler([index])
         return next(iter(below.create_tuple_iterator(num_epochs=1, output_numpy=True)))
 

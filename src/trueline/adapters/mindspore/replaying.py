@@ -9,15 +9,14 @@ import mindspore as ms
 from mindspore import amp, dataset, nn
 from mindspore.experimental.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau, SequentialLR
 
-from trueline.adapters.keeping import CapturingKeeper
-from trueline.adapters.living import Births, alive
+from trueline.adapters.live_objects import Births, alive
 from trueline.adapters.mindspore import internals, random_cells, values
 from trueline.adapters.mindspore.internals import AmpDecorator
-from trueline.adapters.mindspore.slots import slots
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Foreign, Network, Optimizer, State, Thing, Value, named
+from trueline.adapters.nouns import Foreign, Network, Optimizer, State, Stateful, Value, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
+from trueline.adapters.state_keeper import CapturingKeeper
 from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 
@@ -38,7 +37,7 @@ def built() -> int:
     return _births.count
 
 
-def things() -> list[Thing]:
+def holders() -> list[Stateful]:
     """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
     living = _births.sorted(alive((nn.Cell, *_OTHERS)))
     cells = [
@@ -47,49 +46,61 @@ def things() -> list[Thing]:
     inside = {id(part) for cell in cells for part in internals.subcells(cell).values() if part is not None}
     roots = [cell for cell in cells if id(cell) not in inside and any(True for _ in values.tensors(cell))]
     kinds_of_state = [("optimizer", OPTIMIZERS), ("schedule", _SCHEDULES), ("scaler", (amp.LossScaler,))]
-    return [Thing("network", _kind(root), root) for root in roots] + [
-        Thing(name, _kind(candidate), candidate)
+    return [Stateful("network", _kind(root), root) for root in roots] + [
+        Stateful(name, _kind(candidate), candidate)
         for name, kinds in kinds_of_state
         for candidate in living
         if isinstance(candidate, kinds)
     ]
 
 
-def _kind(thing: object) -> str:
-    return f"{type(thing).__module__}.{type(thing).__qualname__}"
+def _kind(holder: object) -> str:
+    return f"{type(holder).__module__}.{type(holder).__qualname__}"
 
 
-def capture(things: Sequence[Thing], *, gradients: bool) -> State:  # noqa: ARG001 - gradients are values of the user's
+def capture(holders: Sequence[Stateful], *, gradients: bool) -> State:  # noqa: ARG001 - gradients are values of the user's
     """The state of all of them, and of the random generators; every tensor once."""
     saving = Saving(values)
     plain: dict[str, Json] = {}
     seen: set[int] = set()
-    for at, thing in named(things):
-        for name, tensor in _tensors(thing):
+    for at, holder in named(holders):
+        for name, tensor in _tensors(holder):
             if id(tensor) not in seen:
                 seen.add(id(tensor))
                 saving.tree(tensor, f"{at}/{name}")
-        if thing.kind == "network":
-            plain[at] = saving.tree(_about_network(thing.held, at, saving), at)
-        elif thing.kind == "optimizer":
-            plain[at] = saving.tree(_groups(thing.held), at)
+        if holder.kind == "network":
+            plain[at] = saving.tree(_about_network(holder.held, at, saving), at)
+        elif holder.kind == "optimizer":
+            plain[at] = saving.tree(_groups(holder.held), at)
         else:
-            plain[at] = saving.tree(plain_values(thing.held), at)
+            plain[at] = saving.tree(plain_values(holder.held), at)
     kept = random()
     return State(saving.arrays, {**plain, **kept.plain}, saving.lost)
 
 
-def _tensors(thing: Thing) -> Iterator[tuple[str, Value]]:
-    if thing.kind == "network":
-        for tensor in values.tensors(thing.held):
+def _tensors(holder: Stateful) -> Iterator[tuple[str, Value]]:
+    if holder.kind == "network":
+        for tensor in values.tensors(holder.held):
             yield tensor.name, tensor.value
-    elif thing.kind == "optimizer":
-        yield from slots(thing.held)
+    elif holder.kind == "optimizer":
+        yield from _slots(holder.held)
     else:
-        for name, value in vars(thing.held).items():
+        for name, value in vars(holder.held).items():
             for place, part in enumerate(value if isinstance(value, list) else [value]):
                 if isinstance(part, ms.Parameter):
                     yield f"{name}.{place}", part
+
+
+def _slots(optimizer: Optimizer) -> Iterator[tuple[str, Value]]:
+    """An optimizer's own parameters, each under a name that is the same in a fresh optimizer."""
+    seen: set[int] = set()
+    for parameter in optimizer.get_parameters():
+        seen.add(id(parameter))
+        yield parameter.name, parameter
+    for place, group in enumerate(getattr(optimizer, "param_groups", ())):
+        for name, value in group.items():
+            if isinstance(value, ms.Parameter) and id(value) not in seen:
+                yield f"group.{place}/{name}", value
 
 
 def _about_network(root: Network, at: str, saving: Saving) -> dict[str, Value]:
@@ -119,20 +130,20 @@ def _groups(optimizer: Optimizer) -> list[dict[str, Json]]:
     ]
 
 
-def restore(state: State, things: Sequence[Thing]) -> None:
+def restore(state: State, holders: Sequence[Stateful]) -> None:
     """Bring everything back in place, so that the following steps repeat bit for bit."""
-    for at, thing in named(things):
-        for name, tensor in _tensors(thing):
+    for at, holder in named(holders):
+        for name, tensor in _tensors(holder):
             if f"{at}/{name}" in state.arrays:
                 values.assign(tensor, state.arrays[f"{at}/{name}"])
         kept_state = rebuilt(state.plain[at], state.arrays, values.from_numpy)
-        if thing.kind == "network":
-            _restore_network(thing.held, kept_state)
-        elif thing.kind == "optimizer":
-            for group, kept in zip(getattr(thing.held, "param_groups", ()), kept_state, strict=False):
+        if holder.kind == "network":
+            _restore_network(holder.held, kept_state)
+        elif holder.kind == "optimizer":
+            for group, kept in zip(getattr(holder.held, "param_groups", ()), kept_state, strict=False):
                 group.update(kept)
         else:
-            thing.held.__dict__.update(kept_state)
+            holder.held.__dict__.update(kept_state)
     set_random(state)
 
 
@@ -179,15 +190,15 @@ def iterators() -> tuple[type, ...]:
     return (internals.DatasetIterator,)
 
 
-def use_float32(things: Sequence[Thing]) -> None:
+def use_float32(holders: Sequence[Stateful]) -> None:
     """Weights, statistics and slots in float32, and no automatic casts from now on."""
     halves = (ms.float16, ms.bfloat16)
-    for thing in things:
-        for _, tensor in _tensors(thing):
+    for holder in holders:
+        for _, tensor in _tensors(holder):
             if tensor.dtype in halves:
                 tensor.set_dtype(ms.float32)
-        if thing.kind == "network":
-            for _, cell in values.modules(thing.held):
+        if holder.kind == "network":
+            for _, cell in values.modules(holder.held):
                 flags = getattr(cell, "flags", {})
                 if cell.mixed_precision_type is not None or flags.get("fp16") or flags.get("bf16"):
                     cell.to_float(ms.float32)

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import mindspore as ms
 from mindspore import ops
 
+from trueline.adapters.dropout import Dropping, drops_by_name, nothing, user_functions
 from trueline.adapters.mindspore import internals, values
 from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
 _PRIMITIVES = ("Dropout", "Dropout2D", "Dropout3D")
 

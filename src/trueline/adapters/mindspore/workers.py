@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trueline.adapters.mindspore.internals import WORKER, WORKER_LOOP
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Foreign, Function, Loader, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.worker_streams import WorkerPipe, harmless
 
 
-def watch(telling: Telling, patches: Patches) -> Callable[[], None]:
+def watch(session: Session, patches: Patches) -> Callable[[], None]:
     """Have processes say where they begin; what is returned passes on what they have said so far."""
     pipe = WorkerPipe({}, {})
 
     def make_worker(original: Function) -> Function:
         def init(*args: object, **kwargs: object) -> None:
-            if telling.switch.on and not pipe.is_open:
+            if session.switch.on and not pipe.is_open:
                 pipe.open()
                 patches.on_remove(pipe.close)
             original(*args, **kwargs)
@@ -30,21 +30,21 @@ def watch(telling: Telling, patches: Patches) -> Callable[[], None]:
         ) -> Value:
             if pipe.is_open and forked:
                 # All processes of one iteration have one flag for its end.
-                dataset = _Telling(dataset, pipe, str(id(ended)), int(worker))
+                dataset = _ReportingSource(dataset, pipe, str(id(ended)), int(worker))
             return original(dataset, asked, answers, ended, forked, worker, *rest)
 
         return loop
 
     def pass_on() -> None:
         for line in pipe.read():
-            telling.observer.aside("workers", **line)
+            session.observer.aside("workers", **line)
 
     patches.wrap(*WORKER, make_worker)
     patches.wrap(*WORKER_LOOP, make_loop)
     return pass_on
 
 
-class _Telling:
+class _ReportingSource:
     """In a process: the source of a dataset, with word of its generators before and after the first sample."""
 
     def __init__(self, source: Foreign, pipe: WorkerPipe, began: str, worker: int) -> None:

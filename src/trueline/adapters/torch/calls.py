@@ -8,13 +8,13 @@ import torch
 from torch import nn
 from torch.compiler import is_compiling
 
+from trueline.adapters.hidden_frames import leave_out_of_trace, stand_in
 from trueline.adapters.nouns import Function, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch
 from trueline.adapters.torch import differentiation, internals
 from trueline.adapters.torch.internals import LazyGraphModule, innermost_transform, tracing_state
 from trueline.adapters.training_thread import TrainingThread
-from trueline.adapters.unseen import leave_out_of_trace, stand_in
 from trueline.model.recursion import ROOM
 
 # What stands between a module's call and its forward.
@@ -93,7 +93,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
             original(module, *args, **kwargs)
             if switch.on:
                 observer.notice("torch.compiled", module=type(module).__name__)
-                internals.set_compiled_call(module, _told(module, internals.compiled_call(module), calls))
+                internals.set_compiled_call(module, _observed(module, internals.compiled_call(module), calls))
 
         return compile_in_place
 
@@ -154,7 +154,7 @@ def _inside(module: nn.Module, observer: Observer) -> nn.Module:
     return module
 
 
-def _told(module: nn.Module, compiled: Function, calls: _Calls) -> Function:
+def _observed(module: nn.Module, compiled: Function, calls: _Calls) -> Function:
     """A module compiled in place calls no hooks at all, not even its own."""
 
     def call(*args: object, **kwargs: object) -> Value:

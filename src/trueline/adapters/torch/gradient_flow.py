@@ -11,10 +11,10 @@ import torch
 
 from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Foreign, Function, Network, Value
-from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import internals
 from trueline.adapters.torch.build import PACKAGE
+from trueline.adapters.user_code import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.model.location import Location
 
 

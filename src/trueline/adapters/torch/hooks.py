@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import torch
 
+from trueline.adapters.hidden_frames import leave_out_of_warnings
 from trueline.adapters.nouns import Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.torch import build, calls, data, training
 from trueline.adapters.training_thread import TrainingThread
-from trueline.adapters.unseen import leave_out_of_warnings
 from trueline.model.recursion import ROOM
 
 

@@ -14,11 +14,11 @@ from torch import nn
 from torch.utils.data import Dataset
 
 from trueline.adapters.nouns import Foreign, Function, Loader, Value
-from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import BuiltAt, Meter, Operator
 from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.torch.build import package
 from trueline.adapters.torch.internals import SUBMODULES
+from trueline.adapters.user_code import line_of_users_function
 from trueline.model.location import Location
 
 # Those that do nothing but call the others.

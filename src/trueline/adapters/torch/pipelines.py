@@ -11,13 +11,13 @@ import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
 from trueline.adapters.nouns import Foreign, Function, Loader, LoaderFacts, Value
-from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.pipeline import BuiltAt, Meter, Operator, PipelineFacts, Row
 from trueline.adapters.steps import defined, name_of, objects_in, settings_of
 from trueline.adapters.torch import data
 from trueline.adapters.torch.build import package
 from trueline.adapters.torch.internals import default_convert
 from trueline.adapters.torch.pipeline_steps import Steps
+from trueline.adapters.user_code import line_of_users_function
 from trueline.model.location import Location
 
 _CONTAINERS: Final = (Mapping, str, bytes, np.ndarray, torch.Tensor, set, frozenset)

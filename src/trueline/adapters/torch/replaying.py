@@ -10,11 +10,11 @@ from torch import nn
 from torch.amp import GradScaler
 from torch.optim.lr_scheduler import LRScheduler
 
-from trueline.adapters.living import Births, alive
-from trueline.adapters.nouns import Foreign, Function, Network, Optimizer, State, Thing, Value, named
+from trueline.adapters.live_objects import Births, alive
+from trueline.adapters.nouns import Foreign, Function, Network, Optimizer, State, Stateful, Value, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
-from trueline.adapters.torch import internals, keeping, values
+from trueline.adapters.torch import internals, state_keeper, values
 from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 
@@ -32,59 +32,59 @@ def built() -> int:
     return _births.count
 
 
-def things() -> list[Thing]:
+def holders() -> list[Stateful]:
     """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
     living = _births.sorted(alive(_KINDS))
     modules = [candidate for candidate in living if isinstance(candidate, nn.Module)]
     inside = {id(part) for module in modules for part in internals.submodules(module).values() if part is not None}
     roots = [module for module in modules if id(module) not in inside and any(True for _ in _tensors(module))]
     kinds_of_state = [("optimizer", torch.optim.Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
-    return [Thing("network", _kind(root), root) for root in roots] + [
-        Thing(name, _kind(candidate), candidate)
+    return [Stateful("network", _kind(root), root) for root in roots] + [
+        Stateful(name, _kind(candidate), candidate)
         for name, kind in kinds_of_state
         for candidate in living
         if isinstance(candidate, kind)
     ]
 
 
-def _kind(thing: object) -> str:
-    return f"{type(thing).__module__}.{type(thing).__qualname__}"
+def _kind(holder: object) -> str:
+    return f"{type(holder).__module__}.{type(holder).__qualname__}"
 
 
-def capture(things: Sequence[Thing], *, gradients: bool) -> State:
+def capture(holders: Sequence[Stateful], *, gradients: bool) -> State:
     """The state of all of them, and of torch's random generators; every tensor once."""
     saving = Saving(values)
     plain: dict[str, Json] = {}
     seen: set[int] = set()
-    for at, thing in named(things):
-        if thing.kind == "network":
-            plain[at] = saving.tree(_take_network(thing.held, at, saving, seen, gradients=gradients), at)
-        elif thing.kind == "optimizer":
-            plain[at] = saving.tree(_take_optimizer(thing.held, at, saving, seen, gradients=gradients), at)
+    for at, holder in named(holders):
+        if holder.kind == "network":
+            plain[at] = saving.tree(_take_network(holder.held, at, saving, seen, gradients=gradients), at)
+        elif holder.kind == "optimizer":
+            plain[at] = saving.tree(_take_optimizer(holder.held, at, saving, seen, gradients=gradients), at)
         else:
-            plain[at] = saving.tree(_others_state(thing.held), at)
+            plain[at] = saving.tree(_others_state(holder.held), at)
     kept = random()
     return State({**saving.arrays, **kept.arrays}, plain, saving.lost)
 
 
-def restore(state: State, things: Sequence[Thing]) -> None:
+def restore(state: State, holders: Sequence[Stateful]) -> None:
     """Bring everything back in place, so that the following steps repeat bit for bit."""
-    for at, thing in named(things):
+    for at, holder in named(holders):
         kept_state = rebuilt(state.plain[at], state.arrays, values.from_numpy)
-        if thing.kind == "network":
-            _restore_network(thing.held, state, at, kept_state)
-        elif thing.kind == "optimizer":
-            _restore_optimizer(thing.held, state, at, kept_state)
-        elif isinstance(thing.held, GradScaler):
-            thing.held.load_state_dict(kept_state)
+        if holder.kind == "network":
+            _restore_network(holder.held, state, at, kept_state)
+        elif holder.kind == "optimizer":
+            _restore_optimizer(holder.held, state, at, kept_state)
+        elif isinstance(holder.held, GradScaler):
+            holder.held.load_state_dict(kept_state)
         else:
-            thing.held.__dict__.update(kept_state)
+            holder.held.__dict__.update(kept_state)
     set_random(state)
 
 
-def keeper() -> keeping.Keeper:
+def keeper() -> state_keeper.Keeper:
     """A new one, with nothing kept."""
-    return keeping.Keeper()
+    return state_keeper.Keeper()
 
 
 def random() -> State:
@@ -272,21 +272,21 @@ def _slot(name: str, value: Value, parameter: Value, group: Mapping[str, Value])
     return value if counts else value.to(parameter.device)
 
 
-def _others_state(thing: Foreign) -> dict[str, Value]:
-    return dict(thing.state_dict()) if isinstance(thing, GradScaler) else plain_values(thing)
+def _others_state(holder: Foreign) -> dict[str, Value]:
+    return dict(holder.state_dict()) if isinstance(holder, GradScaler) else plain_values(holder)
 
 
 # ---- precision
 
 
-def use_float32(things: Sequence[Thing]) -> None:
+def use_float32(holders: Sequence[Stateful]) -> None:
     """Weights, buffers and slots in float32, and no automatic casts from now on."""
     halves = (torch.float16, torch.bfloat16)
-    for thing in things:
-        if thing.kind == "network" and any(tensor.dtype in halves for _, tensor in _tensors(thing.held)):
-            thing.held.float()
-        if thing.kind == "optimizer":
-            for slots in thing.held.state.values():
+    for holder in holders:
+        if holder.kind == "network" and any(tensor.dtype in halves for _, tensor in _tensors(holder.held)):
+            holder.held.float()
+        if holder.kind == "optimizer":
+            for slots in holder.held.state.values():
                 slots.update(
                     {name: slot.float() for name, slot in slots.items() if getattr(slot, "dtype", None) in halves}
                 )

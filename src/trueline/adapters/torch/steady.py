@@ -9,9 +9,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from trueline.adapters.dropout import Dropping, drops_by_name, nothing, user_functions
 from trueline.adapters.nouns import Function, Network, Share, Value
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 from trueline.adapters.torch.internals import submodules
 
 _FUNCTIONS = (

@@ -11,8 +11,8 @@ from torch.utils.data import DataLoader
 
 from trueline.adapters.nouns import Foreign, Loader
 from trueline.adapters.observer import Tap
-from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.torch import build, data, state
+from trueline.adapters.user_code import line_of_users_function
 
 NAMES: Final = ("torch",)
 

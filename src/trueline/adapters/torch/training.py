@@ -10,11 +10,19 @@ from torch import nn
 from torch.optim import lr_scheduler
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from trueline.adapters import children
+from trueline.adapters import child_processes
 from trueline.adapters.nouns import Foreign, Function, Optimizer, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.torch import besides, differentiation, internals, loss_functions, penalties, reading, values
+from trueline.adapters.torch import (
+    check_events,
+    differentiation,
+    internals,
+    loss_functions,
+    nonfinite_reads,
+    penalties,
+    values,
+)
 from trueline.adapters.training_thread import TrainingThread
 
 # How many autograd nodes before a loss its scaling is looked for in: a few sums and products.
@@ -39,16 +47,18 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
     _watch_clipping(observer, speaks, patches)
     differentiation.watch(observer, trains, patches)
     loss_functions.watch(observer, speaks, patches)
-    besides.watch(observer, speaks, patches)
-    children.watch(observer, patches, nn.Module)
+    check_events.watch(observer, speaks, patches)
+    child_processes.watch(observer, patches, nn.Module)
     penalties.watch(observer, speaks, patches, scaled.is_scaled)
     if observer.wants_reads:
-        reading.watch(observer, speaks, patches)
+        nonfinite_reads.watch(observer, speaks, patches)
     for owner in (internals.SPAWN_MODULE, torch.multiprocessing):
         patches.wrap(
             owner,
             "start_processes",
-            lambda original: outermost(original, speaks, before=lambda *_, **__: observer.notice(children.NOTICE)),
+            lambda original: outermost(
+                original, speaks, before=lambda *_, **__: observer.notice(child_processes.NOTICE)
+            ),
         )
     patches.wrap(
         nn.Module,

@@ -31,7 +31,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
             # Arguments by place, as torch hands them over: base_seed, init_fn, worker_id are the 7th to 9th of these.
             if pipe.is_open and len(args) > 8:
                 seed, own, number = args[6], args[7], args[8]
-                args = (*args[:7], _telling(dataset, own, pipe, seed, number), *args[8:])
+                args = (*args[:7], _reporting(dataset, own, pipe, seed, number), *args[8:])
             return original(kind, dataset, *args)
 
         return loop
@@ -45,7 +45,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
     return pass_on
 
 
-def _telling(
+def _reporting(
     dataset: Loader, own: Callable[[int], None] | None, pipe: WorkerPipe, seed: object, number: int
 ) -> Callable[[int], None]:
     """In a worker: its own beginning, then word of its generators before and after the first fetch."""

@@ -12,14 +12,14 @@ from trueline.adapters.patching import Patches
 _ATTRIBUTES: Final = ("dataset_dir", "dataset_file", "dataset_files", "annotation_file")
 
 
-def watch(tell: Callable[[str], None]) -> Patches:
+def watch(receive: Callable[[str], None]) -> Patches:
     """Tell of every place that a pipeline names, whenever one is started."""
     patches = Patches()
 
     def make(original: Function) -> Function:
         def start(dataset: Loader, *args: object, **kwargs: object) -> object:
-            for place in places(dataset):
-                tell(place)
+            for path in paths(dataset):
+                receive(path)
             return original(dataset, *args, **kwargs)
 
         return start
@@ -28,7 +28,7 @@ def watch(tell: Callable[[str], None]) -> Patches:
     return patches
 
 
-def places(dataset: Loader) -> Iterator[str]:
+def paths(dataset: Loader) -> Iterator[str]:
     """What the sources of a pipeline were given, as it was written."""
     for name in _ATTRIBUTES:
         given = getattr(dataset, name, None)
@@ -36,4 +36,4 @@ def places(dataset: Loader) -> Iterator[str]:
             if isinstance(path, str) and path:
                 yield path
     for child in getattr(dataset, "children", ()):
-        yield from places(child)
+        yield from paths(child)

@@ -18,7 +18,7 @@ from trueline.adapters.patching import Switch
 from trueline.adapters.training_thread import TrainingThread
 
 
-class Telling:
+class Session:
     """An observer, and the state between the events it is told."""
 
     def __init__(self, observer: Observer) -> None:

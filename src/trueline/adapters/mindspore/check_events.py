@@ -13,7 +13,7 @@ from mindspore.experimental.optim import lr_scheduler
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.internals import grad_node_or_none, serialization
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.patching import Patches
 from trueline.kernel import UnsupportedDtype, fingerprint
@@ -35,7 +35,7 @@ _MAX_VIEWS: Final = 6
 _CELLS: Final = {"SoftmaxCrossEntropyWithLogits": "cross_entropy", "MSELoss": "mse_loss", "L1Loss": "l1_loss"}
 
 
-def watch(telling: Telling, patches: Patches) -> None:
+def watch(session: Session, patches: Patches) -> None:
     """Put all of them in place."""
     replaced: dict[str, tuple[Function, Callable[[Function], Function]]] = {}
     for name in _LOSSES:
@@ -43,12 +43,12 @@ def watch(telling: Telling, patches: Patches) -> None:
         if signature is not None:
             replaced[name] = (
                 getattr(ops, name),
-                lambda original, name=name, signature=signature: _losing(telling, name, signature, original),  # type: ignore[misc]
+                lambda original, name=name, signature=signature: _losing(session, name, signature, original),  # type: ignore[misc]
             )
     for name in _DROPOUTS:
         if hasattr(ops, name):
-            replaced[name] = getattr(ops, name), lambda original: _dropping(telling, original)
-    replaced["load_param_into_net"] = serialization.load_param_into_net, lambda original: _loading(telling, original)
+            replaced[name] = getattr(ops, name), lambda original: _dropping(session, original)
+    replaced["load_param_into_net"] = serialization.load_param_into_net, lambda original: _loading(session, original)
     for module in list(sys.modules.values()):
         held = getattr(module, "__dict__", {})
         for name, (original, make) in replaced.items():
@@ -56,10 +56,10 @@ def watch(telling: Telling, patches: Patches) -> None:
                 patches.wrap(module, name, make)
     for kind in vars(lr_scheduler).values():
         if isinstance(kind, type) and "__init__" in vars(kind) and hasattr(kind, "step"):
-            patches.wrap(kind, "__init__", lambda original: _scheduling(telling, original))
+            patches.wrap(kind, "__init__", lambda original: _scheduling(session, original))
 
 
-def _losing(telling: Telling, name: str, signature: inspect.Signature, original: Function) -> Function:
+def _losing(session: Session, name: str, signature: inspect.Signature, original: Function) -> Function:
     parameters = list(signature.parameters.values())
     defaults = {
         parameter.name: parameter.default for parameter in parameters[2:] if parameter.default is not parameter.empty
@@ -67,28 +67,28 @@ def _losing(telling: Telling, name: str, signature: inspect.Signature, original:
     names = [parameter.name for parameter in parameters]
 
     def loss(*args: object, **kwargs: object) -> Value:
-        if not telling.speaks() or telling.graph_mode() or telling.losing:
+        if not session.speaks() or session.graph_mode() or session.losing:
             return original(*args, **kwargs)
-        telling.losing = True
+        session.losing = True
         try:
             result = original(*args, **kwargs)
         finally:
-            telling.losing = False
+            session.losing = False
         if values.is_tensor(result):
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             settings = {**defaults, **{setting: given[setting] for setting in names[2:] if setting in given}}
-            _tell(telling, name, given.get(names[0]), given.get(names[1]), settings, result)
+            _tell(session, name, given.get(names[0]), given.get(names[1]), settings, result)
         return result
 
     return loss
 
 
 def _tell(
-    telling: Telling, name: str, prediction: Value, target: Value, settings: dict[str, object], result: Value
+    session: Session, name: str, prediction: Value, target: Value, settings: dict[str, object], result: Value
 ) -> None:
     node = _maker(grad_node_or_none(prediction))
-    with telling.silence(), values.without_gradient():
-        telling.observer.aside(
+    with session.silence(), values.without_gradient():
+        session.observer.aside(
             "criterion",
             name=name,
             prediction=prediction,
@@ -111,7 +111,7 @@ def _maker(node: Foreign) -> Foreign:
 
 
 def tell_cell(
-    telling: Telling, cell: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value
+    session: Session, cell: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value
 ) -> None:
     """A loss cell has returned."""
     name = _CELLS.get(type(cell).__name__)
@@ -122,29 +122,29 @@ def tell_cell(
     if not isinstance(reduction, str):
         reduction = "mean" if getattr(cell, "average", False) else "none"
         reduction = reduction if getattr(cell, "reduce", False) else "none"
-    _tell(telling, name, given[0], given[1], {"reduction": reduction}, output)
+    _tell(session, name, given[0], given[1], {"reduction": reduction}, output)
 
 
-def _dropping(telling: Telling, original: Function) -> Function:
+def _dropping(session: Session, original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, *more: object, **named: object) -> Value:
-        if training and p and telling.speaks() and not telling.graph_mode():
-            telling.observer.aside("dropout")
+        if training and p and session.speaks() and not session.graph_mode():
+            session.observer.aside("dropout")
         return original(input, p, training, *more, **named)
 
     return drop
 
 
-def _loading(telling: Telling, original: Function) -> Function:
+def _loading(session: Session, original: Function) -> Function:
     def load_param_into_net(
         net: Network, parameter_dict: Mapping[str, Value], *args: object, **kwargs: object
     ) -> Value:
-        if not telling.speaks() or not isinstance(net, nn.Cell):
+        if not session.speaks() or not isinstance(net, nn.Cell):
             return original(net, parameter_dict, *args, **kwargs)
         given, before = set(parameter_dict), _fingerprints(net)
         result = original(net, parameter_dict, *args, **kwargs)
         after = _fingerprints(net)
         missing, unexpected = ([str(parameter) for parameter in part] for part in result)
-        telling.observer.aside(
+        session.observer.aside(
             "loaded",
             kind=type(net).__name__,
             given=len(given),
@@ -168,16 +168,16 @@ def _fingerprints(net: Network) -> dict[str, int]:
     return fingerprints
 
 
-def _scheduling(telling: Telling, original: Function) -> Function:
+def _scheduling(session: Session, original: Function) -> Function:
     def init(scheduler: Foreign, *args: object, **kwargs: object) -> None:
-        if not telling.speaks():
+        if not session.speaks():
             original(scheduler, *args, **kwargs)
             return
-        with telling.silence():
+        with session.silence():
             original(scheduler, *args, **kwargs)
         given = [*args, *kwargs.values()]
         inner = [schedule for part in given for schedule in (part if isinstance(part, list | tuple) else [part])]
         within = sum(type(schedule).__module__ == lr_scheduler.__name__ for schedule in inner)
-        telling.observer.aside("schedule", kind=type(scheduler).__name__, within=within)
+        session.observer.aside("schedule", kind=type(scheduler).__name__, within=within)
 
     return init

@@ -8,11 +8,11 @@ from typing import Final
 
 import torch
 
+from trueline.adapters.hidden_frames import stand_in
 from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import internals
-from trueline.adapters.unseen import stand_in
 
 _READING: Final = ("item", "__float__", "isnan", "isinf", "isfinite")
 _ASKING: Final = ("isnan", "isinf", "isfinite")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from trueline.adapters.nouns import Network, Optimizer, State, Thing
+from trueline.adapters.nouns import Network, Optimizer, State, Stateful
 
 
 class CapturingKeeper:
@@ -12,25 +12,25 @@ class CapturingKeeper:
 
     def __init__(self, capture: Callable[..., State], restore: Callable[..., None]) -> None:
         self._capture, self._restore = capture, restore
-        self._things: list[Thing] = []
+        self._holders: list[Stateful] = []
         self._state: State | None = None
 
     def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
         """Keep the state as it is now, instead of what was kept before."""
         kinds = (("network", networks), ("optimizer", optimizers))
-        self._things = [Thing(kind, type(holder).__name__, holder) for kind, held in kinds for holder in held]
-        state = self._capture(self._things, gradients=True)
+        self._holders = [Stateful(kind, type(holder).__name__, holder) for kind, held in kinds for holder in held]
+        state = self._capture(self._holders, gradients=True)
         self._state = State({name: array.copy() for name, array in state.arrays.items()}, state.plain, state.lost)
 
     def restore(self) -> None:
         """Bring it back in place."""
         if self._state is not None:
-            self._restore(self._state, self._things)
+            self._restore(self._state, self._holders)
 
     @property
     def whole(self) -> bool:
         """Whether nothing was left out that the next step depends on."""
-        kinds = {thing.kind for thing in self._things}
+        kinds = {holder.kind for holder in self._holders}
         return self._state is not None and kinds == {"network", "optimizer"} and not self._state.lost
 
     @property
