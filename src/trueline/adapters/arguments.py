@@ -1,4 +1,4 @@
-"""A constructor's arguments: kept without keeping tensors or modules alive, named, and given again."""
+"""Constructor arguments: captured without keeping tensors or modules alive, bound to names, and passed again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_DEPTH = 16
 
 
 class Arguments(NamedTuple):
-    """Those of a call, and the user's line that made it."""
+    """The arguments of a call, and the user's line that made it."""
 
     args: tuple[Foreign, ...]
     kwargs: dict[str, Foreign]
@@ -27,13 +27,13 @@ class Arguments(NamedTuple):
 
 
 class Placeholder(str):
-    """Stands for an argument that is not kept, a tensor or a module: its type's name in angle brackets."""
+    """Stands for an argument that is not captured (a tensor, a module): its type's name in angle brackets."""
 
     __slots__ = ()
 
 
 def keep(value: object, is_heavy: Callable[[object], bool], depth: int = 0) -> object:
-    """The value itself, or a Placeholder where it is heavy, holds too much, or does not let itself be looked at."""
+    """The value itself, or a Placeholder where it is heavy, too large, or raises when inspected."""
     try:
         return Placeholder(placeholder(value)) if depth > _MAX_DEPTH else _kept(value, is_heavy, depth + 1)
     except Exception:  # noqa: BLE001 - a value may answer with any error
@@ -56,7 +56,7 @@ def _kept(value: object, is_heavy: Callable[[object], bool], depth: int) -> obje
 def keep_all(
     args: tuple[object, ...], kwargs: Mapping[str, object], line: Location | None, is_heavy: Callable[[object], bool]
 ) -> Arguments:
-    """A call's arguments and its line."""
+    """The arguments of a call, captured with its line."""
     return Arguments(
         tuple(keep(value, is_heavy) for value in args),
         {name: keep(value, is_heavy) for name, value in kwargs.items()},
@@ -65,7 +65,7 @@ def keep_all(
 
 
 def describe(module: Network, kept: Arguments) -> Built:
-    """The arguments by name, with defaults filled in."""
+    """The arguments by parameter name, defaults applied."""
     args, kwargs, line = kept
     try:
         bound = inspect.signature(type(module).__init__).bind(module, *args, **kwargs)
@@ -77,7 +77,7 @@ def describe(module: Network, kept: Arguments) -> Built:
 
 
 def holds_placeholder(value: object) -> bool:
-    """Whether something in the value was not kept."""
+    """Whether some part of the value was not captured."""
     if isinstance(value, list | tuple):
         return any(map(holds_placeholder, value))
     if isinstance(value, Mapping):
@@ -86,7 +86,7 @@ def holds_placeholder(value: object) -> bool:
 
 
 def make_again(kind: type, arguments: Mapping[str, Foreign]) -> Foreign:
-    """Call a constructor with arguments by name, those of ``*args`` and ``**kwargs`` put where they belong."""
+    """Call a constructor with arguments by name, including those of ``*args`` and ``**kwargs``."""
     by_name = dict(arguments)
     positional: list[object] = []
     for name, parameter in inspect.signature(kind.__init__).parameters.items():  # type: ignore[misc]

@@ -1,7 +1,7 @@
-"""What puts samples together to batches, told as it is built, so that another size may be asked for.
+"""Objects that batch samples, reported at construction, so that another batch size can be requested.
 
-A user builds loaders in loops and functions: a ``site`` stands for all of the user's lines that led to a building, and
-is the same in every run of the script.
+Users construct loaders in loops and functions: a ``site`` identifies the user's call stack of a construction, and is
+the same in every run of the script.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trueline.model.location import Location
 
 @dataclass(frozen=True, slots=True)
 class Batcher:
-    """One of them: its number in the order of building, its kind, size and place.
+    """One batcher: its number in order of construction, its kind, batch size and location.
 
     ``size`` is None where it is no number that could be another one; ``why`` then says who decides instead: the
     ``dataset``, a ``sampler``, a ``function``, or the ``length`` of samples.
@@ -39,7 +39,7 @@ Resize = Callable[[Batcher], int | None]
 
 
 class Batchers:
-    """Those that were built while someone listened, and in what they are."""
+    """The batchers constructed while watched, by the object that holds each."""
 
     def __init__(self, resize: Resize, package: str) -> None:
         self._resize = resize
@@ -48,7 +48,7 @@ class Batchers:
         self._next = 0
 
     def ask(self, holder: object, kind: str, size: int | None, why: str | None = None) -> int | None:
-        """A batcher of this size is being built in ``holder``: which size it gets instead, None for its own."""
+        """A batcher of this size is being constructed in ``holder``: the size to use instead, None to keep it."""
         frame = sys._getframe(1)
         self._numbers.set(holder, self._next)
         batcher = Batcher(
@@ -64,7 +64,7 @@ class Batchers:
         return wanted if size is not None and wanted != size else None
 
     def number(self, holder: object) -> int | None:
-        """The number of the batcher that is in an object."""
+        """The number of the batcher held by an object."""
         return self._numbers.get(holder)
 
 
@@ -74,7 +74,7 @@ def _site(lines: list[Location]) -> str:
 
 
 def building(batchers: Batchers, speaks: Callable[[], bool]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Around the constructor of a loader with ``batch_size``, ``sampler`` and ``batch_sampler`` among its arguments."""
+    """Wraps a loader's constructor that has ``batch_size``, ``sampler`` and ``batch_sampler`` parameters."""
 
     def make(original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
@@ -127,6 +127,6 @@ def _number(value: Value) -> int | None:
 
 
 def held(arguments: Mapping[str, object]) -> tuple[int | None, str | None]:
-    """The size that a batch operator is given, or why it is none: a function decides."""
+    """The size passed to a batch operator, or the reason why there is none: a function decides."""
     size = _number(arguments.get("batch_size"))
     return (size, None) if size is not None else (None, "function")

@@ -1,4 +1,4 @@
-"""Processes that a script starts by multiprocessing, or forks: their steps are not recorded, which is said."""
+"""Processes that a script starts through multiprocessing, or forks: their steps are not recorded; a notice says so."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SERVING: Final = ("multiprocessing.", "concurrent.futures.", "torch.multiproces
 
 
 def watch(observer: Observer, patches: Patches, network: type) -> None:
-    """Tell of processes that are given a network, or train."""
+    """Report processes that are passed a network, or that train."""
     here = os.getpid()
 
     def look(*_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""What drops values at random, told by its name: dropout, drop-path, stochastic depth."""
+"""Functions and modules that drop values at random, recognised by name: dropout, drop-path, stochastic depth."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _USUAL: Final = {"p": 0.5, "train": True}
 
 
 def named_as_dropping(name: str) -> bool:
-    """Whether a class of modules of this name drops values."""
+    """Whether a module class of this name drops values."""
     return _DROPS.fullmatch(name) is not None
 
 
 def drops_by_name(kind: type) -> bool:
-    """Whether a class of modules is one that drops values, as its name says."""
+    """Whether a module class drops values, judging by its name."""
     return named_as_dropping(kind.__name__)
 
 
 def nothing(_: float) -> float:
-    """All is kept."""
+    """A drop probability of zero."""
     return 0.0
 
 
 class Dropping:
-    """Functions and modules that drop values, each asking ``share`` how much; what they call themselves does not."""
+    """Dropout functions and modules that ask ``share`` for their drop probability; nested calls do not ask again."""
 
     def __init__(self, share: Share, parts: Callable[[Network], Mapping[str, Network]]) -> None:
-        """``parts`` gives the modules that one holds, by name."""
+        """``parts`` gives the submodules of a module, by name."""
         self._share, self._parts = share, parts
         self.inside = False
 
     def function(self, original: Function) -> Function:
-        """Of an input, how much of it to drop, and whether it is training."""
+        """Wraps a dropout function of (input, probability, training)."""
         defaults = _defaults(original)
 
         def drop(value: Value, *args: object, **kwargs: object) -> Value:
@@ -60,7 +60,7 @@ class Dropping:
         return drop
 
     def module(self, plain: Function) -> Callable[[Function], Function]:
-        """The forward function of a class of modules; ``plain`` drops so much where another share is wanted."""
+        """Wraps the forward of a module class; ``plain`` is the functional dropout for a different probability."""
 
         def make(original: Function) -> Function:
             def forward(module: Network, value: Value, *args: object, **kwargs: object) -> Value:
@@ -77,11 +77,11 @@ class Dropping:
         return make
 
     def wished(self, share: float) -> float:
-        """How much is to be dropped instead."""
+        """The drop probability to use instead."""
         return self._share(share) if share else 0.0
 
     def drop(self, value: Value, share: float, original: Function) -> Value:
-        """What is left of a value; ``original`` takes it, a share and whether it is training."""
+        """Drop values; ``original`` is called with the value, the probability and training=True."""
         wished = self.wished(share)
         if not wished:
             return value
@@ -93,7 +93,7 @@ class Dropping:
 
 
 def _defaults(function: Function) -> dict[str, Value]:
-    """What a function takes after its input."""
+    """The defaults of the parameters that follow a function's input."""
     try:
         parameters = list(inspect.signature(function).parameters.values())[1:]
     except (TypeError, ValueError):
@@ -110,7 +110,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _share_of(module: Network, parts: Callable[[Network], Mapping[str, Network]]) -> float:
-    """How much a module drops, or one inside it; not a number where nothing says so."""
+    """The drop probability of a module or of one inside it; NaN where none is declared."""
     for name in (*_SHARES, "keep_prob"):
         value = held(module, name)
         if _is_number(value):
@@ -124,7 +124,7 @@ _found: list[tuple[ModuleType, str]] = []
 
 
 def user_functions(framework: str) -> list[tuple[ModuleType, str]]:
-    """The functions of the user's modules that drop values, with the modules they stand in."""
+    """Functions of the user's modules that drop values, each with its module."""
     for name, module in list(sys.modules.items()):
         # Each module is looked through once: there are thousands.
         if name not in _looked:
@@ -142,6 +142,6 @@ def _dropping(name: str, module: Network, framework: str) -> Iterator[str]:
 
 
 def _takes_a_tensor(function: Foreign) -> bool:
-    """A function of an input and how much of it to drop, not one that makes a layer."""
+    """Whether this is a function of an input and a drop probability, not one that builds a layer."""
     names = list(inspect.signature(function).parameters)
     return bool(names) and names[0] in ("x", "input", "inputs", "hidden_states", "tensor", "features", "value", "X")

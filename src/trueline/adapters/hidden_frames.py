@@ -21,7 +21,7 @@ _TRACE: Final[Foreign] = vars(BaseException)["__traceback__"]
 
 
 def leave_out_of_warnings() -> None:
-    """From now on no function of an adapter that is loaded counts for warnings; those that are made in it neither."""
+    """Hide the functions of all loaded adapter modules, and closures created in them, from warnings' stack levels."""
     for name, module in list(sys.modules.items()):
         if name.startswith(_ROOM):
             for function in _functions(module):
@@ -29,12 +29,12 @@ def leave_out_of_warnings() -> None:
 
 
 def stand_in(function: Foreign, file: str) -> None:
-    """Let a function count as one of a framework's file, and not for warnings."""
+    """Let a function count as code of a framework's file, hidden from warnings."""
     function.__code__ = function.__code__.replace(co_filename=file + _LEFT_OUT)
 
 
 def leave_out_of_trace(error: BaseException) -> None:
-    """In the ``except`` of a wrapper that raises again: its own frame does not show, also where a script looks."""
+    """In the ``except`` of a wrapper that raises again: remove its own frame from the traceback."""
     trace = _TRACE.__get__(error)
     if trace is not None:
         _TRACE.__set__(error, trace.tb_next)

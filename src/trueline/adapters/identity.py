@@ -17,7 +17,7 @@ Reference = Callable[[], Foreign]
 
 
 def reference(target: object) -> Reference:
-    """What gives the object while it is alive; one that cannot be referred to weakly is kept alive by it."""
+    """A weak reference to the object; a strong one where the type does not support weak references."""
     try:
         return weakref.ref(target)
     except TypeError:
@@ -25,19 +25,19 @@ def reference(target: object) -> Reference:
 
 
 class ByIdentity(Generic[Known]):
-    """A mapping from objects, in the order in which they were first seen; an object that is gone is forgotten."""
+    """A mapping keyed by object identity, in insertion order; entries of dead objects disappear."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Reference, Known]] = {}
 
     def get(self, target: object) -> Known | None:
-        """What is known of an object, or None."""
+        """The value stored for an object, or None."""
         entry = self._known.get(id(target))
         # An address is used again after its object is gone.
         return entry[1] if entry is not None and entry[0]() is target else None
 
     def set(self, target: object, known: Known) -> None:
-        """From now on this is known of the object."""
+        """Store a value for an object."""
         there = self._known.get(id(target))
         if there is not None and there[0]() is target:
             self._known[id(target)] = (there[0], known)
@@ -59,7 +59,7 @@ class ByIdentity(Generic[Known]):
             return reference(target)
 
     def pop(self, target: object) -> Known | None:
-        """What is known of an object, which is then forgotten."""
+        """Remove and return the value stored for an object."""
         if target not in self:
             return None
         return self._known.pop(id(target))[1]
@@ -75,7 +75,7 @@ class ByIdentity(Generic[Known]):
 
 
 def walk(root: Foreign, below: Callable[[Foreign], Mapping[str, Foreign]]) -> Iterator[tuple[str, Foreign]]:
-    """(path, object) of a tree from its root ("") in the order of definition, each object once."""
+    """(path, object) pairs of a tree in definition order, from the root ("") down, each object once."""
     seen: set[int] = set()
     waiting = [("", root)]
     while waiting:

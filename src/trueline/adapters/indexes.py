@@ -1,4 +1,4 @@
-"""A sampler's indexes: asked for ahead, handed out with their batch."""
+"""A sampler's indexes: drawn ahead, matched with the batch they belong to."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from trueline.adapters.nouns import Loader, Value
 
 
 class Indexes:
-    """What each iterator has asked for and not yet handed out."""
+    """Indexes that each iterator has drawn and not yet delivered."""
 
     def __init__(self) -> None:
         self._waiting: ByIdentity[deque[object]] = ByIdentity()
 
     def asked(self, iterator: Loader, index: Value) -> None:
-        """An iterator asks its sampler for the next batch, or sample."""
+        """An iterator has drawn the indexes of a batch, or of a sample."""
         waiting = self._waiting.get(iterator)
         if waiting is None:
             self._waiting.set(iterator, waiting := deque())
         waiting.append(index)
 
     def forget(self, iterator: Loader) -> None:
-        """An iterator begins anew."""
+        """An iterator starts over."""
         self._waiting.pop(iterator)
 
     def handed_out(self, iterator: Loader, *, in_order: bool) -> list[int] | None:
-        """The indexes of the batch that comes out now; None where they cannot be known."""
+        """The indexes of the batch that is delivered now; None where they are unknown."""
         waiting = self._waiting.get(iterator)
         if not waiting or not in_order:
             return None

@@ -1,4 +1,4 @@
-"""What is alive in this process, in the order in which it was built."""
+"""Live objects of this process, in order of construction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueline.adapters.nouns import Foreign
 
 
 class Births:
-    """Numbers for the objects of some classes, in the order of their building."""
+    """Numbers the objects of some classes in order of construction."""
 
     def __init__(self) -> None:
         self._made: ByIdentity[int] = ByIdentity()
@@ -19,7 +19,7 @@ class Births:
         self._next = 0
 
     def watch(self, kinds: Iterable[type]) -> None:
-        """From now on number what these classes build; it cannot be taken back, and costs next to nothing."""
+        """From now on number the instances of these classes; permanent, at negligible cost."""
         for kind in kinds:
             if kind not in self._watched:
                 self._watched.add(kind)
@@ -42,11 +42,11 @@ class Births:
 
     @property
     def count(self) -> int:
-        """How many were built so far."""
+        """The number of objects constructed so far."""
         return self._next
 
     def sorted(self, objects: Sequence[Foreign]) -> list[Foreign]:
-        """Those that were seen being built or copied in that order, then others."""
+        """Objects in order of construction or copying, then those not seen."""
         return sorted(objects, key=self._place)
 
     def _place(self, target: object) -> int:
@@ -59,7 +59,7 @@ def _fill(target: object, state: Mapping[str, object]) -> None:
 
 
 def alive(kinds: tuple[type, ...]) -> list[Foreign]:
-    """All objects of these classes; the oldest first, as far as that is known."""
+    """All live objects of these classes, oldest first where known."""
     gc.collect()
     # Not isinstance, which asks objects that only pretend to be something.
     return [candidate for candidate in gc.get_objects() if issubclass(type(candidate), kinds)]

@@ -1,4 +1,4 @@
-"""What adapters and those who use them hand to each other: tensors by name, operator calls, states, gradients.
+"""The types exchanged between adapters and their callers: named tensors, operator calls, states, gradients.
 
 Tensors, modules and optimizers are the framework's own objects: no type checker sees into them, the conformance suite
 holds what is asked of them. Their names here say what each is.
@@ -28,11 +28,11 @@ Function: TypeAlias = Callable[..., Value]
 
 
 class Unreadable(Exception):  # noqa: N818
-    """A tensor that has no values of its own: traced, fake, on the meta device, inside a function transform …"""
+    """A tensor without readable values: traced, fake, on the meta device, inside a function transform …"""
 
 
 class Expanded(Unreadable):
-    """A large tensor most of whose elements share their memory: read, it would take many times what it takes now."""
+    """A large expanded tensor: materialised, it would take many times its storage."""
 
 
 # What is smaller is read whatever is stored of it, and so is what has at least this share stored.
@@ -41,7 +41,7 @@ _MAX_SHARING: Final = 16
 
 
 def check_expanded(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> None:
-    """An Expanded for a tensor that is much larger than what is stored of it."""
+    """Raises Expanded for a tensor that is much larger than its storage."""
     size, stored = itemsize, itemsize
     for count, stride in zip(shape, strides, strict=True):
         size *= count
@@ -62,7 +62,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A parameter group of an optimizer: its plain settings (lr among them) and its parameters."""
+    """A parameter group of an optimizer: its plain settings (including lr) and its parameters."""
 
     settings: Mapping[str, Foreign]
     parameters: Sequence[Value]
@@ -70,7 +70,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """How a module was built: the arguments by name (defaults filled in) and the user's line.
+    """How a module was constructed: arguments by name (defaults applied) and the user's line.
 
     Tensors and modules among the arguments are replaced by their type's name in angle brackets.
     """
@@ -83,7 +83,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """One module run on given inputs: outputs, and with ``gout`` the gradients of inputs and parameters."""
+    """The result of one module: outputs, and with ``gout`` the gradients of inputs and parameters."""
 
     outputs: Sequence[Array]
     gin: Sequence[Array | None] = ()
@@ -92,7 +92,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """One function run and pulled back: its outputs, the gradients at its inputs and at parameters, its result."""
+    """The result of a vector-Jacobian product: outputs, gradients at inputs and parameters, and the raw result."""
 
     outputs: Sequence[Array]
     gin: Sequence[Array | None]
@@ -136,7 +136,7 @@ class State:
 
 
 class LoaderFacts(TypedDict):
-    """What is known of a loader as an iteration over it begins; ``length`` counts batches, ``samples`` samples."""
+    """Facts of a loader when an iteration over it begins; ``length`` counts batches, ``samples`` samples."""
 
     kind: str
     dataset: str
@@ -152,7 +152,7 @@ class LoaderFacts(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """A batch that is handed out in place of a loader's next, or that the loader is to end."""
+    """A batch to return instead of a loader's next, or the end of the loader."""
 
     batch: Value
     ended: bool = False
@@ -160,7 +160,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Stateful:
-    """What has a state in a training: ``kind`` is network, optimizer, schedule or scaler, ``type`` its class."""
+    """A stateful object of a training run: ``kind`` is network, optimizer, schedule or scaler, ``type`` its class."""
 
     kind: str
     type: str
@@ -168,7 +168,7 @@ class Stateful:
 
 
 def named(holders: Sequence[Stateful]) -> list[tuple[str, Stateful]]:
-    """Each under its kind and its number among that kind."""
+    """Each under its kind and its number within that kind."""
     counts: dict[str, int] = {}
     numbered = []
     for holder in holders:

@@ -1,4 +1,4 @@
-"""Whom a framework's folder tells of a training run: an Observer of what happens, a Tap of its randomness."""
+"""Who receives the events of a training run: an Observer; and of its randomness: a Tap."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from trueline.adapters.nouns import Foreign, Handed, Loader, LoaderFacts, Networ
 
 
 class Observer(Protocol):
-    """What happens in a training run, told in order by ``hooks`` and ``data`` on the training thread.
+    """Receives the events of a training run in order, from ``hooks`` and ``data`` on the training thread.
 
-    Values are handed over as they are; an observer copies what it wants to keep. A training step tells, in order:
+    Values are passed without copying; an observer copies what it keeps. The events of a training step, in order:
     ``zero_grad`` (where the user zeroes), ``forward_began`` (where a function is differentiated), ``called`` …
     ``returned``, ``loss``, ``backward_began``, ``backward_ended``, ``pulled``, ``step_due``, ``step_began``,
-    ``step_ended``. An iteration over data tells ``loader_began``, then ``fetch_began`` and ``fetched`` in turn; the
-    fetch that finds nothing more tells ``fetch_began``,
-    ``loader_ended``. Optimizers are never told as ``called``, even where they are modules; the framework's own training
-    wrappers are, and ``unwrap`` shows the network inside.
+    ``step_ended``. Those of an iteration over data: ``loader_began``, then ``fetch_began`` and ``fetched`` in turn, and
+    at its end ``fetch_began``, ``loader_ended``. Optimizers are never reported as ``called``, even where they are
+    modules; the framework's own training wrappers are, and ``unwrap`` gives the network inside.
     """
 
     @property
     def wants_calls(self) -> bool:
-        """Whether ``called`` and ``returned`` are wanted for every module, or only for outermost ones."""
+        """Whether ``called`` and ``returned`` are wanted for every module, or only for the outermost."""
         ...
 
     @property
     def wants_parameters(self) -> bool:
-        """Whether ``pulled`` is wanted: while no optimizer is known, which would tell its own."""
+        """Whether ``pulled`` is wanted: only while no optimizer is known, whose steps carry the gradients."""
         ...
 
     def loader_began(self, loader: Loader, facts: LoaderFacts) -> None:
@@ -39,7 +38,7 @@ class Observer(Protocol):
     def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None: ...
 
     def instead(self, loader: Loader) -> Handed | None:
-        """A batch to be handed out instead of the next one, which then is not asked for; None for none."""
+        """A batch to return instead of the next one, which is then not fetched; None for none."""
         ...
 
     def loader_ended(self, loader: Loader) -> None: ...
@@ -47,7 +46,7 @@ class Observer(Protocol):
     def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None: ...
 
     def returned(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value) -> None:
-        """Told also when the call raised, with ``output`` None, so that calls and returns stay paired."""
+        """Also reported when the call raised, with ``output`` None, so that calls and returns stay paired."""
         ...
 
     def mode_set(self, module: Network, training: bool) -> None:
@@ -64,15 +63,15 @@ class Observer(Protocol):
 
     @property
     def wants_reads(self) -> bool:
-        """Whether ``read_non_finite`` is wanted, from the beginning on."""
+        """Whether ``read_non_finite`` is wanted; constant."""
         ...
 
     def read_non_finite(self, value: Value) -> None:
-        """The script looks at a tensor with a gradient, which is NaN or Inf, or among whose numbers NaN is."""
+        """The script reads a tensor with a gradient that is NaN or Inf, or contains NaN."""
         ...
 
     def forward_began(self, parameters: Sequence[Value]) -> None:
-        """A function begins whose gradient at these parameters is wanted; they may also be inputs of its."""
+        """A function is being differentiated with respect to these parameters; they may also be its inputs."""
         ...
 
     def backward_began(self) -> None: ...
@@ -80,13 +79,13 @@ class Observer(Protocol):
     def backward_ended(self) -> None: ...
 
     def pulled(self, pairs: Sequence[tuple[Value, Value]]) -> None:
-        """The (parameter, gradient) pairs that a backward has reached, after its end and where they are wanted."""
+        """The (parameter, gradient) pairs that a backward pass has reached, reported after its end if wanted."""
         ...
 
     def scale(self, value: Value) -> None: ...
 
     def scaled_by(self, scaler: Foreign) -> None:
-        """A loss goes through this scaler, which counts for itself."""
+        """A loss is scaled by this scaler."""
         ...
 
     def unscaled(self, optimizer: Optimizer) -> None: ...
@@ -94,11 +93,11 @@ class Observer(Protocol):
     def clipped(self, kind: str, limit: float, norm: Value) -> None: ...
 
     def step_due(self, optimizer: Optimizer) -> None:
-        """An optimizer is about to step, and has looked at nothing yet; with a closure, the loss comes only then."""
+        """An optimizer step is about to start; with a closure, the loss is computed inside it."""
         ...
 
     def step_began(self, optimizer: Optimizer, gradients: Sequence[tuple[Value, Value]] | None) -> None:
-        """``gradients`` are (parameter, gradient) pairs as given to the optimizer; None where they cannot be seen."""
+        """``gradients`` are the (parameter, gradient) pairs given to the optimizer; None where not visible."""
         ...
 
     def step_ended(self, optimizer: Optimizer, skipped: bool) -> None: ...
@@ -106,23 +105,23 @@ class Observer(Protocol):
     def scheduled(self, scheduler: Foreign) -> None: ...
 
     def aside(self, what: str, **facts: object) -> None:
-        """Something that only checks want to know: ``what`` is criterion, dropout, loaded, schedule, workers …
+        """An event for checks only: ``what`` is criterion, dropout, loaded, schedule, workers …
 
-        ``undone``: the step of an ``optimizer`` that was told to begin was not made, since its graph did not run.
+        ``undone``: the reported step of an ``optimizer`` did not happen, since its graph did not run.
         """
         ...
 
     def notice(self, message_id: str, **params: object) -> None:
-        """Something could not be captured; each (id, params) counts once."""
+        """Something could not be recorded; each (id, params) counts once."""
         ...
 
     def turn_off(self, error: Exception) -> None:
-        """Something went wrong in telling: nothing more is told."""
+        """Reporting has failed: no further events."""
         ...
 
 
 class harmless:  # noqa: N801 - reads as a statement where it is used
-    """What goes wrong in this block turns the observer off and nothing else."""
+    """An exception in this block turns the observer off and has no other effect."""
 
     __slots__ = ("_observer",)
 
@@ -139,12 +138,12 @@ class harmless:  # noqa: N801 - reads as a statement where it is used
 
 
 class Tap(Protocol):
-    """Who is told of a process's randomness, and may have a say in it."""
+    """Receives the seeds of a process, and may replace them."""
 
     def seeding(self, stream: str, value: Value) -> object:
-        """A generator is about to be seeded by the script: with what instead (None: as the system chooses)."""
+        """The script is about to seed a generator; returns the seed to use (None: from the system)."""
         ...
 
     def built(self, kind: str, facts: Mapping[str, object]) -> None:
-        """The script has built a loader or a part of a data pipeline."""
+        """The script has constructed a loader or an operator of a data pipeline."""
         ...

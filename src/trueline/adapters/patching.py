@@ -1,4 +1,4 @@
-"""Replacing a framework's functions for the length of a recording, in this process only."""
+"""Patching a framework's functions for the duration of a recording, in this process only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _child_trains = mmap.mmap(-1, 1)
 
 
 class Switch:
-    """Whether hooks speak: off after removal, and in every forked child (data workers)."""
+    """Whether events are reported: off after removal, and in every forked child (data workers)."""
 
     def __init__(self) -> None:
         self.on = True
@@ -28,23 +28,23 @@ class Switch:
         _switches.set(self, True)
 
     def trains(self) -> bool:
-        """Whether hooks speak where gradients are computed or weights updated; a forked child leaves word of it."""
+        """Whether events of gradients and updates are reported; a forked child leaves a mark that it trains."""
         if self._forked:
             _child_trains[0] = 1
         return self.on
 
     def silence_child(self) -> None:
-        """In a forked child: nothing is recorded there, but that it trains is to be known."""
+        """In a forked child: report nothing, but remember whether it trains."""
         self._forked, self.on = self._forked or self.on, False
 
 
 def child_has_trained() -> bool:
-    """Whether any forked child has."""
+    """Whether any forked child has trained."""
     return bool(_child_trains[0])
 
 
 def no_child_has_trained() -> None:
-    """A recording begins."""
+    """Reset at the start of a recording."""
     _child_trains[0] = 0
 
 
@@ -60,18 +60,18 @@ os.register_at_fork(after_in_child=_silence_child)
 
 
 class Patches:
-    """Attributes that were replaced, to be put back in reverse order."""
+    """Replaced attributes, to be restored in reverse order."""
 
     def __init__(
         self, failed: Callable[[Exception], None] | None = None, skips: Callable[[], bool] = lambda: False
     ) -> None:
-        """What goes wrong in a replacement is told to ``failed``, where given; ``skips`` says when none is used."""
+        """Exceptions in a replacement go to ``failed``, if given; while ``skips`` is true the originals run."""
         self._failed, self._skips = failed, skips
         self._saved: list[tuple[object, str, object, object]] = []
         self._undo: list[Callable[[], object]] = []
 
     def wrap(self, owner: object, name: str, make: Callable[[Function], Function]) -> None:
-        """Replace ``owner.name`` by what ``make`` gives for the original; a missing name is left alone."""
+        """Replace ``owner.name`` by ``make(original)``; a missing name is ignored."""
         original = getattr(owner, name, None)
         if original is None:
             return
@@ -85,11 +85,11 @@ class Patches:
         setattr(owner, name, wrapper)
 
     def on_remove(self, undo: Callable[[], object]) -> None:
-        """Something else to undo at removal."""
+        """Register something to undo at removal."""
         self._undo.append(undo)
 
     def remove(self) -> None:
-        """Put everything back; what someone else has wrapped since stays below that, and is silent."""
+        """Restore everything; what someone else has wrapped since stays in place, and is silent."""
         while self._undo:
             self._undo.pop()()
         while self._saved:
@@ -103,7 +103,7 @@ class Patches:
 
 
 class Placed:
-    """A switch and the patches that go by it, taken away together."""
+    """A switch and its patches, removed together."""
 
     def __init__(
         self, failed: Callable[[Exception], None] | None = None, skips: Callable[[], bool] = lambda: False
@@ -112,7 +112,7 @@ class Placed:
         self.patches = Patches(failed, skips)
 
     def remove(self) -> None:
-        """Put everything back; what cannot be is left inert."""
+        """Restore everything; what cannot be restored is left inert."""
         self.switch.on = False
         self.patches.remove()
 
@@ -124,7 +124,7 @@ def outermost(
     before: Function | None = None,
     after: Function | None = None,
 ) -> Function:
-    """A wrapper that tells only of the outermost of nested calls: ``before(*args)``, ``after(result, *args)``."""
+    """Reports only the outermost of nested calls: ``before(*args)``, ``after(result, *args)``."""
     inside: set[int] = set()
 
     def wrapper(*args: object, **kwargs: object) -> Value:

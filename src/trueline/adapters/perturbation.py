@@ -1,4 +1,4 @@
-"""What perturbing a run is in every framework: factors of rounding units, drawn apart from its own randomness."""
+"""Perturbation of a run in any framework: factors of a few ulps, drawn from a generator of their own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_RELATIVE_MOVE: Final = 1.25e-4
 
 
 class Draws:
-    """Signs -1, 0 and 1 in any number, and the count of what was moved by them."""
+    """Random signs -1, 0 and 1, and counts of what was perturbed."""
 
     def __init__(self, seed: int, ulps: int = 1) -> None:
         self._ulps = ulps
@@ -33,15 +33,15 @@ class Draws:
         self.layers = 0
 
     def size(self, unit: float) -> float:
-        """How far a sign moves a number of this rounding unit; coarse ones are never moved by more than one."""
+        """The relative size of a perturbation for this machine epsilon; coarse types move by one unit at most."""
         return max(unit, min(self._ulps * unit, _MAX_RELATIVE_MOVE))
 
     def counts(self, kernels: Sequence[str] = ()) -> dict[str, Json]:
-        """What an adapter tells of its perturbation."""
+        """Counts of perturbed inputs and layers, and the alternative kernels in use."""
         return {"inputs": self.inputs, "layers": self.layers, "kernels": list(kernels)}
 
     def signs(self, count: int) -> npt.NDArray[np.int8]:
-        """As many signs as asked for."""
+        """The given number of random signs."""
         start = int(self._random.integers(_POOL_SIZE))
         if start + count <= _POOL_SIZE:
             return self._pool[start : start + count]
@@ -49,7 +49,7 @@ class Draws:
 
 
 class Calls:
-    """The calls that are going on, told apart: outermost ones, and ones that call no other."""
+    """The stack of calls in progress: tells outermost calls and leaf calls."""
 
     def __init__(self) -> None:
         self._open: list[tuple[Network, int]] = []
@@ -57,18 +57,18 @@ class Calls:
 
     @property
     def going_on(self) -> bool:
-        """Whether a call has begun and not ended."""
+        """Whether a call is in progress."""
         return bool(self._open)
 
     def begins(self, module: Network) -> bool:
-        """A call begins: whether it is an outermost one."""
+        """A call begins; returns whether it is an outermost one."""
         outermost = not self._open
         self._count += 1
         self._open.append((module, self._count))
         return outermost
 
     def ends(self, module: Network) -> bool:
-        """A call ends, and with it those inside that were never told to: whether it called no other."""
+        """A call ends, and with it nested calls that were never closed; returns whether it was a leaf."""
         while self._open:
             begun, count = self._open.pop()
             if begun is module:
@@ -77,7 +77,7 @@ class Calls:
 
 
 class Perturbing(ABC):
-    """What was put in place to perturb a run, and what it has moved so far."""
+    """An installed perturbation, and counts of what it has perturbed."""
 
     def __init__(self, seed: int, ulps: int) -> None:
         self.switch = Switch()
@@ -87,22 +87,22 @@ class Perturbing(ABC):
         self.draws = Draws(seed, ulps)
 
     def remove(self) -> None:
-        """Put everything back."""
+        """Remove hooks and patches."""
         self.switch.on = False
         if self.hooks is not None:
             self.hooks.remove()
         self.patches.remove()
 
     def counts(self) -> dict[str, Json]:
-        """What was moved."""
+        """Counts of what was perturbed."""
         return self.draws.counts(self.kernels)
 
     def input(self, value: Value) -> Value:
-        """The same with every floating tensor in it moved."""
+        """The value with every floating tensor in it perturbed."""
         return moved_in(value, self._moved_input)
 
     def output(self, value: Value) -> Value:
-        """The same with every floating tensor in it moved."""
+        """The value with every floating tensor in it perturbed."""
         return moved_in(value, self._moved_output)
 
     def _moved_input(self, value: Value) -> Value:
@@ -117,11 +117,11 @@ class Perturbing(ABC):
 
     @abstractmethod
     def moved(self, value: Value) -> Value:
-        """A floating tensor times factors near one; anything else as it is."""
+        """A floating tensor multiplied by factors near one; anything else unchanged."""
 
 
 def moved_in(value: Value, move: Callable[[Value], Value], depth: int = 0) -> Value:
-    """The same structure with ``move`` applied to what it holds; only plain tuples, lists and dicts are looked into."""
+    """The same structure with ``move`` applied to its leaves; only plain tuples, lists and dicts are traversed."""
     if depth > _MAX_DEPTH:
         return value
     if type(value) in (tuple, list):

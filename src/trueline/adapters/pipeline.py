@@ -1,4 +1,4 @@
-"""What a framework's ``pipelines`` speaks in: operators, rows, and the meter that operators are called through."""
+"""The types of a framework's ``pipelines``: operators, rows, and the meter that operators are called through."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One sample by its index in the source, or what was raised instead of it."""
+    """One sample by its index in the source, or the exception raised instead."""
 
     index: int
     value: Value = None
@@ -40,14 +40,14 @@ class Row:
 
 
 class ZippedFacts(TypedDict):
-    """Datasets side by side that are not of the same length."""
+    """Zipped datasets of different lengths."""
 
     lengths: Sequence[int]
     line: Mapping[str, object] | None
 
 
 class PipelineFacts(TypedDict):
-    """What is known of a pipeline before it gives anything; lines in their JSON shape."""
+    """What is known of a pipeline before any sample is drawn; lines in their JSON shape."""
 
     kind: str
     dataset: str
@@ -70,18 +70,18 @@ class PipelineFacts(TypedDict):
 
 
 class Meter(Protocol):
-    """Told of every operator, and calls it."""
+    """Registers operators and calls them."""
 
     def operator(self, operator: Operator) -> int:
-        """Its place, by which its calls are told."""
+        """The place of an operator, by which its calls are identified."""
         ...
 
     def sample(self, index: int) -> None:
-        """From now on calls are about this sample."""
+        """Subsequent calls belong to this sample."""
         ...
 
     def run(self, place: int, call: Callable[[], Value], given: Value) -> Value:
-        """What the call returns or raises; ``given`` is what it is about to work on."""
+        """The result of the call, or what it raises; ``given`` are its inputs."""
         ...
 
 
@@ -90,11 +90,11 @@ class Opened(Protocol):
 
     @property
     def indexed(self) -> bool:
-        """Whether samples can be had by their index."""
+        """Whether samples are accessible by index."""
         ...
 
     def facts(self) -> PipelineFacts:
-        """What is known before it gives anything: ``child/host.py`` of ``data/pipeline`` hands it on."""
+        """What is known before any sample is drawn."""
         ...
 
     def instrument(self, meter: Meter) -> None:
@@ -102,7 +102,7 @@ class Opened(Protocol):
         ...
 
     def restore(self) -> None:
-        """All objects as they were."""
+        """Restore all objects."""
         ...
 
     def rows(self, meter: Meter, wanted: Sequence[int]) -> Iterator[Row]:
@@ -110,15 +110,15 @@ class Opened(Protocol):
         ...
 
     def batch(self, meter: Meter, samples: Sequence[Value]) -> Value:
-        """Samples put together as the pipeline does, else as its framework would."""
+        """Samples batched by the pipeline, else by its framework's default."""
         ...
 
     def order(self, epoch: int) -> list[int] | None:
-        """The indexes of one epoch, in order; None where nothing decides it."""
+        """The indexes of one epoch, in order; None where they are not determined."""
         ...
 
     def order_told(self, epoch: int) -> list[int] | None:
-        """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
+        """The same after ``set_epoch`` of the sampler; None where it has none."""
         ...
 
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
@@ -129,44 +129,44 @@ class Opened(Protocol):
         ...
 
     def counted(self, most: int) -> int | None:
-        """How many samples a stream gives in one epoch with its workers; None where that says nothing."""
+        """The number of samples of a stream in one epoch with its workers; None where not applicable."""
         ...
 
     def run(self, most: int) -> Iterator[Value]:
-        """Its own batches, made the way it is set up."""
+        """Its own batches, with its own configuration."""
         ...
 
     def stored(self) -> dict[str, Value]:
-        """The arrays that the pipeline holds, by name."""
+        """The arrays held by the pipeline, by name."""
         ...
 
     def objects(self) -> Iterator[Foreign]:
-        """The objects of the user's that take part: datasets or sources, and what they hold; steps, samplers."""
+        """The user's objects involved: datasets or sources with what they hold, steps, samplers."""
         ...
 
     def deciding(self) -> tuple[Foreign, Location | None]:
-        """What decides the order (a function or method), and the line that set it up."""
+        """The function or method that determines the order, and the line that configured it."""
         ...
 
     def length_method(self) -> Function | None:
-        """The method that says how many samples there are."""
+        """The ``__len__`` that gives the number of samples."""
         ...
 
     def call(self, place: int) -> Function | None:
-        """The operator at a place by itself, to be called with other values; None where it cannot be."""
+        """The operator at a place, to be called with other values; None where not possible."""
         ...
 
     def starting(self) -> Function | None:
-        """The user's function that every worker calls first; None where there is none."""
+        """The user's worker initialisation function; None where there is none."""
         ...
 
     def alone(self, index: int) -> Value:
-        """One sample the way the pipeline itself would run it: in its threads or processes."""
+        """One sample run by the pipeline itself, in its threads or processes."""
         ...
 
 
 class Nothing(Exception):  # noqa: N818
-    """None where a value is needed; ``place`` is the operator that gave it."""
+    """None where a value is required; ``place`` is the operator that returned it."""
 
     def __init__(self, place: int) -> None:
         super().__init__(place)

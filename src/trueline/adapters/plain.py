@@ -1,4 +1,4 @@
-"""The plain values that an object of a framework counts with."""
+"""Plain values among the attributes of a framework's object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIMPLE: Final = (bool, int, float, str, type(None), np.number, np.bool_)
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value is a number, a word, nothing, or a short list of them."""
+    """Whether a value is a number, a string, None, or a short list of these."""
     return holds(_is_plain, value)
 
 
@@ -28,7 +28,7 @@ def _is_plain(value: object) -> bool:
 
 
 def held(module: Network, name: str, default: object = None, *, registries: Sequence[str] = ()) -> Foreign:
-    """An attribute that a network or its class holds; a ``__getattr__``, which may do anything, is not asked.
+    """An attribute of a module or its class, looked up without ``__getattr__``, which may run user code.
 
     ``registries`` are attributes that hold others by name.
     """
@@ -40,7 +40,7 @@ def held(module: Network, name: str, default: object = None, *, registries: Sequ
 
 
 def plain_values(owner: object) -> dict[str, Value]:
-    """Its attributes that are numbers, words or lists of them; lists are copied."""
+    """Its attributes that are numbers, strings or lists of these; lists are copied."""
     simple = {name: value for name, value in vars(owner).items() if isinstance(value, _SIMPLE)}
     lists = {name: value for name, value in vars(owner).items() if isinstance(value, list)}
     return simple | {

@@ -37,11 +37,11 @@ _PICKLES: Final = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"
 
 
 class Unfit(Exception):  # noqa: N818
-    """A stored class that this process does not have, or that cannot be filled in."""
+    """A stored class that is not importable here, or whose instances cannot be restored."""
 
 
 class Malformed(Exception):  # noqa: N818
-    """A tree that no value was ever saved as."""
+    """A tree that does not represent a value."""
 
 
 class Saving:
@@ -56,7 +56,7 @@ class Saving:
         self.lost: list[str] = []
 
     def tree(self, value: Value, name: str, *, depth: int = 0) -> Json:
-        """The value's tree; its arrays are kept under names that begin with ``name``."""
+        """The value's tree; its arrays are stored under names that begin with ``name``."""
         if self._values.is_tensor(value):
             return self._array(value, name, "tensor")
         if isinstance(value, np.ndarray | np.generic):
@@ -71,7 +71,7 @@ class Saving:
         return None
 
     def _container(self, value: Value, name: str, depth: int) -> Json:
-        """A container's tree, None for what is none."""
+        """A container's tree; None for anything else."""
 
         def pairs(items: Iterable[tuple[Foreign, Value]]) -> list[list[Json]]:
             return [
@@ -128,7 +128,7 @@ def _simple(value: bool | int | float | complex | str | bytes | None) -> Json:
 
 
 def _layout(array: Array) -> dict[str, list[int]]:
-    """The order of the axes in memory, where it is not that of their numbers: kernels may go by it."""
+    """The axis order in memory where it is not C order: kernels may depend on it."""
     order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
     usual = array.flags.c_contiguous or not array.transpose(order).flags.c_contiguous
     return {} if usual else {"order": order}
@@ -139,7 +139,7 @@ def _is_small_float(array: Array) -> bool:
 
 
 def _can_be_filled(kind: type) -> bool:
-    """Whether an object is no more than its attributes: it neither builds nor pickles itself in a way of its own."""
+    """Whether an object is fully described by its attributes: no constructor or pickling of its own."""
     decided = _BUILDS if dataclasses.is_dataclass(kind) else (*_BUILDS, *_PICKLES)
     plain = all(getattr(kind, name, None) is getattr(object, name, None) for name in decided)
     pythons = kind.__module__.partition(".")[0] in sys.stdlib_module_names and kind.__module__ != "collections"
@@ -158,7 +158,7 @@ def _attributes(value: object) -> list[tuple[str, Value]]:
 
 
 def rebuilt(tree: Foreign, arrays: Mapping[str, Array], tensor: Callable[[Array], Value]) -> Value:
-    """The value again; ``tensor`` makes a framework's tensor. An Unfit names a class that is not there."""
+    """The value of a tree; ``tensor`` makes a framework's tensor. Unfit names a class that is missing."""
     try:
         return _Rebuilding(arrays, tensor).value(tree)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
@@ -166,7 +166,7 @@ def rebuilt(tree: Foreign, arrays: Mapping[str, Array], tensor: Callable[[Array]
 
 
 class _Rebuilding:
-    """Makes values of trees."""
+    """Restores values from trees."""
 
     def __init__(self, arrays: Mapping[str, Array], tensor: Callable[[Array], Value]) -> None:
         self._arrays, self._tensor = arrays, tensor
@@ -236,7 +236,7 @@ _SEQUENCES: Final[dict[str, Callable[[list[Foreign]], Foreign]]] = {kind.__name_
 
 
 def _fill(made: object, attributes: Iterable[tuple[Foreign, Foreign]]) -> None:
-    """Set attributes past whatever the class would do about it."""
+    """Set attributes without calling the class's own ``__setattr__``."""
     slots = set(_slots(type(made)))
     for name, value in attributes:
         if name in slots:
@@ -250,7 +250,7 @@ def _hashable(key: Foreign) -> Foreign:
 
 
 def _class_named(name: str, kind: str) -> Foreign:
-    """A class among those that are there; looking for it imports nothing."""
+    """A class among those already imported; nothing is imported."""
     module, _, path = name.partition(":")
     cls: Foreign = sys.modules.get(module)
     for part in path.split("."):

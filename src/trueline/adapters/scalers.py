@@ -1,4 +1,4 @@
-"""Loss scalers, told as they are built, so that one that adapts may begin otherwise."""
+"""Loss scalers, reported at construction, so that a dynamic one can start from other settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trueline.model.location import Location
 
 @dataclass(frozen=True, slots=True)
 class Scaler:
-    """Its class, the scale it begins with, and, where it adapts, by which factor and after how many good steps."""
+    """A loss scaler: its class, initial scale, and if dynamic its factor and growth interval."""
 
     kind: str
     scale: float
@@ -24,13 +24,13 @@ class Scaler:
 
     @property
     def dynamic(self) -> bool:
-        """Whether it adapts."""
+        """Whether the scale is dynamic."""
         return self.window is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a scaler that adapts begins with instead."""
+    """Other initial settings for a dynamic scaler."""
 
     scale: float
     factor: float
@@ -43,7 +43,7 @@ Begin = Callable[[Scaler], Beginning | None]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a scaler's class calls its arguments; one that does not adapt has no factor and no window."""
+    """The parameter names of a scaler class; a static one has no factor and no window."""
 
     scale: str
     factor: str | None = None
@@ -53,7 +53,7 @@ class Names:
 def building(
     names: Names, begin: Begin, speaks: Callable[[Mapping[str, Foreign]], bool], package: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Around a scaler's constructor."""
+    """Wraps a scaler's constructor."""
 
     def make(original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)

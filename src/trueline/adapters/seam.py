@@ -1,4 +1,4 @@
-"""The seam in a framework's replaced function: what goes wrong around the original is not the user's."""
+"""The guard around a patched function: exceptions of the wrapper never reach the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRAMES = 4
 
 
 class _Call:
-    """One call of a replaced function: how far the original has come in it."""
+    """One call of a patched function: the progress of the original in it."""
 
     __slots__ = ("begun", "raised", "result")
 

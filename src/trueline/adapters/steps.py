@@ -1,4 +1,4 @@
-"""A step of a pipeline in words: its name, its plain settings, and where it is defined if that is the user's code."""
+"""Description of a pipeline step: its name, plain settings, and definition line if it is the user's code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def name_of(step: Foreign) -> str:
 
 
 def settings_of(step: Foreign) -> dict[str, Json]:
-    """The plain values that a step holds; a function has none."""
+    """The plain attributes of a step; none for a function."""
     held = {} if hasattr(step, "__code__") else getattr(step, "__dict__", {})
     return {
         name: value.name if isinstance(value, Enum) else plain(value)
@@ -41,7 +41,7 @@ def settings_of(step: Foreign) -> dict[str, Json]:
 
 
 def objects_in(value: object, depth: int = 0) -> Iterator[Foreign]:
-    """An object of the user's and those that it holds."""
+    """A user's object and the objects it holds."""
     if depth > _MAX_DEPTH or value is None:
         return
     if isinstance(value, list | tuple):
@@ -56,7 +56,7 @@ def objects_in(value: object, depth: int = 0) -> Iterator[Foreign]:
 
 
 def line_of(value: Value) -> Location | None:
-    """Where a function or a class is defined."""
+    """The line where a function or class is defined."""
     try:
         file = inspect.getsourcefile(value)
         line = value.__code__.co_firstlineno if inspect.isfunction(value) else inspect.getsourcelines(value)[1]

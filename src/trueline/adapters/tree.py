@@ -1,4 +1,4 @@
-"""Tensors inside whatever structure a module takes or returns."""
+"""Tensors inside the structures that modules take and return."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def leaves(
 
 
 def _items(value: Value) -> Iterable[tuple[str, Value]]:
-    """What a container holds, by name; of a class of the user's all of it is asked for at once."""
+    """The items of a container by name; those of a user's class are read at once."""
     kind = type(value)
     if kind is dict:
         return ((described(str, name), item) for name, item in value.items())
@@ -76,7 +76,7 @@ def replaced(
 
 
 def _like(value: Mapping[Value, Value], made: dict[Value, Value]) -> Value:
-    """A mapping of the same type: frameworks' own (ordered, with attributes) are copied and filled."""
+    """A mapping of the same type: a framework's own (ordered, with attributes) is copied and filled."""
     try:
         again = copy.copy(value)
         for name, item in made.items():

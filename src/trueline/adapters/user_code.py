@@ -1,4 +1,4 @@
-"""The user's own code: a frame of it, a function of it."""
+"""The user's own code: frames and functions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MAX_DECORATOR_LINES = 8
 
 
 def line_of_users_frame(frame: FrameType, package: str) -> Location | None:
-    """The line of a frame that is the user's own; None for one of a framework's folder, or TrueLine's."""
+    """The line of a user's frame; None for frames of a framework or of TrueLine."""
     line = user_line(package, frame=frame)
     return line if line == Location(frame.f_code.co_filename, frame.f_lineno) else None
 
 
 def line_of_users_function(function: Foreign, package: str) -> Location | None:
-    """The line of a function's ``def``, below its decorators; None where it is not the user's own."""
+    """The line of a function's ``def``, below its decorators; None where it is not the user's."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or code.co_filename.startswith(package):
         return None
@@ -30,7 +30,7 @@ def line_of_users_function(function: Foreign, package: str) -> Location | None:
 
 
 def any_of_users(base: type[object], package: str) -> bool:
-    """Whether a class below ``base`` has a ``backward`` of the user's own."""
+    """Whether a subclass of ``base`` has a ``backward`` written by the user."""
     return any(
         line_of_users_function(vars(subclass).get("backward"), package) is not None or any_of_users(subclass, package)
         for subclass in base.__subclasses__()

@@ -1,4 +1,4 @@
-"""What data workers draw their random numbers from: told by the workers themselves, through a pipe."""
+"""The random streams of data workers, reported by the workers themselves through a pipe."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ _NOT_LOOKED_INTO: Final = (np.ndarray, str, bytes, type)
 
 
 class WorkerPipe:
-    """A pipe from workers that are forked: open before they are, told into by them, read by the training process."""
+    """A pipe from forked workers, opened before they start and read by the training process."""
 
     def __init__(
         self, marks: Mapping[type, Callable[[Foreign], bytes]], whole: Mapping[str, Callable[[], bytes]]
     ) -> None:
-        """``marks`` are a framework's kinds of generators and their states, ``whole`` its own of the process."""
+        """``marks`` maps a framework's generator classes to their states, ``whole`` are its process-wide states."""
         self._marks, self._whole = marks, whole
         self._ends: list[OwnDescriptor] = []
         self._told = 0
 
     @property
     def is_open(self) -> bool:
-        """Whether workers can tell."""
+        """Whether workers can report."""
         return bool(self._ends)
 
     def open(self) -> None:
-        """Before the first worker begins."""
+        """Called before the first worker starts."""
         self._ends.extend(map(OwnDescriptor, os.pipe()))
         os.set_blocking(self._ends[0].proven(), False)
 
     def close(self) -> None:
-        """After the last one."""
+        """Called after the last worker has ended."""
         for end in self._ends:
             end.close()
         self._ends.clear()
 
     def read(self) -> Iterator[dict[str, Foreign]]:
-        """What was told since the last time, up to so much in all."""
+        """Reports received since the last call, up to a total limit."""
         if not self._ends or self._told >= _MAX_REPORTS:
             return
         try:
@@ -70,7 +70,7 @@ class WorkerPipe:
             yield report
 
     def tell(self, began: str, worker: int, before: Mapping[str, str], dataset: Loader) -> None:
-        """In a worker: where each generator stood before the first sample, and where it stands now."""
+        """In a worker: report each generator's state before the first sample, and now."""
         with harmless():
             after = self.streams(dataset)
             streams = {name: [mark, after.get(name, "")] for name, mark in before.items()}
@@ -79,7 +79,7 @@ class WorkerPipe:
                 self._ends[1].write_all(line.encode())
 
     def streams(self, dataset: Loader) -> dict[str, str]:
-        """A mark of the state of each generator that a worker may draw from, by name."""
+        """A digest of each generator's state that a worker may draw from, by name."""
         marks = {"random": _mark(random.getstate()), "numpy": _mark(_words(np.random.get_state()))}
         marks.update({name: _mark(state()) for name, state in self._whole.items()})
         for path, generator in self._held(dataset, "dataset", _MAX_DEPTH):
@@ -113,12 +113,12 @@ class WorkerPipe:
 
 
 def harmless() -> AbstractContextManager[None]:
-    """Whatever goes wrong in the block, the worker goes on: a dataset may answer anything, and nobody would hear."""
+    """Exceptions in this block are ignored: a user's dataset may raise anything, and the worker must go on."""
     return suppress(Exception)
 
 
 def _words(state: Foreign) -> Foreign:
-    """Of NumPy's older generator the words and the place in them."""
+    """The key and position of NumPy's legacy generator state."""
     return state[1:3]
 
 

@@ -1,4 +1,4 @@
-"""What the user's code raised, as one line that says what, in which of the user's lines, and on which side."""
+"""Exceptions of the user's code as one line: what was raised, at which of the user's lines, on which side."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Value]
 
 
 def _exit_code(error: SystemExit) -> str:
-    """The code that the process would have ended with, and the text that it would have left."""
+    """The exit code and message that a SystemExit carries."""
     if error.code is None or isinstance(error.code, int):
         return str(int(error.code or 0))
     return f"1, {first_line(error)}"
 
 
 def words(error: BaseException) -> str:
-    """What an error says of itself; its ``__str__`` is the user's code, too, and may raise in its turn."""
+    """The text of an error; its ``__str__`` is user code too, and may raise in turn."""
     try:
         return str(error)
     except BaseException as raised:  # noqa: BLE001 - the error that it was asked about is the one to tell of
@@ -83,7 +83,7 @@ def words(error: BaseException) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's text that says something."""
+    """The first non-empty line of an error's text."""
     lines = (" ".join(line.split()) for line in words(error).splitlines())
     silent = os.strerror(errno.ENOMEM) if isinstance(error, MemoryError) else "-"
     return next((line for line in lines if line.strip("-=* ")), silent)[:_MAX_TEXT_LENGTH]
@@ -98,7 +98,7 @@ def _place(error: BaseException) -> str:
 
 
 def nearest(places: Sequence[Place]) -> Place | None:
-    """Of places from the outermost call inward the last that is the user's own, else a package's, else any."""
+    """The innermost frame that is the user's own, else a package's, else any."""
     frames = [frame for frame in places if not frame[0].startswith((_OURS, "<"))]
     # A model out of an installed package is nearer to the user than what it is built with.
     installed = [frame for frame in frames if not frame[0].startswith(_frameworks())]
@@ -134,11 +134,11 @@ def _frameworks() -> tuple[str, ...]:
 
 
 def _short(file: str) -> str:
-    """Relative to the folder of work where that is shorter."""
+    """Relative to the working directory where that is shorter."""
     here = str(Path.cwd()) + os.sep
     return file.removeprefix(here)
 
 
 def interpreter() -> str:
-    """Which Python this is, for sentences about what it lacks."""
+    """The interpreter's path and version, for messages."""
     return sys.executable

@@ -1,4 +1,4 @@
-"""What a user names by an entry point, in a process of its own: nothing that happens there can hurt this one."""
+"""A user's entry point in a process of its own, isolated from this one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LAST_WORDS: Final = ("Extension modules:", "Current thread", "Thread 0x", "File
 
 
 class Guest:
-    """The process of one entry point, which a host of its kind serves; every failure is one Trouble that names it."""
+    """The process of one entry point, served by a host module; every failure is one Trouble that names it."""
 
     # The module that answers in the process.
     HOST: ClassVar[str]
@@ -82,7 +82,7 @@ class Guest:
         return guest
 
     def again(self, entry: Entry, *, folder: Path | None = None, kwargs: Mapping[str, Value]) -> None:
-        """Begin to build something else in the same process, which has imported its framework already."""
+        """Build another entry point in the same process, which has already imported its framework."""
         self.ready()
         self.entry, self.name, self._building = entry, str(entry), True
         self._build((folder or Path.cwd()).absolute(), (), kwargs)
@@ -104,21 +104,21 @@ class Guest:
 
     @property
     def pid(self) -> int:
-        """The id of its process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def output(self) -> str:
-        """The end of what the user's code has printed."""
+        """The tail of what the user's code has printed."""
         return self._process.output
 
     def told(self) -> Content:
-        """What the process has told of what it has built."""
+        """What the process replied when the build finished."""
         self.ready()
         return self._first
 
     def ready(self) -> Self:
-        """Wait until it is built."""
+        """Wait until the build has finished."""
         if self._broken is not None:
             raise self._broken
         if not self._open:
@@ -133,13 +133,13 @@ class Guest:
         return self
 
     def close(self) -> None:
-        """End the process."""
+        """Terminate the process."""
         if self._open:
             self._open = False
             self._process.end()
 
     def ask(self, content: Content, arrays: Sequence[Array] = ()) -> tuple[Content, list[Array]]:
-        """One question to the process: ``do`` says what, as its host lists it."""
+        """One request to the process; ``do`` names the action, as listed by its host."""
         self.ready()
         self._send(content, arrays)
         return self._receive()
@@ -161,17 +161,17 @@ class Guest:
         return content, arrays
 
     def _glance(self, asked: float) -> float:
-        """Now and then while an answer is waited for; since when there was no sign of life."""
+        """Called at intervals while waiting for a reply; returns the time of the last sign of life."""
         since = max(asked, self.sign_of_life())
         self._patience.waited(self.name, time.monotonic() - since, self._timeout)
         return since
 
     def sign_of_life(self) -> float:
-        """When it was last seen to go on, in the middle of a question; 0 where only answers count."""
+        """When progress was last seen within a request; 0 where only replies count."""
         return 0.0
 
     def _talk(self, exchange: Callable[[], Answer]) -> Answer:
-        """Once a message is half through, for whatever reason, there is no going on with the process."""
+        """An exchange that was interrupted leaves the process unusable: it is terminated."""
         with ExitStack() as undoing:
             undoing.callback(self.close)
             try:
@@ -199,7 +199,7 @@ class Guest:
         return trouble
 
     def garbled(self, error: Exception) -> SideTrouble:
-        """The trouble that an answer makes no sense."""
+        """The error for a malformed reply."""
         return SideTrouble("side.garbled", side=self.name, reason=str(error)[:200])
 
     def _died(self, code: int) -> SideTrouble:

@@ -1,4 +1,4 @@
-"""From an entry point to what stands there: the module or file imported, the name found in it."""
+"""From an entry point to its object: the module or file is imported, the name looked up in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An entry point as this process finds it: a file or a module, a name in it, and what to call that with."""
+    """An entry point as received by the process: a file or module, a name in it, and the arguments to call it with."""
 
     side: str
     module: str
@@ -37,7 +37,7 @@ class Asked:
 
     @classmethod
     def arrived(cls, content: Content) -> Self:
-        """What the other end asks for; its folder becomes this process's own, and the first to import from."""
+        """The request of the parent; its folder becomes the working directory and the first entry of ``sys.path``."""
         folder = Path(content["folder"])
         os.chdir(folder)
         sys.path.insert(0, str(folder))
@@ -53,7 +53,7 @@ class Asked:
 
 
 def imported(asked: Asked) -> ModuleType:
-    """The module or the file; what it raises is a trouble."""
+    """The imported module or file; what it raises becomes a SideTrouble."""
     # A module that reads the command line as it is imported is to find none.
     sys.argv = [asked.module]
     with said_for(asked.side, "importing"):
@@ -73,7 +73,7 @@ def _imported(asked: Asked) -> ModuleType:
 
 
 def _lacking(side: str, error: ModuleNotFoundError) -> SideTrouble | ModuleNotFoundError:
-    """Something that the user's module imports is not there."""
+    """The error for a package that the user's module imports and that is not installed."""
     package = (error.name or "").partition(".")[0]
     if package in sys.modules or not package:
         return error
@@ -83,7 +83,7 @@ def _lacking(side: str, error: ModuleNotFoundError) -> SideTrouble | ModuleNotFo
 
 
 def import_file(side: str, file: Path) -> ModuleType:
-    """A file of the user's as a module; what it imports beside itself is found."""
+    """A file of the user's imported as a module, with its own folder on the path."""
     path = file.absolute()
     if not path.is_file():
         raise SideTrouble("side.no_file", side=side, file=str(file))
@@ -101,7 +101,7 @@ def import_file(side: str, file: Path) -> ModuleType:
 
 
 def _alone(path: Path) -> ModuleType:
-    """A file that belongs to no package; its name may be one that is taken, or none that Python could import."""
+    """A file outside of any package; its name may be taken, or no valid module name."""
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"user_file_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
@@ -112,7 +112,7 @@ def _alone(path: Path) -> ModuleType:
 
 
 def found_in(side: str, module: ModuleType, shown: str, name: str) -> Foreign:
-    """What stands in a module under a name, which may be dotted."""
+    """The object in a module under a name, which may be dotted."""
     held: Foreign = module
     for part in name.split("."):
         inside = getattr(held, part, _MISSING)
@@ -128,7 +128,7 @@ def found_in(side: str, module: ModuleType, shown: str, name: str) -> Foreign:
 
 
 def required(function: Foreign) -> list[str] | None:
-    """The parameters that a call must give; None where that cannot be told."""
+    """The required parameters of a callable; None where it has no signature."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

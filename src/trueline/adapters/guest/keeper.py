@@ -79,7 +79,7 @@ def _be_silent(ours: "tuple[int, ...]") -> None:
 
 
 def _watched(child: int, parent: "int | None", wakes: int, ended: "list[float]", grace: float) -> int:
-    """The status with which the child ended; that of a killed one where it has to end now."""
+    """The status with which the child ended, or that of a killed one if it must end now."""
     waiting = select.poll()
     waiting.register(wakes, select.POLLIN)
     if parent is not None:
@@ -98,7 +98,7 @@ def _watched(child: int, parent: "int | None", wakes: int, ended: "list[float]",
 
 
 def _reaped(child: int) -> "int | None":
-    """Take all that have ended; the child's status where it is among them."""
+    """Reap all ended children; the child's status if it is among them."""
     first_status = None
     while True:
         try:
@@ -112,7 +112,7 @@ def _reaped(child: int) -> "int | None":
 
 
 def _end_all() -> None:
-    """Until there is nobody left: whoever loses its parent on the way becomes ours."""
+    """Kill descendants until none is left; orphans are reparented to this process."""
     last = time.time() + _MAX_ENDING_SECONDS
     while time.time() < last:
         for descendant in _descendants():
@@ -146,7 +146,7 @@ def _descendants() -> "list[int]":
 
 
 def _end_as(status: int) -> None:
-    """End as the child has ended."""
+    """Exit with the child's status."""
     number = status & 0x7F
     if number:
         try:

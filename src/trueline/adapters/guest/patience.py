@@ -1,4 +1,4 @@
-"""How long an answer of a user's code is waited for, and who hears that it is being waited for."""
+"""How long a reply of the user's code is waited for, and who is notified of a long wait."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Tell = Callable[[str, float, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The seconds that one question may take; ``tell`` hears of a wait that has become long, ``done`` of its end."""
+    """The time limit of one request in seconds; ``tell`` is called during a long wait, ``done`` at its end."""
 
     seconds: float = DEFAULT_SECONDS
     tell: Tell = lambda *_: None
     done: Callable[[], None] = lambda: None
 
     def waited(self, name: str, seconds: float, limit: float) -> None:
-        """It has been waited for so long."""
+        """Notify of a wait that has lasted this long."""
         if seconds >= min(_QUIET_SECONDS, limit / 2):
             self.tell(name, seconds, limit)
 
@@ -35,13 +35,13 @@ _held: ContextVar[Patience] = ContextVar("patience", default=Patience())  # noqa
 
 
 def patience() -> Patience:
-    """What holds here for a guest that is started."""
+    """The limit in force for guests started here."""
     return _held.get()
 
 
 @contextmanager
 def patient(given: Patience) -> Iterator[None]:
-    """What holds for the guests that are started in the block."""
+    """Sets the limit for guests started in the block."""
     token = _held.set(given)
     try:
         yield

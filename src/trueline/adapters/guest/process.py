@@ -1,4 +1,4 @@
-"""The process of a guest: messages in and out, the end of what it prints, and its end."""
+"""The process of a guest: messages in and out, the tail of its output, and its termination."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Died(Exception):  # noqa: N818
 
 
 def _widen(pipe: int) -> None:
-    """Room for a whole block: each time a pipe is full or empty both processes are woken."""
+    """Enlarge a pipe to hold a whole block: each time one is full or empty, both processes are woken."""
     # Where users have used up what they may have, a pipe stays as it is.
     with contextlib.suppress(OSError):
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BLOCK_BYTES)
@@ -94,11 +94,11 @@ class Process:
 
     @property
     def output(self) -> str:
-        """The end of what it has printed."""
+        """The tail of its output."""
         return self._tail.text(_FLUSH_SECONDS)
 
     def send(self, content: Mapping[str, object], arrays: Sequence[Array], timeout: float | None) -> None:
-        """One message; Died or TimeoutError where it is not taken. The time counts until its answer is there."""
+        """Send one message; Died or TimeoutError where it is not read. The time limit runs until its reply is there."""
         self._asked, self._timeout = time.monotonic(), timeout
         for piece in packed(content, arrays):
             view = memoryview(piece)
@@ -112,14 +112,14 @@ class Process:
                     raise Died(self._ended()) from None
 
     def receive(self) -> tuple[Content, list[Array]]:
-        """The answer; Died, Garbled or TimeoutError where there is none."""
+        """The reply; Died, Garbled or TimeoutError where there is none."""
         reply = unpacked(self)
         if reply is None:
             raise Died(self._ended())
         return reply
 
     def line(self) -> bytes:
-        """The next line; empty at the end."""
+        """The next line; empty at end of file."""
         searched = 0
         while (end := self._waiting.find(b"\n", searched)) < 0:
             searched = len(self._waiting)
@@ -134,7 +134,7 @@ class Process:
         return line
 
     def fill(self, room: memoryview) -> None:
-        """Exactly as many bytes as there is room for."""
+        """Exactly as many bytes as the buffer holds."""
         ready = min(len(room), len(self._waiting))
         room[:ready] = self._waiting[:ready]
         del self._waiting[:ready]
@@ -147,7 +147,7 @@ class Process:
             room = room[count:]
 
     def end(self) -> None:
-        """End it, whatever it is doing, and all that it has started."""
+        """Terminate it and all processes that it has started."""
         # Its keeper ends all that has left the group; nobody else is told, so that nobody can hold that up.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             self._process.terminate()
@@ -165,7 +165,7 @@ class Process:
         return os.read(self._replies, _BLOCK_BYTES)
 
     def _wait(self, *, writing: bool = False) -> None:
-        """Until the pipe is ready; Died or TimeoutError where it never will be."""
+        """Wait until the pipe is ready; Died or TimeoutError where it never will be."""
         while True:
             reads, writes = ([], [self._requests]) if writing else ([self._replies], [])
             left = _GLANCE_SECONDS if self._timeout is None else min(_GLANCE_SECONDS, self._timeout)
@@ -178,7 +178,7 @@ class Process:
                 raise TimeoutError
 
     def _ended(self) -> int:
-        """The exit code of a process that has closed its pipes; Garbled where it lives on without them."""
+        """The exit code of a process that has closed its pipes; Garbled where it keeps running without them."""
         try:
             return self._process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:

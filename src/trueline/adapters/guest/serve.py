@@ -1,4 +1,4 @@
-"""One request after another, until the pipe they come through is closed."""
+"""The request loop of a guest's process, until its pipe is closed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from trueline.model.trouble import Trouble
 
 
 class Host(Protocol):
-    """Holds what the user's code has made, and does what it is asked for."""
+    """Holds the user's objects and answers requests about them."""
 
     def answer(self, content: Content, arrays: list[Array]) -> tuple[Content, list[Array]]: ...
 
 
 def serve(requests: int, replies: int, host_module: str) -> None:
-    """Answer; what the user's code prints goes where it always goes, and never in between."""
+    """Answer requests; the user's code prints to its own streams, never into the replies."""
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -54,7 +54,7 @@ def _texts(params: Mapping[str, object]) -> dict[str, int | float | str]:
 
 
 def _end_with_parent(requests: int) -> None:
-    """Whatever the user's code is busy with: once nobody listens, it ends, and all it has started with it."""
+    """When the parent is gone, terminate this process and all that it has started, whatever it is doing."""
     waiting = select.poll()
     waiting.register(requests, 0)
     while not (happened := next((events for _, events in waiting.poll()), 0)):
@@ -68,7 +68,7 @@ def _end_with_parent(requests: int) -> None:
 
 
 class _Pipe:
-    """Messages from the parent."""
+    """Messages of the parent."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""What goes through the pipes between a side and its process: a line of JSON, and after it the arrays it names."""
+"""The messages between a side and its process: a line of JSON, followed by the arrays it declares."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _ARRAYS: Final = "arrays"
 
 
 class Garbled(Exception):  # noqa: N818
-    """What came is no message."""
+    """Malformed bytes in place of a message."""
 
 
 class Source(Protocol):
-    """Where messages come from."""
+    """A source of messages."""
 
     def line(self) -> bytes:
-        """The next line; empty at the end."""
+        """The next line; empty at end of file."""
         ...
 
     def fill(self, room: memoryview) -> None:
-        """Exactly as many bytes as there is room for."""
+        """Exactly as many bytes as the buffer holds."""
         ...
 
 
@@ -46,7 +46,7 @@ def packed(content: Mapping[str, object], arrays: Sequence[Array] = ()) -> Itera
 
 
 def unpacked(source: Source) -> tuple[Content, list[Array]] | None:
-    """The next message; None where no more will come."""
+    """The next message; None at end of file."""
     line = source.line()
     if not line:
         return None

@@ -1,4 +1,4 @@
-"""MindSpore; the framework is imported only when the adapter is asked for, so that a dump can be prepared before."""
+"""MindSpore; imported only when the adapter is requested, so that a dump can be configured before."""
 
 from __future__ import annotations
 

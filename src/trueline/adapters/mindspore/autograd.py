@@ -1,4 +1,4 @@
-"""Gradients of one function, by themselves."""
+"""Vector-Jacobian products of a single function."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from trueline.kernel.array import Array
 
 
 def without_gradient() -> AbstractContextManager[None]:
-    """No operator in this block is recorded for a gradient."""
+    """No operator in this block is recorded for gradients."""
     return values.without_gradient()
 
 
 class _WithGradient:
-    """Also inside a block that is without."""
+    """Enables gradients, also inside a block that disables them."""
 
     def __enter__(self) -> None:
         self._before = bool(pynative.enable_grad())
@@ -33,7 +33,7 @@ class _WithGradient:
 
 
 def vjp(function: Function, inputs: Sequence[Value], parameters: Sequence[Value], gout: Gout) -> Pulled:
-    """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
+    """Run ``function`` on the inputs and pull ``gout`` (one per floating output) back to inputs and parameters."""
     arrays: list[Array] = []
     results: list[Value] = []
 
@@ -79,7 +79,7 @@ def _is_float(tensor: Value) -> bool:
 
 
 def _split(gradients: Value, places: bool, weights: bool) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """What ``grad`` returns depends on what was asked for: one level of tuples less where there is one thing."""
+    """``ms.grad`` returns one level of tuples less where only one gradient was requested."""
     inputs, parameters = gradients if places and weights else (gradients, ()) if places else ((), gradients)
     as_tuple = tuple(part if isinstance(part, tuple) else (part,) for part in (inputs, parameters))
     return as_tuple[0], as_tuple[1]

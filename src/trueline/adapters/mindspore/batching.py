@@ -1,4 +1,4 @@
-"""The batch sizes of pipelines and loaders, told as they are built, and other ones in their place."""
+"""Batch sizes of pipelines and loaders, reported at construction and replaced on request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Watching(Placed):
             self.patches.wrap(DataLoader, "__init__", loader)
 
     def behind(self, loader: Loader) -> Sequence[int]:
-        """The numbers of the batchers that a loader's batches come from."""
+        """The numbers of the batchers behind a loader's batches."""
         chain = _whole(loader) if isinstance(loader, datasets.Dataset) else iter((loader,))
         return [number for operation in chain if (number := self._batchers.number(operation)) is not None]
 
@@ -47,7 +47,7 @@ class _Watching(Placed):
         return begin
 
     def _unequal(self, original: Callable[..., None]) -> Callable[..., None]:
-        """Batches of several sizes, one for each length of sample."""
+        """Batches of several sizes, one per sample length."""
 
         def begin(pipeline: Loader, *args: object, **kwargs: object) -> None:
             if self.switch.on:
@@ -58,12 +58,12 @@ class _Watching(Placed):
 
 
 def watch(resize: Resize) -> _Watching:
-    """Ask for the size of every batcher that is built from now on."""
+    """Ask ``resize`` for the size of every batcher constructed from now on."""
     return _Watching(resize)
 
 
 def _whole(pipeline: Loader) -> Iterator[Loader]:
-    """All operations of a pipeline, the last one first."""
+    """All operations of a pipeline, last first."""
     waiting = [pipeline]
     while waiting:
         operation = waiting.pop()

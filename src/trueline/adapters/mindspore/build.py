@@ -1,4 +1,4 @@
-"""How a cell was built, building it again with one thing changed, and running it by itself."""
+"""How a cell was constructed; rebuilding it with changed arguments; running it in isolation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _capturing = False
 
 
 def package() -> str:
-    """MindSpore's folder, with its closing slash: frames in it are not the user's."""
+    """MindSpore's package folder with a trailing slash: frames in it are not the user's."""
     return PACKAGE
 
 
@@ -39,7 +39,7 @@ def _is_heavy(value: object) -> bool:
 
 
 def capture_built() -> None:
-    """Remember the constructor's arguments of every cell built from now on; nothing is stored on the cell."""
+    """From now on capture the constructor arguments of every cell; nothing is stored on the cell."""
     global _capturing
     if _capturing:
         return
@@ -59,34 +59,34 @@ def capture_built() -> None:
 
 
 def built_cells() -> list[Network]:
-    """The cells whose building was seen and that are still alive, in order."""
+    """Live cells whose construction was captured, in order."""
     return list(_built)
 
 
 def last_optimizer() -> Optimizer:
-    """The optimizer built last that is still alive."""
+    """The live optimizer constructed last."""
     return next(reversed(optimizers()), None)
 
 
 def optimizers() -> list[Optimizer]:
-    """Those whose building was seen and that are still alive, in order."""
+    """Live optimizers whose construction was captured, in order."""
     return [cell for cell in _built if isinstance(cell, OPTIMIZERS)]
 
 
 def built(module: Network) -> Built | None:
-    """How a cell was built, or None for one that was there before capturing began."""
+    """How a cell was constructed; None for one constructed before capturing began."""
     arguments = _built.get(module)
     return describe(module, arguments) if arguments is not None else None
 
 
 def line_of(optimizer: Optimizer) -> Location | None:
-    """The user's line that built an optimizer, where it was seen."""
+    """The user's line that constructed an optimizer, if captured."""
     arguments = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
     return arguments.line if arguments is not None else None
 
 
 def rebuild(module: Network, **changes: object) -> Network:
-    """A new cell of the same arguments and weights with only ``changes`` different."""
+    """A new cell with the same arguments and weights except for ``changes``."""
     original = built(module)
     arguments = {**original.arguments, **changes} if original is not None else {}
     if original is None or holds_placeholder(arguments) or (not original.complete and not original.arguments):
@@ -105,7 +105,7 @@ def rebuild(module: Network, **changes: object) -> Network:
 
 @contextmanager
 def undisturbed(module: Network, train: bool) -> Iterator[None]:
-    """Run op by op in the given mode, and leave modes and running statistics as they were."""
+    """Run op by op in the given mode, then restore modes and running statistics."""
     mode, jit = context.get_context("mode"), os.environ.get("MS_JIT")
     # What is decorated to be compiled is run as it was written too.
     os.environ["MS_JIT"] = "0"
@@ -125,7 +125,7 @@ def undisturbed(module: Network, train: bool) -> Iterator[None]:
 
 @contextmanager
 def modes_kept(module: Network, train: bool) -> Iterator[None]:
-    """Run in the given mode, and leave modes and running statistics as they were."""
+    """Run in the given mode, then restore modes and running statistics."""
     modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
     buffers = [
         (buffer.value, values.to_numpy(buffer.value, copy=True))
@@ -145,7 +145,7 @@ def modes_kept(module: Network, train: bool) -> Iterator[None]:
 def run(
     module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
 ) -> Passed:
-    """One cell forward, and with ``gout`` backward, leaving its mode and buffers as they were."""
+    """Forward pass of one cell, with ``gout`` also backward, leaving its mode and buffers unchanged."""
     given = [values.from_numpy(array) for array in inputs]
     with undisturbed(module, train):
         if gout is None:
@@ -166,7 +166,7 @@ def _run_backward(module: Network, given: list[Value], gout: Sequence[Array]) ->
 
 
 def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
-    """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
+    """One optimizer step with these gradients, in the order of its groups' parameters."""
     parameters = [parameter for group in values.groups(optimizer) for parameter in group.parameters]
     given = {
         id(parameter): values.from_numpy(gradient, like=parameter)

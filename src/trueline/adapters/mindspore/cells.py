@@ -1,4 +1,4 @@
-"""Calls of cells, steps of optimizers, and training cells that do both at once."""
+"""Events of cell calls, optimizer steps, and training cells that do both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLAIN, _OPTIMIZER, _OUTSIDE = range(3)
 
 
 def watch(session: Session, patches: Patches) -> None:
-    """Put all of them in place."""
+    """Install the patches."""
     patches.wrap(nn.Cell, "__call__", lambda original: _calls(session, original))
 
     def mode_set(_result: object, cell: Network, mode: bool = True) -> None:
@@ -40,7 +40,7 @@ def watch(session: Session, patches: Patches) -> None:
 
 
 def _role(kind: type) -> int:
-    """What is done to gradients on their way, or gives a learning rate, stands outside of every network."""
+    """Gradient reducers and learning rate schedules are no part of a network."""
     if issubclass(kind, OPTIMIZERS):
         return _OPTIMIZER
     outside = issubclass(kind, (nn.DistributedGradReducer, LearningRateSchedule)) or kind.__name__ in OUTSIDE_NETWORKS
@@ -118,7 +118,7 @@ def _pairs(optimizer: Optimizer, gradients: Value) -> list[tuple[Value, Value]] 
 def _run_wrapper(
     session: Session, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
 ) -> Value:
-    """A wrapper is not told itself: the network and the loss inside it are the outermost cells."""
+    """A wrapper is not reported: the network and the loss inside it are the outermost cells."""
     if optimizer_in(cell) is None:
         return original(cell, *args, **kwargs)
     session.trainers.append(cell)
@@ -131,7 +131,7 @@ def _run_wrapper(
 def _run_graph(
     session: Session, original: Function, cell: Network, args: Sequence[Value], kwargs: dict[str, Value]
 ) -> Value:
-    """One graph: its inputs and outputs, and where it trains, its loss and its step."""
+    """A compiled graph: its inputs and outputs, and if it trains, its loss and optimizer step."""
     observer = session.observer
     optimizer = optimizer_in(cell)
     name = type(unwrap(cell)).__name__
@@ -161,7 +161,7 @@ def _run_graph(
 
 
 def _tell_outcome(session: Session, trainer: Network, output: Value) -> bool:
-    """Tell a graph's loss; True where it says that an overflow made it skip the step."""
+    """Report a graph's loss; True where an overflow made it skip the step."""
     outputs = [tensor for _, tensor in leaves(output, values.is_tensor)]
     if outputs:
         session.observer.loss(outputs[0], "output" if isinstance(trainer, nn.WithEvalCell) else "model")
@@ -172,7 +172,7 @@ def _tell_outcome(session: Session, trainer: Network, output: Value) -> bool:
 
 
 def tell_sens(session: Session, trainer: Network) -> None:
-    """The factor that a training cell puts on the gradient of its loss, where it has one."""
+    """Report the loss scale (``sens``) of a training cell, if it has one."""
     sens = getattr(trainer, "sens", None)
     if isinstance(sens, int | float) and sens != 1.0:
         session.observer.scale(float(sens))

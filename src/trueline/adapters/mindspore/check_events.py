@@ -1,4 +1,4 @@
-"""What only checks want to know: losses as they are called, weights that are loaded, schedules, dropout functions."""
+"""Events for checks only: loss function calls, loaded weights, schedules, functional dropout."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CELLS: Final = {"SoftmaxCrossEntropyWithLogits": "cross_entropy", "MSELoss": "m
 
 
 def watch(session: Session, patches: Patches) -> None:
-    """Put all of them in place."""
+    """Install the patches."""
     replaced: dict[str, tuple[Function, Callable[[Function], Function]]] = {}
     for name in _LOSSES:
         signature = inspect.signature(getattr(ops, name)) if hasattr(ops, name) else None
@@ -100,7 +100,7 @@ def _tell(
 
 
 def _maker(node: Foreign) -> Foreign:
-    """The operator that computed a tensor, before it was reshaped, picked from or cast."""
+    """The operator that computed a tensor, skipping reshapes, indexing and casts."""
     for _ in range(_MAX_VIEWS):
         if node is None or node.is_leaf():
             return None
@@ -113,7 +113,7 @@ def _maker(node: Foreign) -> Foreign:
 def tell_cell(
     session: Session, cell: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value
 ) -> None:
-    """A loss cell has returned."""
+    """Report the call of a loss cell."""
     name = _CELLS.get(type(cell).__name__)
     given = [*args, *kwargs.values()]
     if name is None or len(given) != 2 or not values.is_tensor(output) or not isinstance(cell, nn.Cell):

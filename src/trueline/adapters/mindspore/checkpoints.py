@@ -1,4 +1,4 @@
-"""MindSpore's checkpoints: parameters by their own names, which need not be their paths."""
+"""MindSpore checkpoints: parameters by their own names, which need not be their paths."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from trueline.adapters.nouns import Network, Value
 
 
 def kept(model: Network) -> dict[str, Value]:
-    """The parameters as save_checkpoint writes them: of two with one name only the last."""
+    """The parameters as save_checkpoint writes them: of duplicate names only the last."""
     return {parameter.name: parameter for _, parameter in model.parameters_and_names()}
 
 
 def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]] | None:  # noqa: ARG001
-    """A file as MindSpore reads it; it wants its own endings."""
+    """Read a file through MindSpore, which requires its own suffixes."""
     if format not in ("ckpt", "safetensors") or path.suffix != f".{format}" or not path.is_file():
         return None
     try:
@@ -33,7 +33,7 @@ def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]
 
 
 def put(model: Network, tensors: Mapping[str, Value]) -> list[str]:
-    """Through load_param_into_net, strictly: else it takes what merely ends like a name for the thing itself."""
+    """Load through load_param_into_net with strict_load: otherwise it matches names by suffix."""
     own = kept(model)
     fitting = {name: _like(own[name], tensor, name) for name, tensor in tensors.items()}
     missing, _ = ms.load_param_into_net(model, fitting, strict_load=True)

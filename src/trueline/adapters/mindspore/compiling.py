@@ -1,4 +1,4 @@
-"""What a compiler makes of a network: whether there is one, and what it gives."""
+"""Running a network as compiled: whether it is, and its results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueline.kernel.array import Array
 
 
 def how(root: Network) -> str:
-    """By what the network, or a part of it, is compiled; empty where nothing is."""
+    """How the network or a part of it is compiled; empty where it is not."""
     if context.get_context("mode") == ms.GRAPH_MODE:
         return "GRAPH_MODE"
     cells = (cell for _, cell in values.modules(root))
@@ -24,7 +24,7 @@ def how(root: Network) -> str:
 
 
 def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:  # noqa: ARG001
-    """One cell of the network forward, and with ``gout`` backward, in evaluation, as one graph."""
+    """Forward pass of one cell in evaluation mode as one graph, with ``gout`` also backward."""
     given = [values.from_numpy(array) for array in inputs]
     with build.modes_kept(module, train=False), _whole_graphs():
         result = module(*given)
@@ -40,7 +40,7 @@ def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequen
 
 
 class _Pulled(nn.Cell):  # type: ignore[misc]
-    """Gradients at a cell's parameters: the last input is the gradient at its output."""
+    """Gradients at a cell's parameters; the last input is the output gradient."""
 
     def __init__(self, network: Network, weights: Sequence[Value]) -> None:
         super().__init__(auto_prefix=False)
@@ -49,7 +49,7 @@ class _Pulled(nn.Cell):  # type: ignore[misc]
         self.pull = ops.GradOperation(get_by_list=True, sens_param=True)
 
     def construct(self, *given):  # type: ignore[no-untyped-def]
-        """The gradients, in the order of the parameters."""
+        """The gradients in parameter order."""
         return self.pull(self.network, self.weights)(*given)
 
 

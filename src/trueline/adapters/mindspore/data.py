@@ -1,4 +1,4 @@
-"""Batches as the training loop gets them."""
+"""Events of batches as the training loop receives them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trueline.adapters.patching import Patches
 
 
 def watch(session: Session, patches: Patches) -> None:
-    """Tell of every iteration over a dataset and of every batch."""
+    """Report every iteration over a dataset and every batch."""
     sources = _Sources(workers.watch(session, patches))
     patches.wrap(internals.DatasetIterator, "__next__", lambda original: _fetch(session, sources, original))
     if internals.DataLoader is not None:
@@ -25,7 +25,7 @@ def watch(session: Session, patches: Patches) -> None:
 
 
 class _Sources:
-    """Which loader an iterator belongs to, which are under way, and the indexes asked for but not yet handed out."""
+    """The loader of each iterator, the iterations in progress, and indexes drawn but not yet delivered."""
 
     def __init__(self, pass_on: Callable[[], None]) -> None:
         self.pass_on = pass_on
@@ -105,7 +105,7 @@ def _sink(session: Session, original: Function) -> Function:
 
 
 def facts(loader: Loader) -> LoaderFacts:
-    """What is worth knowing of a pipeline, without asking the pipeline, which would start it."""
+    """Facts of a pipeline, from its description alone: querying it would start it."""
     if not isinstance(loader, datasets.Dataset):
         return _facts_of_loader(loader)
     chain = list(operations(loader))
@@ -151,7 +151,7 @@ def _len(sized: Loader) -> int | None:
 
 
 def operations(dataset: Loader) -> Iterator[Loader]:
-    """From the last operation back to the first source."""
+    """The operations of a pipeline from the last back to the source."""
     while True:
         yield dataset
         if not dataset.children:
@@ -174,7 +174,7 @@ def _repeats(chain: list[Loader]) -> int:
 
 
 def length_of(dataset: Loader) -> int | None:
-    """How many items one iteration gives, where that can be told from the pipeline's description alone."""
+    """The number of items per iteration, where the pipeline's description determines it."""
     if isinstance(dataset.dataset_size, int):
         return dataset.dataset_size
     if not dataset.children:

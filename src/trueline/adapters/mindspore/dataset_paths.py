@@ -1,4 +1,4 @@
-"""Files and folders that MindSpore's own readers are told to read: they open them where Python does not hear of it."""
+"""Paths given to MindSpore's own readers, which open files outside of Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ATTRIBUTES: Final = ("dataset_dir", "dataset_file", "dataset_files", "annotatio
 
 
 def watch(receive: Callable[[str], None]) -> Patches:
-    """Tell of every place that a pipeline names, whenever one is started."""
+    """Report every path that a pipeline names, whenever one is started."""
     patches = Patches()
 
     def make(original: Function) -> Function:
@@ -29,7 +29,7 @@ def watch(receive: Callable[[str], None]) -> Patches:
 
 
 def paths(dataset: Loader) -> Iterator[str]:
-    """What the sources of a pipeline were given, as it was written."""
+    """The paths given to the sources of a pipeline, as written."""
     for name in _ATTRIBUTES:
         given = getattr(dataset, name, None)
         for path in given if isinstance(given, list | tuple) else (given,):

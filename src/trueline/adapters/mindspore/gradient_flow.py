@@ -1,4 +1,4 @@
-"""Where gradients end or are made by hand: seen, and undone for a try."""
+"""Where gradients are stopped or hand-written: detection, and trial removal of stops."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from trueline.model.location import Location
 
 
 def carries(tensor: Value) -> bool:
-    """Whether a gradient would come back to the tensor."""
+    """Whether gradients flow back to the tensor."""
     return grad_node(tensor) is not None
 
 
 def custom(node: Foreign) -> tuple[str, Location | None] | None:
-    """The name and the backward's line of an autograd node that a user's function made; cells are told elsewhere."""
+    """Name and backward line of the user's autograd function behind a node; ``bprop`` is found elsewhere."""
     kind = type(node.held)
     line = line_of_users_function(getattr(kind, "backward", None), PACKAGE)
     return (kind.__name__, line) if line is not None else None
 
 
 def functions_written() -> bool:
-    """Whether the user has any autograd function of their own."""
+    """Whether the user defines any autograd function."""
     return AutogradFunction is not None and any_of_users(AutogradFunction, PACKAGE)
 
 
 def written_backward(module: Network) -> tuple[str, Location | None] | None:
-    """The name and the line of a cell's own ``bprop``."""
+    """Name and line of a cell's own ``bprop``."""
     line = line_of_users_function(getattr(type(module), "bprop", None), PACKAGE)
     return (f"{type(module).__name__}.bprop", line) if line is not None else None
 
 
 def widened(_: object) -> Network:
-    """None: too few of MindSpore's kernels compute in float64."""
+    """None: too few of MindSpore's kernels support float64."""
     return None
 
 
 @contextmanager
 def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
-    """In this block a user's ``stop_gradient`` and ``_no_grad`` stop nothing on the lines that ``undo`` says yes to."""
+    """In this block ``stop_gradient`` and ``_no_grad`` have no effect on user lines for which ``undo`` is true."""
 
     def stopping(original: Function) -> Function:
         return lambda primitive, value: value if undo(user_line(PACKAGE)) else original(primitive, value)

@@ -1,4 +1,4 @@
-"""Loss and backward: the two functions through which every gradient in PyNative goes."""
+"""Events of loss and backward: the two functions that every PyNative gradient passes through."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueline.adapters.tree import leaves
 
 
 def watch(session: Session, patches: Patches) -> None:
-    """Put both in place."""
+    """Install the patches."""
     patches.wrap(*PYNATIVE_FORWARD, lambda original: _forward(session, original))
     patches.wrap(*PYNATIVE_BACKWARD, lambda original: _backward(session, original))
 
@@ -78,7 +78,7 @@ def _backward(session: Session, original: Function) -> Function:
 
 
 def _weights_in(function: object, arguments: Sequence[Value]) -> Sequence[Value]:
-    """What may be weights among a function's arguments: a network has its own."""
+    """Candidate weights among a function's arguments; a cell has its own."""
     return () if isinstance(function, nn.Cell) else arguments
 
 
@@ -89,7 +89,7 @@ def tell_parameters(
     positions: int | Sequence[int] | None = (),
     arguments: Sequence[Value] = (),
 ) -> None:
-    """The weights, or the inputs in these positions, with the gradients that were taken at them."""
+    """Report the weights, or the inputs at these positions, with their gradients."""
     if not session.observer.wants_parameters:
         return
     held = [weight for _, weight in leaves(weights, values.is_tensor)] if weights is not None else []
@@ -101,7 +101,7 @@ def tell_parameters(
 
 
 def tell_loss(session: Session, output: Value, source: str) -> None:
-    """A function's first output as the loss, without the scale that a scaler has put on it."""
+    """Report a function's first output as the loss, unscaled."""
     scaled, session.scaled = session.scaled, []
     first = next((tensor for _, tensor in leaves(output, values.is_tensor)), None)
     if first is None:

@@ -1,4 +1,4 @@
-"""Graph mode: MindSpore's own dump, prepared before it is imported.
+"""Graph mode: MindSpore's own dump, configured before MindSpore is imported.
 
 Nothing here imports MindSpore.
 """
@@ -20,7 +20,7 @@ _MAX_LISTED_STEPS = 1000
 
 
 def prepare(folder: Path, steps: Steps) -> dict[str, str]:
-    """Write the dump's settings into a folder; the variables to set before MindSpore is imported."""
+    """Write the dump configuration into a folder; returns the environment variables to set before the import."""
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     settings = {

@@ -1,4 +1,4 @@
-"""Watching a training run without changing the user's script."""
+"""Hooks that observe a training run without changes to the user's script."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Hooks:
 
 
 def install(observer: Observer) -> Installed:
-    """Tell the observer of everything that happens from now on, on this thread."""
+    """Report all events to the observer from now on, on this thread."""
     hooks = _Hooks(observer)
     leave_out_of_warnings()
     build.capture_built()
@@ -45,7 +45,7 @@ def install(observer: Observer) -> Installed:
 
 
 def on_gradient(tensor: Value, receive: Callable[[Value], None]) -> None:
-    """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
+    """Pass on the gradient that arrives at a tensor in this step's backward, if any."""
     # A hook on a parameter would outlive the step.
     if grad_node(tensor) is not None and not isinstance(tensor, ms.Parameter):
 

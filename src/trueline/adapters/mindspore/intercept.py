@@ -1,4 +1,4 @@
-"""Every call of a cell, taken in hand; op by op only: a compiled graph calls no cell."""
+"""Interception of every cell call; op by op only, since a compiled graph calls no cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueline.adapters.patching import Patches
 
 @contextmanager
 def intercept(around: Around) -> Iterator[None]:
-    """In this block every cell's call goes through ``around``."""
+    """In this block every cell call goes through ``around``."""
 
     def make(original: Function) -> Function:
         def call(cell: Network, *args: object, **kwargs: object) -> Value:

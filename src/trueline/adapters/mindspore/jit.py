@@ -1,4 +1,4 @@
-"""Functions that run as one compiled graph: what goes in and comes out is all there is to see."""
+"""Functions compiled with jit: only their inputs and outputs are visible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_CALL_DEPTH = 4
 
 
 def watch(session: Session, patches: Patches) -> None:
-    """Tell of every compiled function that the user calls."""
+    """Report every compiled function that the user calls."""
     patches.wrap(JitExecutor, "__call__", lambda original: _calls(session, original))
 
 
@@ -48,7 +48,7 @@ def _calls(session: Session, original: Function) -> Function:
 def _train(
     session: Session, original: Function, executor: Foreign, optimizer: Optimizer, args: Value, kwargs: Value
 ) -> Value:
-    """A whole training step in one function: its first output is taken for the loss."""
+    """A whole training step in one function: its first output is taken as the loss."""
     session.optimizer = optimizer
     session.observer.step_due(optimizer)
     session.observer.step_began(optimizer, None)
@@ -106,7 +106,7 @@ def _filled(cells: Iterable[tuple[str, types.CellType]]) -> Iterator[tuple[str, 
 
 
 def _mentioned(function: Foreign, kinds: tuple[type, ...], *, owner: Foreign = None, depth: int = 0) -> Foreign:
-    """The first object of these kinds that a function, or a function it calls, refers to by name."""
+    """The first object of these types that a function, or a function it calls, refers to by name."""
     owner = getattr(function, "__self__", owner)
     function = getattr(function, "__func__", function)
     function = getattr(function, "__wrapped__", function)

@@ -1,4 +1,4 @@
-"""Loss scalers as they are built, and gradients on their way through a backward pass."""
+"""Loss scalers at construction, and gradients during the backward pass."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCALERS = {
 
 
 def watch_scalers(begin: Begin) -> Installed:
-    """Ask of every scaler that is built from now on what it is to begin with."""
+    """Ask ``begin`` for the initial settings of every scaler constructed from now on."""
     installed = Placed()
     for kind, names in _SCALERS.items():
         installed.patches.wrap(kind, "__init__", building(names, begin, lambda _: installed.switch.on, PACKAGE))
@@ -35,7 +35,7 @@ def watch_scalers(begin: Begin) -> Installed:
 
 
 def multiply_losses(factor: Callable[[], float]) -> Installed:
-    """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+    """From now on multiply the gradient at every loss by ``factor()``."""
     installed = Placed()
 
     def make(original: Function) -> Function:
@@ -62,7 +62,7 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
 
 
 def on_parameter_gradient(parameter: Value, change: Callable[[Value], Value]) -> None:
-    """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
+    """From now on pass every gradient of a parameter, once per backward pass, through ``change``."""
     # A graph does not call hooks, and is not compiled with them.
     if parameter.requires_grad and context.get_context("mode") != ms.GRAPH_MODE:
         parameter.register_hook(change)

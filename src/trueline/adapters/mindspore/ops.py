@@ -1,4 +1,4 @@
-"""Op level in PyNative: MindSpore has no dispatch mode, so the ways into its kernels are wrapped for a while."""
+"""Op level in PyNative: MindSpore has no dispatch mode, so the entry points of its kernels are wrapped temporarily."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OPERATORS = (
 
 
 class _Watching:
-    """Tells the outermost of nested entry points, so that each operator is told once."""
+    """Reports the outermost of nested entry points, so that each operator is reported once."""
 
     def __init__(self, callback: Callable[[OpCall], None]) -> None:
         self.callback = callback
@@ -88,7 +88,7 @@ class _Watching:
 
 
 def _settings(args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Json]:
-    """The plain arguments, by place where they have no name: the first of a method is the tensor itself."""
+    """The plain arguments, by position where unnamed; the first argument of a method is the tensor itself."""
     # Kernels take a primitive and the list of its arguments.
     last = args[-1] if args else None
     placed = last if len(args) == 2 and isinstance(args[0], Primitive) and isinstance(last, list | tuple) else args
@@ -101,7 +101,7 @@ _ABSENT = object()
 
 
 class _Entries:
-    """Attributes to be replaced, which can be put in place and taken away again and again."""
+    """Attribute replacements that can be applied and reverted repeatedly."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[object, str, object, object]] = []
@@ -122,7 +122,7 @@ class _Entries:
 
 
 def _add_functions(watching: _Watching, entries: _Entries) -> None:
-    """Kernels held as ``pyboost_*`` and ``_*_instance``, and the way of the older primitives, in every module."""
+    """Add kernels held as ``pyboost_*`` and ``_*_instance``, and the entry of the older primitives, in every module."""
     made: dict[int, Function] = {}
     for module in internals.python_modules():
         for held, value in list(vars(module).items()):
@@ -138,7 +138,7 @@ def _add_functions(watching: _Watching, entries: _Entries) -> None:
 
 
 def _add_methods(watching: _Watching, entries: _Entries) -> None:
-    """Tensor's methods that go straight into C++, and the primitives that come from there."""
+    """Add Tensor methods implemented in C++, and C++ primitives."""
     base = ms.Tensor.__mro__[1]
     for name in {*internals.CPP_METHODS, *_OPERATORS}:
         method = vars(base).get(name)
@@ -149,7 +149,7 @@ def _add_methods(watching: _Watching, entries: _Entries) -> None:
 
 
 def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
-    """A function or cell that is compiled in the block, as optimizers are, must find MindSpore's own functions."""
+    """Functions and cells compiled in the block, such as optimizers, must find MindSpore's own functions."""
 
     def make(original: Function) -> Function:
         def compile_untouched(*args: object, **kwargs: object) -> object:
@@ -167,7 +167,7 @@ def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
 
 @contextmanager
 def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
-    """Tell every operator call in this block, and those of its backward as their gradients arrive."""
+    """Report every operator call in this block, and its backward when gradients arrive."""
     watching = _Watching(callback)
     patches = Patches()
     entries = _Entries()

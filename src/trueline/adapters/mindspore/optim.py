@@ -1,4 +1,4 @@
-"""Optimizers taken in hand: their settings, a rate of one's own, gradients of one's own, schedules."""
+"""Controlling optimizers: settings, learning rates, given gradients, schedules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_optimizer(value: object) -> bool:
 
 
 def settings(optimizer: Optimizer) -> list[Group]:
-    """The groups with their plain settings."""
+    """The parameter groups with their plain settings."""
     own = getattr(optimizer, "param_groups", None)
     groups = []
     for place, group in enumerate(values.groups(optimizer)):
@@ -41,7 +41,7 @@ def settings(optimizer: Optimizer) -> list[Group]:
 
 
 def _scale(optimizer: Optimizer) -> float:
-    """What the optimizer divides gradients by: the scale of the loss."""
+    """The loss scale that the optimizer divides gradients by."""
     scale = getattr(optimizer, "loss_scale", 1.0)
     return float(scale) if isinstance(scale, int | float) and scale > 0 else 1.0
 
@@ -57,17 +57,17 @@ def _plain(value: Value) -> Value:
 
 
 def dynamic(optimizer: Optimizer) -> bool:
-    """Whether the optimizer changes its rates by itself."""
+    """Whether the optimizer schedules its own learning rates."""
     return bool(getattr(optimizer, "dynamic_lr", False))
 
 
 def plain_sgd(parameters: Sequence[Value], rate: float) -> Optimizer:
-    """Gradient descent without anything else."""
+    """Plain gradient descent."""
     return nn.SGD(list(parameters), learning_rate=rate)
 
 
 def use_rate(optimizer: Optimizer, rate: float) -> bool:
-    """Let every group step with this rate; False where that cannot be said."""
+    """Use this learning rate in every group; False where that is not possible."""
     if hasattr(optimizer, "param_groups"):
         for group in optimizer.param_groups:
             _use_in(group, rate)
@@ -97,7 +97,7 @@ def _use_in(group: dict[str, Value], rate: float) -> None:
 
 
 def _constant(now: Foreign, rate: float, name: str) -> Foreign:
-    """A schedule that gives one rate; the one of an earlier call is used again, since it may be compiled in."""
+    """A schedule that returns a constant rate; reuses that of an earlier call, which may be compiled in."""
     if isinstance(now, ConstantRate):
         values.assign(now.learning_rate, np.asarray(rate, np.float32))
         return now
@@ -105,7 +105,7 @@ def _constant(now: Foreign, rate: float, name: str) -> Foreign:
 
 
 def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
-    """One step with gradients by the id of their parameter, of a loss that is not scaled; zeros where none is given."""
+    """One step with unscaled gradients keyed by ``id(parameter)``; zeros where none is given."""
     given = []
     scale = np.float32(_scale(optimizer))
     for parameter in optimizer.parameters:
@@ -116,7 +116,7 @@ def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
 
 
 def rates(optimizer: Optimizer, steps: Sequence[int]) -> list[list[float]]:
-    """The rates of all groups at these steps, as the optimizer counts them; one that does not has those of now."""
+    """The learning rates of all groups at these steps; the current ones for an optimizer without a schedule."""
     groups = values.groups(optimizer)
     if hasattr(optimizer, "param_groups"):
         return [[float(group.settings.get("lr") or 0.0) for group in groups]] * len(steps)
@@ -135,12 +135,12 @@ def _curve(rate: Foreign, steps: Sequence[int]) -> list[float]:
 
 
 def rate_at(schedule: Foreign, place: int) -> float:
-    """What a cell, or a function of the step, gives."""
+    """The rate that a schedule cell or a function of the step returns."""
     if isinstance(schedule, nn.Cell):
         return values.read(schedule.construct(ms.Tensor([place], ms.int32)))
     return values.read(schedule(place))
 
 
 def move_on(schedule: Foreign) -> None:
-    """One step of a scheduler, whether or not the optimizer has stepped."""
+    """Advance a scheduler by one step, whether or not the optimizer has stepped."""
     schedule.step()

@@ -1,4 +1,4 @@
-"""An optimizer's groups, with the learning rate in force for the coming step."""
+"""An optimizer's parameter groups, with the learning rate of the coming step."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _groups_of_cell(optimizer: Optimizer) -> list[Group]:
 
 
 def rate_now(optimizer: Optimizer, rate: Foreign) -> float | None:
-    """What a rate, a list of them or a schedule gives for the coming step."""
+    """The value of a rate, a list of rates or a schedule at the coming step."""
     listed = getattr(rate, "learning_rate", None) if isinstance(rate, nn.Cell) else None
     if isinstance(listed, ms.Parameter) and listed.ndim == 1:
         values = listed.asnumpy()
@@ -72,7 +72,7 @@ def _at_step(optimizer: Optimizer, value: Value) -> float | None:
 
 
 def steps_done(optimizer: Optimizer) -> int:
-    """How many steps an optimizer has counted."""
+    """The optimizer's step counter."""
     return int(optimizer.global_step.asnumpy().reshape(-1)[0])
 
 
@@ -83,5 +83,5 @@ def _plain(value: Value) -> Value:
 
 
 def short(value: Value) -> float:
-    """The shortest number that is this one in its own precision: 0.1, as the user wrote it."""
+    """The shortest decimal that rounds to this number in its own precision: 0.1, as the user wrote it."""
     return float(str(value)) if isinstance(value, np.floating) else float(value)

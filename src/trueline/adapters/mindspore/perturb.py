@@ -42,7 +42,7 @@ class _Perturbing(Perturbing):
 
 
 def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Perturbing:
-    """Put the hooks in place, and between them and the network a perturbation."""
+    """Install the hooks, and a perturbation between them and the network."""
     perturbing = _Perturbing(seed, ulps)
     perturbing.patches.wrap(nn.Cell, "__call__", lambda original: _calls(perturbing, original))
     perturbing.patches.wrap(JitExecutor, "__call__", lambda original: _graphs(perturbing, original))
@@ -78,7 +78,7 @@ def _calls(perturbing: _Perturbing, original: Function) -> Function:
 
 
 def _graphs(perturbing: _Perturbing, original: Function) -> Function:
-    """A compiled function that the user calls, or the gradient of one; the framework's own helpers are left alone."""
+    """Compiled functions that the user calls, and gradients of them; the framework's own are left alone."""
 
     def call(executor: Foreign, *args: object, **kwargs: object) -> Value:
         function = executor.fn
@@ -91,7 +91,7 @@ def _graphs(perturbing: _Perturbing, original: Function) -> Function:
 
 
 def _as_one(perturbing: _Perturbing, original: Function, owner: Foreign, args: Value, kwargs: Value) -> Value:
-    """Nothing inside is moved."""
+    """Call without perturbing anything inside."""
     perturbing.inside += 1
     try:
         return original(owner, *args, **kwargs)

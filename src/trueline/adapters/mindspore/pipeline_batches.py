@@ -1,4 +1,4 @@
-"""Rows put together as MindSpore's batch operators do."""
+"""Batching of rows as MindSpore's batch operators do it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BATCHES: Final = (datasets.BatchDataset, datasets.PaddedBatchDataset, datasets.B
 
 
 def batched(node: Loader, samples: Sequence[Values]) -> dict[str, Value]:
-    """The columns of a batch; what the engine would refuse is raised."""
+    """The columns of a batch; raises what the engine would refuse."""
     names = list(samples[0])
     columns: dict[str, Sequence[Value]] = {name: [column(sample, name) for sample in samples] for name in names}
     if getattr(node, "per_batch_map", None) is not None:
@@ -31,21 +31,21 @@ def batched(node: Loader, samples: Sequence[Values]) -> dict[str, Value]:
 
 
 def listed(names: str | Iterable[str] | None) -> list[str]:
-    """Names of columns, however they were given."""
+    """Column names as a list."""
     if names is None:
         return []
     return [names] if isinstance(names, str) else list(names)
 
 
 def column(row: Values, name: str) -> Value:
-    """A column of a row, which must be there."""
+    """A column of a row; Unfit where it is missing."""
     if name not in row:
         raise Unfit(wanted=list(row), missing=name)
     return row[name]
 
 
 def _mapped(node: Loader, columns: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
-    """The columns through a per_batch_map."""
+    """The columns after a per_batch_map."""
     chosen = listed(node.input_columns) or list(columns)
     made = node.per_batch_map(*(column(columns, name) for name in chosen), _Info())
     made = made if isinstance(made, tuple) else (made,)
@@ -57,7 +57,7 @@ def _mapped(node: Loader, columns: Mapping[str, Sequence[Value]]) -> dict[str, S
 
 
 class _Info:
-    """What a per_batch_map is told of its batch."""
+    """The batch info passed to a per_batch_map."""
 
     def get_batch_num(self) -> int:
         return 0
@@ -77,7 +77,7 @@ def _stacked(name: str, values: Sequence[Value]) -> Value:
 
 
 def _padded(values: Sequence[Value], info: tuple[Sequence[int | None] | None, float] | None) -> list[Value]:
-    """Each value filled up to the shape that is wished for, else to the largest."""
+    """Each array padded to the requested shape, else to the largest."""
     arrays = [np.asarray(item) for item in values]
     if len({array.ndim for array in arrays}) > 1 or not arrays[0].ndim:
         return arrays

@@ -1,4 +1,4 @@
-"""The operators of a dataset's tree, each called by itself in this thread: no engine, and the user's own tracebacks."""
+"""The operators of a dataset tree, each called in this thread without the engine, so that tracebacks are the user's."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ def source_of(leaf: Loader) -> Foreign:
 
 
 def has_indexes(leaf: Loader) -> bool:
-    """Whether a leaf's samples can be had by their index."""
+    """Whether a leaf's samples are accessible by index."""
     source = source_of(leaf)
     return source is not None and hasattr(source, "__getitem__") and hasattr(source, "__len__")
 
 
 class Nodes:
-    """All operators of a tree, told to a meter once, then run as often as wanted."""
+    """All operators of a tree, registered with a meter once, then run as often as needed."""
 
     def __init__(self, meter: Meter, built: BuiltAt) -> None:
         self._meter, self._built = meter, built
         self._places: dict[int, list[tuple[Foreign, int]]] = {}
 
     def tell(self, node: Foreign) -> None:
-        """The operators of a node and of those below it, in the order of the data."""
+        """Register the operators of a node and of those below it, in data order."""
         for child in node.children:
             self.tell(child)
         self._places[id(node)] = [(call, self._meter.operator(operator)) for call, operator in self._operators(node)]
 
     def call(self, place: int) -> Function | None:
-        """The operator at a place, by itself."""
+        """The operator at a place."""
         calls = (call for calls in self._places.values() for call, at in calls if at == place)
         return next((call for call in calls if callable(call)), None)
 
     def rows(self, node: Foreign, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
-        """What comes out of a node: of the samples ``wanted``, where its leaf has them by index, else the first."""
+        """The rows out of a node: of the samples ``wanted`` where its leaf has indexes, else the first ``count``."""
         if not node.children:
             yield from self._leaf(node, wanted, count)
         elif isinstance(node, datasets.ConcatDataset):
@@ -76,12 +76,12 @@ class Nodes:
                 yield from self._through(node, row)
 
     def batch(self, node: Foreign, samples: Sequence[Values]) -> Values:
-        """Rows put together as a batch node does."""
+        """Rows batched as a batch node does."""
         (_, place), *_ = self._places[id(node)]
         return dict(self._meter.run(place, lambda: batched(node, samples), None))
 
     def after(self, node: Foreign, row: Values) -> Values | None:
-        """A row through one node that takes rows one by one; None where it is filtered out."""
+        """A row after one row-wise node; None where it is filtered out."""
         if isinstance(node, datasets.MapDataset):
             return self._map(node, row)
         if isinstance(node, datasets.FilterDataset):
@@ -101,7 +101,7 @@ class Nodes:
             yield passed
 
     def _placed(self, node: Foreign, row: Row) -> Row:
-        """Columns that do not match are the fault of a node, not of a call."""
+        """Attribute a column mismatch to its node."""
         if isinstance(row.error, Unfit) and row.error.place is None:
             places = self._places[id(node)]
             row.error.place, row.error.line = places[0][1] if places else None, self._built(node)
@@ -174,7 +174,7 @@ class Nodes:
             yield self._placed(leaf, attempt(index, lambda row=row: _named(leaf, place, row.value)))  # type: ignore[misc]
 
     def _engine(self, leaf: Loader, place: int, count: int) -> Iterator[Row]:
-        """The rows of a leaf that MindSpore reads by itself, in the order of its files."""
+        """The rows of a leaf that MindSpore reads by itself, in file order."""
         own = in_order(leaf)
         self._meter.sample(0)
         iterator = own.create_dict_iterator(output_numpy=True, num_epochs=1)
@@ -238,7 +238,7 @@ class Nodes:
 
 
 def attempt(index: int, call: Callable[[], Value]) -> Row:
-    """A row, or what was raised instead; StopIteration is the caller's."""
+    """A row, or the exception raised instead; StopIteration is passed on."""
     try:
         return Row(index, call())
     except (KeyboardInterrupt, StopIteration):
@@ -248,7 +248,7 @@ def attempt(index: int, call: Callable[[], Value]) -> Row:
 
 
 def in_order(leaf: Loader) -> Loader:
-    """A leaf of its own that reads the same, in order."""
+    """A copy of a leaf that reads in order."""
     own = copy.copy(leaf)
     own.parent = []
     if isinstance(getattr(leaf, "sampler", None), RandomSampler):
@@ -259,7 +259,7 @@ def in_order(leaf: Loader) -> Loader:
 
 
 def _merged(rows: Sequence[Row]) -> dict[str, Value]:
-    """The columns of rows that lie side by side."""
+    """The columns of zipped rows."""
     merged: dict[str, Value] = {}
     for row in rows:
         twice = next((name for name in row.value if name in merged), None)
@@ -270,7 +270,7 @@ def _merged(rows: Sequence[Row]) -> dict[str, Value]:
 
 
 def _steps(operations: Foreign) -> list[Foreign]:
-    """The operators of a map, composed ones one by one."""
+    """The operators of a map, with Compose flattened."""
     steps: list[Foreign] = []
     for operation in operations if isinstance(operations, list | tuple) else [operations]:
         inside = operation.transform if type(operation) is FunctionWrapper else operation
@@ -279,7 +279,7 @@ def _steps(operations: Foreign) -> list[Foreign]:
 
 
 def _inside(predicate: Foreign) -> Foreign:
-    """The user's function that MindSpore has wrapped."""
+    """The user's function inside MindSpore's wrapper."""
     cells = getattr(predicate, "__closure__", None) or ()
     inner = next((cell.cell_contents for cell in cells if callable(cell.cell_contents)), None)
     code = getattr(predicate, "__code__", None)
@@ -287,7 +287,7 @@ def _inside(predicate: Foreign) -> Foreign:
 
 
 def _named(leaf: Loader, place: int, value: Value) -> dict[str, Value]:
-    """What a source gives, by the names of its columns."""
+    """A source's values by column name."""
     if value is None:
         raise Nothing(place)
     names = list(leaf.column_names or ())
@@ -298,7 +298,7 @@ def _named(leaf: Loader, place: int, value: Value) -> dict[str, Value]:
 
 
 def _tuple(value: Value) -> tuple[Value, ...]:
-    """What the engine makes of what a function returns."""
+    """The engine's conversion of a function's return value."""
     if isinstance(value, ms.Tensor | np.ndarray | np.generic | int | float | str | bytes | dict):
         return (_array(value),)
     return tuple(_array(part) for part in value)

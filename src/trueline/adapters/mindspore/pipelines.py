@@ -1,4 +1,4 @@
-"""Datasets taken apart: their operators one by one, samples by index, order, batches, workers."""
+"""Datasets taken apart: operators, samples by index, order, batches, workers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CHANGING: Final = (
 
 
 def is_pipeline(value: object) -> bool:
-    """Whether this is a dataset of MindSpore's."""
+    """Whether this is a MindSpore dataset."""
     return isinstance(value, datasets.Dataset)
 
 
@@ -43,25 +43,25 @@ is_own = is_pipeline
 
 
 def stir() -> None:
-    """No operator of a dataset draws from MindSpore's own generator."""
+    """Nothing: no dataset operator draws from MindSpore's own generator."""
 
 
 def fix() -> None:
-    """Nothing to fix: a seed would make datasets draw the same order again and again."""
+    """Nothing: a seed would make datasets repeat the same order."""
 
 
 def chance() -> bytes:
-    """Nothing to tell of a generator that takes no part."""
+    """Empty: pipelines do not draw from MindSpore's generator."""
     return b""
 
 
 def opened(value: Loader, built: BuiltAt) -> Opened:
-    """Take it apart; ``built`` knows the user's line that built an object."""
+    """Take a pipeline apart; ``built`` gives the user's line that constructed an object."""
     return Opened(value, built)
 
 
 class Opened:
-    """A dataset of the user's: below the first batch node samples, above it batches."""
+    """A dataset of the user's: samples below the first batch node, batches above it."""
 
     def __init__(self, given: Loader, built: BuiltAt) -> None:
         self.given, self._built = given, built
@@ -81,16 +81,16 @@ class Opened:
 
     @property
     def indexed(self) -> bool:
-        """Whether samples can be had by their index: one leaf that has them, and nothing that changes their number."""
+        """Whether samples are accessible by index: an indexed leaf, and no node that changes the number of samples."""
         return has_indexes(self._leaf) and not any(isinstance(operation, _CHANGING) for operation in self._chain)
 
     @property
     def batches(self) -> bool:
-        """Whether it makes batches itself."""
+        """Whether it batches."""
         return bool(self._above)
 
     def facts(self) -> PipelineFacts:
-        """What is known of it before it gives anything."""
+        """What is known before any sample is drawn."""
         known = data.facts(self.given)
         source = source_of(self._leaf)
         shuffles = any(isinstance(operation, datasets.ShuffleDataset) for operation in data.operations(self.given))
@@ -120,7 +120,7 @@ class Opened:
         }
 
     def _zipped(self) -> ZippedFacts | None:
-        """Datasets side by side that are not of the same length: what is left of the longer ones is lost."""
+        """Zipped datasets of different lengths: the excess of the longer ones is dropped."""
         for node in data.operations(self.given):
             if isinstance(node, datasets.ZipDataset):
                 lengths = [data.length_of(child) for child in node.children]
@@ -146,7 +146,7 @@ class Opened:
         return size if isinstance(size, int) else None
 
     def _workers(self) -> int:
-        """How many processes run the user's code; threads share their random numbers."""
+        """The number of processes that run the user's code; threads share their random state."""
         asked = [operation for operation in self._chain if getattr(operation, "python_multiprocessing", False)]
         return max(
             (int(operation.num_parallel_workers or 1) for operation in asked if self._own_code(operation)), default=0
@@ -156,7 +156,7 @@ class Opened:
         return isinstance(node, datasets.MapDataset | GeneratorDataset) and (node.num_parallel_workers or 1) > 1
 
     def instrument(self, meter: Meter) -> None:
-        """Tell the meter of all operators."""
+        """Register all operators with the meter."""
         self._nodes = Nodes(meter, self._built)
         self._nodes.tell(self.given)
 
@@ -165,7 +165,7 @@ class Opened:
 
     @property
     def nodes(self) -> Nodes:
-        """The operators, once they are told."""
+        """The operators, once registered."""
         assert self._nodes is not None
         return self._nodes
 
@@ -174,7 +174,7 @@ class Opened:
         yield from self.nodes.rows(self._below, wanted if self.indexed else None, len(wanted))
 
     def batch(self, _: Meter, samples: Sequence[Value]) -> Value:
-        """Samples put together as the first batch node does, and through all that comes after it."""
+        """Samples through the first batch node and all nodes after it."""
         if not all(isinstance(sample, Mapping) for sample in samples):
             return list(samples)
         if not self._above:
@@ -188,7 +188,7 @@ class Opened:
         return row
 
     def order(self, epoch: int) -> list[int] | None:
-        """The indexes of one epoch, in order; None where nothing decides it."""
+        """The indexes of one epoch, in order; None where they are not determined."""
         if not self.indexed:
             return None
         if self._orders is None:
@@ -196,7 +196,7 @@ class Opened:
         return self._orders[min(epoch, len(self._orders) - 1)]
 
     def _ordered(self, epochs: int) -> list[list[int]]:
-        """The same sampler and the same shuffling over nothing but numbers."""
+        """The order that the same sampler and shuffles produce on bare indexes."""
         leaf = self._leaf
         made = GeneratorDataset(_Numbers(len(leaf.source)), ["index"], sampler=leaf.sampler)
         for node in reversed(list(data.operations(self.given))):
@@ -208,11 +208,11 @@ class Opened:
         return [[int(row[0]) for row in islice(iterator, _MAX_INDEXES)] for _ in range(epochs)]
 
     def order_told(self, _: int) -> list[int] | None:
-        """No sampler of MindSpore's wants to be told of an epoch."""
+        """None: no MindSpore sampler has ``set_epoch``."""
         return None
 
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
-        """For each of two epochs what each of ``count`` workers makes of the same samples."""
+        """For each of two epochs, the results of each of ``count`` workers on the same samples."""
         nodes = list(reversed(self._chain))
         plain = all(
             isinstance(node, (GeneratorDataset, datasets.MapDataset, datasets.ShuffleDataset)) for node in nodes
@@ -234,22 +234,22 @@ class Opened:
         return [[rows[worker::count] for worker in range(count)] for rows in epochs]
 
     def counted(self, _: int) -> int | None:
-        """Workers of MindSpore share the samples of a source among themselves."""
+        """None: MindSpore's workers split the samples of a source."""
         return None
 
     def run(self, most: int) -> Iterator[Value]:
-        """Its own batches, made the way it is set up."""
+        """Its own batches, with its own configuration."""
         yield from islice(self.given.create_tuple_iterator(num_epochs=1, output_numpy=True), most)
 
     def objects(self) -> Iterator[Foreign]:
-        """The source, what the operators are, and the sampler."""
+        """The source, the operators and the sampler."""
         yield from objects_in(source_of(self._leaf))
         for node in self._chain:
             yield from objects_in(getattr(node, "operations", None))
         yield from objects_in(getattr(self._leaf, "sampler", None))
 
     def deciding(self) -> tuple[Foreign, Location | None]:
-        """The method that decides the order, and the line that set it up."""
+        """The method that determines the order, and the line that configured it."""
         source, line = source_of(self._leaf), self._built(self._leaf)
         if not has_indexes(self._leaf):
             return source if hasattr(source, "__code__") else getattr(type(source), "__iter__", None), line
@@ -260,19 +260,19 @@ class Opened:
         return None, self._built(sampler) or line
 
     def length_method(self) -> Function | None:
-        """The method that says how many samples there are."""
+        """The ``__len__`` of the source."""
         return getattr(type(source_of(self._leaf)), "__len__", None)
 
     def call(self, place: int) -> Function | None:
-        """The operator at a place, by itself."""
+        """The operator at a place."""
         return self.nodes.call(place)
 
     def starting(self) -> Function | None:
-        """Workers of MindSpore call nothing first."""
+        """None: MindSpore has no worker initialisation function."""
         return None
 
     def alone(self, index: int) -> Value:
-        """One sample by the engine itself."""
+        """One sample through the engine itself."""
         below = copy.deepcopy(self._below)
         below.parent = []
         leaf = list(data.operations(below))[-1]
@@ -280,7 +280,7 @@ class Opened:
         return next(iter(below.create_tuple_iterator(num_epochs=1, output_numpy=True)))
 
     def stored(self) -> dict[str, Value]:
-        """The arrays that the source holds, by name."""
+        """The arrays held by the source, by name."""
         source = source_of(self._leaf)
         arrays: dict[str, Value] = {}
         for name, value in getattr(source, "__dict__", {}).items():
@@ -291,7 +291,7 @@ class Opened:
 
 
 class _Numbers:
-    """A source of its own indexes."""
+    """A source that returns its own indexes."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -304,7 +304,7 @@ class _Numbers:
 
 
 class _Again:
-    """Each of some samples once for every worker."""
+    """Each of some samples once per worker."""
 
     def __init__(self, source: Foreign, indexes: Sequence[int], workers: int) -> None:
         self._source, self._indexes, self._workers = source, list(indexes), workers

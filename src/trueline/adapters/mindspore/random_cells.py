@@ -25,7 +25,7 @@ _counting = False
 
 
 def count_draws() -> None:
-    """From now on count how often each Dropout cell draws, by shape."""
+    """From now on count the draws of each Dropout cell, by input shape."""
     global _counting
     if not _counting:
         _counting = True
@@ -51,7 +51,7 @@ def _draws_numbers(cell: Network) -> bool:
 
 
 def capture(root: Network) -> tuple[dict[str, object], list[str]]:
-    """(seeds and draws of every Dropout by its path, the cells whose numbers cannot be drawn again)."""
+    """(seeds and draw counts of every Dropout by path, cells whose draws cannot be reproduced)."""
     drawn: dict[str, object] = {}
     lost: list[str] = []
     for path, cell in values.modules(root):
@@ -70,14 +70,14 @@ def _described(cell: Network) -> dict[str, object]:
 
 
 def _can_be_drawn_again(cell: Network) -> bool:
-    """Seeds of zero are drawn by the kernel; with several threads the numbers depend on how many it takes."""
+    """Zero seeds are drawn by the kernel; with several threads the numbers depend on how many it uses."""
     seeded = bool(cell.dropout.Seed0 or cell.dropout.Seed1)
     eager = context.get_context("mode") == ms.PYNATIVE_MODE
     return _counting and seeded and eager and state.threads_are_fixed()
 
 
 def restore(root: Network, kept: Mapping[str, Value]) -> None:
-    """Let every Dropout go on where it was."""
+    """Restore every Dropout to its captured position in its random stream."""
     cells = dict(values.modules(root))
     for path, draws_of_cell in kept.items():
         cell = cells[path]

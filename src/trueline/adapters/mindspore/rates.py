@@ -1,4 +1,4 @@
-"""An optimizer's learning rates, held at others for a step, whether it runs op by op or is compiled."""
+"""Overriding an optimizer's learning rates for a step, in PyNative and graph mode."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Constant(LearningRateSchedule):  # type: ignore[misc]
 
 
 class _HeldInGroups:
-    """Of an optimizer with torch's kind of groups."""
+    """Rates of an optimizer with torch-style parameter groups."""
 
     def __init__(self, optimizer: Optimizer) -> None:
         self._groups = optimizer.param_groups
@@ -119,7 +119,7 @@ class _HeldInCell:
 
 
 def hold(optimizer: Optimizer) -> HeldRates:
-    """Take an optimizer's rates in hand."""
+    """Take control of an optimizer's learning rates."""
     while isinstance(getattr(optimizer, "opt", None), OPTIMIZERS):
         # LARS has no rate of its own.
         optimizer = optimizer.opt
@@ -131,7 +131,7 @@ def _each(optimizer: Optimizer) -> Iterator[Foreign]:
 
 
 def _parameter(rate: Foreign) -> Value:
-    """What holds a rate, or a list of them; None for a schedule that is computed."""
+    """The parameter that holds a rate or a list of rates; None for a computed schedule."""
     if isinstance(rate, ms.Parameter):
         return rate
     if type(rate).__name__ == LISTED_RATES:

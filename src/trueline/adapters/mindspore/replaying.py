@@ -1,4 +1,4 @@
-"""All that a training step depends on, taken and brought back in a process of its own."""
+"""Capture and restore of everything a training step depends on, across processes."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _births = Births()
 
 
 def prepare() -> None:
-    """From now on remember in which order things are built, and how often Dropout draws."""
+    """From now on track the order of construction, and the draws of Dropout."""
     _births.watch((nn.Cell, *_OTHERS))
     random_cells.count_draws()
 
 
 def built() -> int:
-    """How many of them were built so far: while it stays, there are no new ones but for copies."""
+    """The number of stateful objects constructed so far; while it is unchanged there are no new ones except copies."""
     return _births.count
 
 
 def holders() -> list[Stateful]:
-    """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
+    """Live networks, optimizers, schedules and scalers, each kind in order of construction."""
     living = _births.sorted(alive((nn.Cell, *_OTHERS)))
     cells = [
         candidate for candidate in living if isinstance(candidate, nn.Cell) and not isinstance(candidate, OPTIMIZERS)
@@ -59,7 +59,7 @@ def _kind(holder: object) -> str:
 
 
 def capture(holders: Sequence[Stateful], *, gradients: bool) -> State:  # noqa: ARG001 - gradients are values of the user's
-    """The state of all of them, and of the random generators; every tensor once."""
+    """The state of all of them and of the random generators; every tensor once."""
     saving = Saving(values)
     plain: dict[str, Json] = {}
     seen: set[int] = set()
@@ -92,7 +92,7 @@ def _tensors(holder: Stateful) -> Iterator[tuple[str, Value]]:
 
 
 def _slots(optimizer: Optimizer) -> Iterator[tuple[str, Value]]:
-    """An optimizer's own parameters, each under a name that is the same in a fresh optimizer."""
+    """An optimizer's own parameters, under names that are the same in a fresh optimizer."""
     seen: set[int] = set()
     for parameter in optimizer.get_parameters():
         seen.add(id(parameter))
@@ -122,7 +122,7 @@ def _numbers(cell: Network) -> dict[str, Json]:
 
 
 def _groups(optimizer: Optimizer) -> list[dict[str, Json]]:
-    """The plain settings of an optimizer that has groups of its own."""
+    """The plain settings of an optimizer with parameter groups."""
     simple = (bool, int, float, str, type(None))
     return [
         {name: value for name, value in group.items() if isinstance(value, simple)}
@@ -131,7 +131,7 @@ def _groups(optimizer: Optimizer) -> list[dict[str, Json]]:
 
 
 def restore(state: State, holders: Sequence[Stateful]) -> None:
-    """Bring everything back in place, so that the following steps repeat bit for bit."""
+    """Restore everything in place, so that the following steps repeat bit for bit."""
     for at, holder in named(holders):
         for name, tensor in _tensors(holder):
             if f"{at}/{name}" in state.arrays:
@@ -158,18 +158,18 @@ def _restore_network(root: Network, plain: Mapping[str, Value]) -> None:
 
 
 def keeper() -> CapturingKeeper:
-    """A new one, with nothing kept."""
+    """A new keeper, empty."""
     return CapturingKeeper(capture, restore)
 
 
 def random() -> State:
-    """The seeds and counters of functional operators and of pipelines."""
+    """Seeds and counters of functional operators and of pipelines."""
     seeds = [ms.get_seed(), int(dataset.config.get_seed()), internals.kernel_seeds()]
     return State({}, {"rng/mindspore": seeds})
 
 
 def set_random(state: State) -> None:
-    """Bring the seeds and counters back."""
+    """Restore the seeds and counters."""
     kept: Value = state.plain["rng/mindspore"]
     seed, for_data, counters = kept
     internals.set_seeds(seed, counters)
@@ -186,12 +186,12 @@ def set_generator(generator: Foreign, state: Array) -> None:
 
 
 def iterators() -> tuple[type, ...]:
-    """The classes of what goes through a pipeline's batches."""
+    """The iterator classes of pipelines."""
     return (internals.DatasetIterator,)
 
 
 def use_float32(holders: Sequence[Stateful]) -> None:
-    """Weights, statistics and slots in float32, and no automatic casts from now on."""
+    """Weights, statistics and optimizer state in float32, and no automatic mixed precision from now on."""
     halves = (ms.float16, ms.bfloat16)
     for holder in holders:
         for _, tensor in _tensors(holder):

@@ -1,4 +1,4 @@
-"""Loss scalers and clipping: what is done to losses and gradients on their way to the optimizer."""
+"""Events of loss scaling and gradient clipping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCALERS = (amp.DynamicLossScaler, amp.StaticLossScaler)
 
 
 def watch(session: Session, patches: Patches) -> None:
-    """Put all of them in place."""
+    """Install the patches."""
 
     def scaled(result: Value, scaler: Foreign, inputs: Value) -> None:
         session.scaled.append((inputs, result, values.keep(scaler.scale_value)))
@@ -62,7 +62,7 @@ def _tell(session: Session, kind: str, gradients: Value, limit: float) -> None:
 
 
 def _replace(session: Session, patches: Patches, original: Function, before: Callable[..., None]) -> None:
-    """Wrap a function wherever MindSpore's own modules hold it, and where the user's modules imported it."""
+    """Wrap a function in every module that holds it, MindSpore's and the user's."""
 
     def speaks() -> bool:
         return session.speaks() and not session.depth

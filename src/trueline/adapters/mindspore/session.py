@@ -1,4 +1,4 @@
-"""What the hooks share: whether to speak, and what has happened since the step began."""
+"""State shared by the hooks: whether events are reported, and what has happened in the current step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trueline.adapters.training_thread import TrainingThread
 
 
 class Session:
-    """An observer, and the state between the events it is told."""
+    """An observer, and the state between its events."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
@@ -37,16 +37,16 @@ class Session:
         self._optimizer: Reference | None = None
 
     def speaks(self) -> bool:
-        """Not after removal, not in a data worker, not in another thread, and not while we look at values ourselves."""
+        """Whether events are reported: not after removal, in data workers, other threads, or while reading values."""
         return self.switch.on and not self.muted and self._thread.is_told()
 
     def trains(self) -> bool:
-        """The same, where gradients are computed or weights updated: a thread that does so may be the one told of."""
+        """The same where gradients are computed or weights updated: the first thread that trains is reported."""
         return self.switch.trains() and not self.muted and self._thread.trains()
 
     @contextmanager
     def silence(self) -> Iterator[None]:
-        """Whatever is called in this block is not told."""
+        """No events are reported from this block."""
         self.muted += 1
         try:
             yield
@@ -54,18 +54,18 @@ class Session:
             self.muted -= 1
 
     def notice(self, message_id: str, what: str, **params: str) -> None:
-        """Tell once of each thing that cannot be seen."""
+        """Report once that something is not visible."""
         if (message_id, what) not in self._noticed:
             self._noticed.add((message_id, what))
             self.observer.notice(message_id, **params)
 
     def graph_mode(self) -> bool:
-        """Whether whole graphs run, so that only the outermost call is seen."""
+        """Whether whole graphs run, so that only the outermost call is visible."""
         return bool(context.get_context("mode") == ms.GRAPH_MODE) and os.environ.get("MS_JIT") != "0"
 
     @property
     def optimizer(self) -> Optimizer | None:
-        """The optimizer that stepped last, or else was built last."""
+        """The optimizer that stepped last, else the one constructed last."""
         stepped = self._optimizer() if self._optimizer is not None else None
         return stepped if stepped is not None else build.last_optimizer()
 
@@ -75,7 +75,7 @@ class Session:
         self.unstepped = self.undecided = False
 
     def settle(self) -> None:
-        """The step is over: a scaler that was adjusted without an optimizer stepping has skipped it."""
+        """At the end of a step: a scaler that was adjusted without an optimizer step has skipped it."""
         if self.undecided:
             self.undecided = False
             optimizer = self.optimizer

@@ -1,4 +1,4 @@
-"""Fix randomness, and tell a run's circumstances."""
+"""Seeding and determinism; facts of the environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueline.model.json_value import Json
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:
-    """Fix MindSpore's randomness; returns the message ids of what stays free."""
+    """Seed MindSpore; returns the message ids of what remains nondeterministic."""
     ms.set_seed(seed)
     dataset.config.set_seed(seed)
     free = ["mindspore.free_first_calls"] if context.get_context("device_target") == "CPU" else []
@@ -45,7 +45,7 @@ _threads_fixed = False
 
 
 def threads_are_fixed() -> bool:
-    """Whether every operator runs on one thread, by ``seed``."""
+    """Whether ``seed`` has set every operator to one thread."""
     return _threads_fixed
 
 
@@ -67,7 +67,7 @@ def circumstances() -> dict[str, Json]:
 
 
 def _precision() -> str:
-    """What the cells built so far compute in."""
+    """The precision of the cells constructed so far."""
     mixed = {cell.mixed_precision_type for cell in built_cells() if getattr(cell, "mixed_precision_type", None)}
     return "mixed " + ", ".join(sorted(str(precision.name).lower() for precision in mixed)) if mixed else "float32"
 

@@ -1,4 +1,4 @@
-"""Dropout and its kin made identity, so that training mode gives the same numbers twice."""
+"""Dropout disabled, so that training mode is deterministic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PRIMITIVES = ("Dropout", "Dropout2D", "Dropout3D")
 
 
 def work_in_order() -> None:
-    """No pipeline of threads: whoever reads a value after every operator has them spin while they wait."""
+    """Synchronous execution: threads that run ahead only spin when every value is read after its operator."""
     # Where AVX-512 is, convolutions else fall back to code that is a hundred times slower.
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
     if ms.get_context("pynative_synchronize"):
@@ -32,7 +32,7 @@ def work_in_order() -> None:
 
 @contextmanager
 def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
-    """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
+    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own."""
     patches, dropping = Patches(), Dropping(share, internals.subcells)
     plain = ops.dropout
     owners = list(internals.python_modules())
@@ -54,7 +54,7 @@ def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
 
 
 def _primitive(original: Function, dropping: Dropping) -> Function:
-    """An operator that gives its mask as well, and holds what it keeps."""
+    """A primitive that also returns its mask, and holds its keep probability."""
 
     def call(primitive: Foreign, value: Value) -> Value:
         if dropping.inside:

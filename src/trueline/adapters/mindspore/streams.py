@@ -1,4 +1,4 @@
-"""MindSpore's random generators, the network's and the data pipeline's: seeded, and told of."""
+"""MindSpore's random generators, of the network and of the data pipeline: seeding and reporting."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NAMES: Final = ("mindspore", "mindspore.dataset")
 
 
 def fix(seeds: Mapping[str, int], *, deterministic: bool) -> None:
-    """Seed the generators; the one of the pipeline last, since the network's sets it too."""
+    """Seed the generators; the pipeline's last, since the network's seed also sets it."""
     state.seed(seeds["mindspore"], deterministic=deterministic)
     dataset.config.set_seed(seeds["mindspore.dataset"])
 
 
 def watch(tap: Tap) -> None:
-    """Tell of seeds, and of pipelines that are built."""
+    """Report seeds and constructed pipelines."""
     seeding = _seeding(tap, "mindspore", ms.set_seed)
     for owner in internals.SEED_HOLDERS:
         vars(owner)["set_seed"] = seeding

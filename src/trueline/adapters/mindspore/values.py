@@ -1,4 +1,4 @@
-"""Tensors to and from NumPy, and what a network consists of."""
+"""Conversion of tensors to and from NumPy, and the structure of a network."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def is_module(value: object) -> bool:
 
 
 def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
-    """The tensor's values; without ``copy`` later steps may write into the same memory."""
+    """The tensor's values; without ``copy`` later steps may overwrite them."""
     if tensor.size > _ALWAYS_READ_ELEMENTS:
         check_expanded(tensor.shape, tensor.stride(), tensor.itemsize)
     array: Array = tensor.asnumpy()
@@ -76,7 +76,7 @@ def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
 
 
 def from_numpy(array: Array, *, like: Value = None) -> Value:
-    """A tensor of its own memory, with the dtype of ``like`` where given."""
+    """A new tensor, with the dtype of ``like`` if given."""
     owned = np.array(array, copy=True, order="C")
     if not owned.dtype.isnative:
         owned = owned.astype(owned.dtype.newbyteorder("="))
@@ -84,14 +84,14 @@ def from_numpy(array: Array, *, like: Value = None) -> Value:
 
 
 def assign(tensor: Value, array: Array) -> None:
-    """Overwrite a tensor in place; ``set_data`` would leave an optimizer that has stepped with the old values."""
+    """Overwrite a tensor in place; after ``set_data`` an optimizer that has stepped would still use the old values."""
     with without_gradient():
         tensor.copy_(from_numpy(array, like=tensor))
 
 
 @dataclass(frozen=True, slots=True)
 class _Norm:
-    """The L2 norm of tensors that stay as they are, to be taken when it is read."""
+    """The L2 norm of tensors that do not change, computed when read."""
 
     tensors: tuple[Value, ...]
 
@@ -116,12 +116,12 @@ def _squares_of_large(flat: Array) -> float:
 
 
 def read(scalar: Value) -> float:
-    """A Python number from a scalar, waiting for the device."""
+    """A scalar as a Python number; synchronises with the device."""
     return float(to_numpy(scalar).reshape(-1)[0]) if is_tensor(scalar) else float(scalar)
 
 
 def keep(scalar: Value) -> Value:
-    """The scalar, or the mean of a tensor, out of reach of later changes and without waiting for it."""
+    """A copy of a scalar, or a tensor's mean, without synchronising."""
     if not is_tensor(scalar):
         return scalar if isinstance(scalar, _Norm) else float(scalar)
     with without_gradient():
@@ -131,7 +131,7 @@ def keep(scalar: Value) -> Value:
 
 
 def norm(tensors: Sequence[Value]) -> Value:
-    """The L2 norm over all tensors together: of parameters at once, since they change; of others when read."""
+    """The L2 norm over all tensors: of parameters at once, since they change; of others when read."""
     held = tuple(tensor for tensor in tensors if is_tensor(tensor))
     if any(isinstance(tensor, ms.Parameter) for tensor in held):
         return float(_Norm(held))
@@ -139,7 +139,7 @@ def norm(tensors: Sequence[Value]) -> Value:
 
 
 class without_gradient:  # noqa: N801 - reads as a statement where it is used
-    """No operator in this block takes part in the user's gradient."""
+    """Operators in this block are not recorded for the user's gradients."""
 
     def __enter__(self) -> None:
         self._before = bool(pynative.enable_grad())
@@ -152,25 +152,25 @@ class without_gradient:  # noqa: N801 - reads as a statement where it is used
 
 
 def total(tensors: Sequence[Value]) -> Value:
-    """The norm, which a NaN or Inf spoils."""
+    """The norm, which is NaN or Inf if any element is."""
     return norm(tensors)
 
 
 def identity(tensor: Value) -> int:
-    """The address of a tensor's storage; a parameter, whose storage moves when it first steps, is only itself."""
+    """The address of a tensor's storage; a parameter, whose storage moves at the first step, is only itself."""
     if isinstance(tensor, ms.Parameter) or tensor.size == 0:
         return id(tensor)
     return int(tensor.data_ptr()) or id(tensor)
 
 
 def version(tensor: Value) -> int | None:  # noqa: ARG001
-    """None: MindSpore's own counter does not see every write."""
+    """None: MindSpore's own version counter does not see every write."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """An autograd node, which MindSpore hands out as a new object each time."""
+    """An autograd node, which MindSpore returns as a new object each time."""
 
     id: int
     held: Foreign = field(compare=False)
@@ -185,21 +185,21 @@ def _nodes(nodes: Iterable[Value]) -> list[_Node]:
 
 
 def node(tensor: Value) -> Foreign:
-    """The autograd node that made the tensor; None where there is none."""
+    """The autograd node that produced the tensor; None where there is none."""
     return next(iter(_nodes((grad_node(tensor),))), None)
 
 
 def gradient(parameter: Value) -> Value:
-    """None: gradients are handed around, they do not wait at parameters."""
+    """None: gradients are return values, not attributes of parameters."""
 
 
 def nodes_before(node: Foreign) -> Sequence[Foreign]:
-    """The autograd nodes whose outputs a node takes."""
+    """The autograd nodes whose outputs a node consumes."""
     return _nodes(source for source, _ in node.held.next_functions)
 
 
 def _owned(root: Network, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Value]]:
-    """(full name, leaf name, tensor) of every parameter and buffer, also where cells or parameters are shared."""
+    """(full name, leaf name, tensor) of every parameter and buffer, including shared ones under each name."""
     for source in (internals.parameters(root), internals.buffers(root)):
         for leaf, tensor in source.items():
             if tensor is not None:
@@ -225,12 +225,12 @@ def tensors(root: Network) -> Iterator[Tensor]:
 
 
 def modules(root: Network) -> Iterator[tuple[str, Network]]:
-    """All cells below and with root, each once."""
+    """All cells from the root down, each once."""
     return walk(root, internals.subcells)
 
 
 def has_weights(module: Network) -> bool:
-    """Whether parameters are registered in a cell."""
+    """Whether a cell has parameters."""
     return any(not tensor.buffer for tensor in tensors(module))
 
 
@@ -240,7 +240,7 @@ def _of_every_cell() -> frozenset[str]:
 
 
 def attributes(module: Network) -> dict[str, Json]:
-    """The plain public attributes that a cell's behaviour depends on."""
+    """The plain public attributes that determine a cell's behaviour."""
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in vars(module).items()
@@ -254,7 +254,7 @@ def training(module: Network) -> bool:
 
 
 def dtype(tensor: Value) -> str:
-    """NumPy's name of the dtype."""
+    """The NumPy name of the dtype."""
     return str(tensor.dtype).lower()
 
 

@@ -1,4 +1,4 @@
-"""Processes of MindSpore's generator datasets, told to say what they draw their random numbers from."""
+"""Reports of MindSpore's dataset processes about the random streams they draw from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trueline.adapters.worker_streams import WorkerPipe, harmless
 
 
 def watch(session: Session, patches: Patches) -> Callable[[], None]:
-    """Have processes say where they begin; what is returned passes on what they have said so far."""
+    """Make processes report their random streams; returns a function that forwards the reports received so far."""
     pipe = WorkerPipe({}, {})
 
     def make_worker(original: Function) -> Function:
@@ -45,7 +45,7 @@ def watch(session: Session, patches: Patches) -> Callable[[], None]:
 
 
 class _ReportingSource:
-    """In a process: the source of a dataset, with word of its generators before and after the first sample."""
+    """In a worker process: a dataset source that reports its generators before and after the first sample."""
 
     def __init__(self, source: Foreign, pipe: WorkerPipe, began: str, worker: int) -> None:
         self._source, self._pipe, self._began, self._worker = source, pipe, began, worker

@@ -1,4 +1,4 @@
-"""Cells that are not the network: training steps, losses around it, casts, optimizers."""
+"""Cells that are not the network: training steps, loss wrappers, casts, optimizers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ OPTIMIZERS = (nn.Optimizer, ExperimentalOptimizer)
 
 
 def optimizer_in(cell: Network) -> Optimizer | None:
-    """The optimizer that a training cell holds, None for any other cell."""
+    """The optimizer held by a training cell; None for any other cell."""
     return next((part for part in subcells(cell).values() if isinstance(part, OPTIMIZERS)), None)
 
 
 def inner_name(cell: Network) -> str | None:
-    """The attribute that holds the network in a cell that only wraps it."""
+    """The attribute that holds the network in a wrapper cell."""
     for kind in type(cell).__mro__:
         name = WRAPPERS.get(kind.__name__)
         if name is not None and name in subcells(cell) and kind.__module__.startswith("mindspore."):

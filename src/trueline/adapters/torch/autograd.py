@@ -1,4 +1,4 @@
-"""Gradients of one function, by themselves."""
+"""Vector-Jacobian products of a single function."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trueline.kernel.array import Array
 
 
 def without_gradient() -> AbstractContextManager[None]:
-    """No operator in this block is recorded for a gradient."""
+    """No operator in this block is recorded for gradients."""
     block: AbstractContextManager[None] = torch.no_grad()
     return block
 
 
 def vjp(function: Function, inputs: Sequence[Value], parameters: Sequence[Value], gout: Gout) -> Pulled:
-    """Run ``function`` on the inputs, and bring ``gout``, one per floating output, back to inputs and parameters."""
+    """Run ``function`` on the inputs and pull ``gout`` (one per floating output) back to inputs and parameters."""
     with torch.enable_grad():
         given = [tensor.detach() for tensor in inputs]
         for tensor in given:

@@ -1,4 +1,4 @@
-"""The batch sizes of loaders, told as they are built, and other ones in their place."""
+"""Batch sizes of loaders, reported at construction and replaced on request."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class _Watching(Placed):
         self.patches.wrap(DataLoader, "__init__", building(self._batchers, lambda: self.switch.on))
 
     def behind(self, loader: Loader) -> Sequence[int]:
-        """The numbers of the batchers that a loader's batches come from."""
+        """The numbers of the batchers behind a loader's batches."""
         number = self._batchers.number(loader)
         return [] if number is None else [number]
 
 
 def watch(resize: Resize) -> _Watching:
-    """Ask for the size of every batcher that is built from now on."""
+    """Ask ``resize`` for the size of every batcher constructed from now on."""
     return _Watching(resize)

@@ -1,4 +1,4 @@
-"""How a module was built, building it again with one thing changed, and running it by itself."""
+"""How a module was constructed; rebuilding it with changed arguments; running it in isolation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _capturing = False
 
 
 def package() -> str:
-    """Torch's folder, with its closing slash."""
+    """torch's package folder with a trailing slash."""
     return PACKAGE
 
 
@@ -40,7 +40,7 @@ def _is_heavy(value: object) -> bool:
 
 
 def capture_built() -> None:
-    """Remember the constructor's arguments of every module built from now on; nothing is stored on the module."""
+    """From now on capture the constructor arguments of every module; nothing is stored on the module."""
     global _capturing
     if _capturing:
         return
@@ -81,23 +81,23 @@ def capture_built() -> None:
 
 
 def built(module: Network) -> Built | None:
-    """How a module was built, or None for one that was there before capturing began."""
+    """How a module was constructed; None for one constructed before capturing began."""
     arguments = _built.get(module)
     return describe(module, arguments) if arguments is not None else None
 
 
 def line_of(optimizer: Optimizer) -> Location | None:
-    """The user's line that built an optimizer, where it was seen."""
+    """The user's line that constructed an optimizer, if captured."""
     return _lines.get(optimizer)
 
 
 def optimizers() -> list[Optimizer]:
-    """Those whose building was seen and that are still alive."""
+    """Live optimizers whose construction was captured."""
     return list(_lines)
 
 
 def rebuild(module: Network, **changes: object) -> Network:
-    """A new module of the same arguments and weights with only ``changes`` different."""
+    """A new module with the same arguments and weights except for ``changes``."""
     original = built(module)
     arguments = {**original.arguments, **changes} if original is not None else {}
     if original is None or not original.complete or holds_placeholder(arguments):
@@ -117,13 +117,13 @@ def rebuild(module: Network, **changes: object) -> Network:
 
 @contextmanager
 def undisturbed(module: Network, train: bool) -> Iterator[None]:
-    """Run op by op in the given mode, and leave modes and buffers as they were."""
+    """Run op by op in the given mode, then restore modes and buffers."""
     with as_written(), modes_kept(module, train):
         yield
 
 
 def as_written() -> AbstractContextManager[None]:
-    """In this block what was compiled is run as it was written."""
+    """In this block compiled code runs eagerly."""
     if not internals.is_compiler_loaded():
         return nullcontext()
     stance: AbstractContextManager[None] = torch.compiler.set_stance("force_eager")
@@ -132,7 +132,7 @@ def as_written() -> AbstractContextManager[None]:
 
 @contextmanager
 def modes_kept(module: Network, train: bool) -> Iterator[None]:
-    """Run in the given mode, and leave modes and buffers as they were."""
+    """Run in the given mode, then restore modes and buffers."""
     modes = [(part, part.training) for part in module.modules()]
     buffers = {name: value.clone() for name, value in module.named_buffers()}
     module.train(train)
@@ -149,13 +149,13 @@ def modes_kept(module: Network, train: bool) -> Iterator[None]:
 def run(
     module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
 ) -> Passed:
-    """One module forward, and with ``gout`` backward, leaving its mode, buffers and gradients as they were."""
+    """Forward pass of one module, with ``gout`` also backward, leaving its mode, buffers and gradients unchanged."""
     with undisturbed(module, train):
         return passed(module, inputs, gout)
 
 
 def passed(module: Network, inputs: Sequence[Array], gout: Sequence[Array] | None) -> Passed:
-    """A module as it is, in the mode that it is in."""
+    """A module run in its current mode."""
     given = [values.from_numpy(array) for array in inputs]
     if gout is None:
         with torch.no_grad():
@@ -168,7 +168,7 @@ def passed(module: Network, inputs: Sequence[Array], gout: Sequence[Array] | Non
 
 
 def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
-    """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
+    """One optimizer step with these gradients, in the order of its groups' parameters."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = values.from_numpy(gradient, like=parameter)

@@ -1,4 +1,4 @@
-"""Module calls, told where a module really runs: not while it is compiled, traced or transformed."""
+"""Events of module calls that really run: not while compiling, tracing or transforming."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FUSED_IN_EVALUATION = (nn.TransformerEncoderLayer,)
 
 
 class _Calls:
-    """Pairs calls and returns of one thread; other threads' (replicas of data parallel training) are not told."""
+    """Pairs calls and returns of one thread; other threads (data parallel replicas) are not reported."""
 
     def __init__(self, observer: Observer, switch: Switch, training: TrainingThread) -> None:
         self.observer = observer
@@ -37,11 +37,11 @@ class _Calls:
         self._fusing: list[tuple[nn.Module, int]] = []
 
     def end(self) -> None:
-        """Hooks are taken away."""
+        """The hooks are removed."""
         self.over = True
 
     def quiet(self, module: nn.Module) -> bool:
-        """Whether this call is none of the user's network running."""
+        """Whether this call is not a run of the user's network."""
         if not self._switch.on or get_ident() in self._switch.fetching:
             return True
         if isinstance(module, LazyGraphModule) or tracing_state() is not None:
@@ -53,7 +53,7 @@ class _Calls:
         return False
 
     def begins(self, module: nn.Module) -> bool:
-        """A call begins; whether the observer is told of it."""
+        """A call begins; returns whether it is reported."""
         if self._depth == 0:
             if not self._training.is_told():
                 return False
@@ -79,7 +79,7 @@ class _Calls:
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
-    """Tell every module's calls and returns."""
+    """Report calls and returns of all modules."""
     calls = _Calls(observer, switch, thread)
     # torch's own hooks would do, but where there is one, torch calls every ``forward`` from another line of its own and
     # through one more function: warnings that count frames would show other lines. This has guards of its own.
@@ -144,7 +144,7 @@ def _around(calls: _Calls, observer: Observer, original: Function) -> Function:
 
 
 def _inside(module: nn.Module, observer: Observer) -> nn.Module:
-    """What torch.compile returns stands for the network it has compiled, which is itself never called."""
+    """The network inside what torch.compile returns, which is itself never called."""
     if type(module).__name__ == internals.COMPILED:
         inner: nn.Module = internals.compiled_inner(module)
         observer.notice("torch.compiled", module=type(inner).__name__)
@@ -155,7 +155,7 @@ def _inside(module: nn.Module, observer: Observer) -> nn.Module:
 
 
 def _observed(module: nn.Module, compiled: Function, calls: _Calls) -> Function:
-    """A module compiled in place calls no hooks at all, not even its own."""
+    """A module compiled in place calls no hooks at all, not even its own: wrap its compiled call."""
 
     def call(*args: object, **kwargs: object) -> Value:
         if is_compiling() or calls.quiet(module):

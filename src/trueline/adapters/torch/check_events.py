@@ -1,4 +1,4 @@
-"""What only checks want to know: weights that are loaded, schedules that are built, dropout that is a function."""
+"""Events for checks only: loaded weights, schedules at construction, functional dropout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DROPOUTS: Final = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dro
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Put all of them in place."""
+    """Install the patches."""
     patches.wrap(nn.Module, "load_state_dict", lambda original: _loading(observer, speaks, original))
     _watch_schedules(observer, speaks, patches)
     for name in _DROPOUTS:

@@ -1,4 +1,4 @@
-"""PyTorch's checkpoints: a model's state_dict."""
+"""PyTorch checkpoints: a model's state_dict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueline.adapters.nouns import Network, Value
 
 
 def kept(model: Network) -> dict[str, Value]:
-    """The tensors of the state_dict; what modules add to it that is no tensor is left out."""
+    """The tensors of the state_dict, without other objects that modules add to it."""
     try:
         state = model.state_dict(keep_vars=True)
     except TypeError:
@@ -21,7 +21,7 @@ def kept(model: Network) -> dict[str, Value]:
 
 
 def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]] | None:
-    """A file as torch reads it; ``nested`` is the key that holds the model's weights."""
+    """Read a file through torch; ``nested`` is the key that holds the model's weights."""
     if format == "pth":
         return "torch.load", _inside(torch.load(path, map_location="cpu", weights_only=True), nested)
     if format == "safetensors" and path.is_file() and path.suffix == ".safetensors":
@@ -34,7 +34,7 @@ def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]
 
 
 def _inside(tree: Value, nested: str) -> Mapping[str, Value]:
-    """What lies below a dotted key, whose parts may have dots themselves."""
+    """The value below a dotted key, whose parts may contain dots themselves."""
     parts = nested.split(".") if nested else []
     while parts:
         for count in range(1, len(parts) + 1):
@@ -52,6 +52,6 @@ def _inside(tree: Value, nested: str) -> Mapping[str, Value]:
 
 
 def put(model: Network, tensors: Mapping[str, Value]) -> list[str]:
-    """Through load_state_dict."""
+    """Load through load_state_dict."""
     missing, _ = model.load_state_dict(dict(tensors), strict=False)
     return [str(name) for name in missing]

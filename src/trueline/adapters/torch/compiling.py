@@ -1,4 +1,4 @@
-"""What a compiler makes of a model: whether there is one, and what it gives."""
+"""Running a model as compiled: whether it is, and its results."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _INNER: Final = f"{internals.COMPILED_INNER}."
 
 
 def how(root: Network) -> str:
-    """By what the model, or a part of it, is compiled; empty where nothing is."""
+    """How the model or a part of it is compiled; empty where it is not."""
     compiled = any(map(internals.is_compiled, root.modules()))
     return "torch.compile" if compiled else ""
 
 
 def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
-    """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
+    """Forward pass of one module in evaluation mode, with ``gout`` also backward, compiled as the model is."""
     with build.modes_kept(module, train=False):
         passed = build.passed(module if how(module) else _compiled(root, module), inputs, gout)
     grads = {name.removeprefix(_INNER): gradient for name, gradient in passed.grads.items()}

@@ -1,4 +1,4 @@
-"""Batches as the training loop gets them, with the sampler's indexes."""
+"""Events of batches as the training loop receives them, with the sampler's indexes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHUFFLES = {
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
-    """Tell of every iteration over a DataLoader and of every batch."""
+    """Report every iteration over a DataLoader and every batch."""
     loaders: ByIdentity[Reference] = ByIdentity()
     indexes = Indexes()
     pass_on = workers.watch(observer, switch, patches)
@@ -91,7 +91,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
 
 @contextmanager
 def _fetching(switch: Switch) -> Iterator[None]:
-    """What is called in this block makes data: transforms, a network that only prepares samples."""
+    """Calls in this block make data: transforms, or a network that preprocesses samples."""
     thread = get_ident()
     nested = thread in switch.fetching
     switch.fetching.add(thread)
@@ -103,12 +103,12 @@ def _fetching(switch: Switch) -> Iterator[None]:
 
 
 def _holding(loader: Loader) -> Reference:
-    """A loader that the script does not hold lives as long as its iterator, unless it holds that iterator itself."""
+    """A reference that keeps the loader alive as long as its iterator, unless the loader holds the iterator itself."""
     return reference(loader) if getattr(loader, "persistent_workers", False) is True else lambda: loader
 
 
 def facts(loader: Loader) -> LoaderFacts:
-    """What is worth knowing of a loader; an iterable dataset is not asked for its length, which would change it."""
+    """Facts of a loader; the length of an iterable dataset is not queried, since that changes it."""
     iterable = isinstance(loader.dataset, torch_data.IterableDataset)
     sampler = None if iterable else _sampler(loader)
     return {
@@ -125,7 +125,7 @@ def facts(loader: Loader) -> LoaderFacts:
 
 
 def _sampler(loader: Loader) -> str:
-    """What decides the order: the sampler, the one inside a batch sampler of the user's, or that batch sampler."""
+    """The class that determines the order: the sampler, that of a user's batch sampler, or the batch sampler."""
     if loader.batch_size is not None or loader.batch_sampler is None:
         return type(loader.sampler).__name__
     inside = getattr(loader.batch_sampler, "sampler", None)

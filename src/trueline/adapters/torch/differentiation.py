@@ -1,4 +1,4 @@
-"""Gradients asked for as values (torch.autograd.grad, torch.func), and the parameters that backward reaches."""
+"""Events of gradients taken as values (torch.autograd.grad, torch.func), and the parameters a backward reaches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_NODES: Final = 200_000
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Tell of gradients at parameters as of a backward; beside an optimizer only where they are no part of a loss."""
+    """Report gradients at parameters like a backward; beside an optimizer only where they are no part of a loss."""
 
     def make_grad(original: Function) -> Function:
         def grad(outputs: Value, inputs: Value, *args: object, **kwargs: object) -> Value:
@@ -155,7 +155,7 @@ def _is_own(weight: Value) -> bool:
 
 
 def _chosen(args: Value, argnums: int | Sequence[int] | None) -> Value:
-    """The arguments that a function is differentiated by: all, where none are named."""
+    """The arguments with respect to which a function is differentiated: all where ``argnums`` is None."""
     if argnums is None or not isinstance(args, tuple):
         return args
     places = (argnums,) if isinstance(argnums, int) else argnums
@@ -164,12 +164,12 @@ def _chosen(args: Value, argnums: int | Sequence[int] | None) -> Value:
 
 
 def is_batched() -> bool:
-    """Whether a function is running for many at once."""
+    """Whether a vmap is running."""
     return any(transform.key() == internals.VMAP for transform in _transforms())
 
 
 def _is_outermost() -> bool:
-    """Whether no derivative is taken around this one, though it may be taken for many at once."""
+    """Whether no other derivative is being taken around this one; a vmap may be."""
     return all(transform.key() == internals.VMAP for transform in _transforms())
 
 
@@ -178,7 +178,7 @@ def _transforms() -> Sequence[Foreign]:
 
 
 def _unbatched(tree: Value) -> list[Value]:
-    """The tensors in a tree of values; where they stand for one of many, all of them."""
+    """The tensors in a value, without the wrappers of function transforms."""
     tensors = []
     for _, tensor in leaves(tree, values.is_tensor):
         while is_wrapped(tensor):
@@ -188,13 +188,13 @@ def _unbatched(tree: Value) -> list[Value]:
 
 
 def _is_on_the_way(value: object, parameters: Sequence[Value]) -> bool:
-    """Whether it depends on more than what it was differentiated by: the derivative is then a part of some loss."""
+    """Whether the value depends on more than the parameters: the derivative is then part of some loss."""
     reached = reached_by(_unbatched(value)[:1], parameters)
     return any(all(leaf is not parameter for parameter in parameters) for leaf in reached)
 
 
 def _several(given: Value) -> Sequence[Value]:
-    """One tensor, or several where looking at them takes nothing away from the user's call."""
+    """One tensor or several; nothing where iterating would consume the user's argument."""
     if values.is_tensor(given):
         return (given,)
     return tuple(given) if isinstance(given, list | tuple | ValuesView) else ()
@@ -209,7 +209,7 @@ def _is_parameter(tensor: Value) -> bool:
 
 
 def reached_by(losses: Sequence[Value], ends: Sequence[Value] = ()) -> list[Value]:
-    """The leaves that a backward of these losses brings a gradient to, but for those behind ``ends``."""
+    """The leaves that a backward of these losses reaches, except those behind ``ends``."""
     leaves_reached: dict[int, Value] = {}
     seen: set[Foreign] = {end.grad_fn for end in ends if end.grad_fn is not None}
     waiting = []

@@ -1,4 +1,4 @@
-"""Where gradients end or are made by hand: seen, and undone for a try."""
+"""Where gradients are stopped or hand-written: detection, and trial removal of stops."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from trueline.model.location import Location
 
 
 def carries(tensor: Value) -> bool:
-    """Whether a gradient would come back to the tensor."""
+    """Whether gradients flow back to the tensor."""
     return bool(tensor.requires_grad)
 
 
 def custom(node: Foreign) -> tuple[str, Location | None] | None:
-    """The name and the backward's line of an autograd node that a user's ``autograd.Function`` made."""
+    """Name and backward line of the user's ``autograd.Function`` behind a node."""
     made_by = internals.function_class(node)
     if made_by is None:
         return None
@@ -33,17 +33,17 @@ def custom(node: Foreign) -> tuple[str, Location | None] | None:
 
 
 def functions_written() -> bool:
-    """Whether the user has any ``autograd.Function`` of their own."""
+    """Whether the user defines any ``autograd.Function``."""
     return any_of_users(torch.autograd.Function, PACKAGE)
 
 
 def written_backward(_: object) -> tuple[str, Location | None] | None:
-    """None: a module of torch has no backward of its own, only its nodes have."""
+    """None: in torch only autograd functions have a backward of their own, no modules."""
     return None
 
 
 def widened(module: Network) -> Network | None:
-    """A copy of the module that computes in float64; None where it cannot be copied."""
+    """A float64 copy of the module; None where it cannot be copied."""
     try:
         return copy.deepcopy(module).double()
     except (RuntimeError, TypeError, ValueError, AttributeError):
@@ -52,7 +52,7 @@ def widened(module: Network) -> Network | None:
 
 @contextmanager
 def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
-    """In this block a user's ``detach``, ``data`` and ``no_grad`` stop nothing on lines that ``undo`` says yes to."""
+    """In this block ``detach``, ``data`` and ``no_grad`` have no effect on user lines for which ``undo`` is true."""
 
     def wanted() -> bool:
         caller = sys._getframe(2)

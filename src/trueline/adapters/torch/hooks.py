@@ -1,4 +1,4 @@
-"""Watching a training run without changing the user's script."""
+"""Hooks that observe a training run without changes to the user's script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trueline.model.recursion import ROOM
 
 
 def install(observer: Observer) -> Installed:
-    """Tell the observer of everything that happens from now on."""
+    """Report all events to the observer from now on."""
     hooks = Placed(observer.turn_off, torch.compiler.is_compiling)
     leave_out_of_warnings()
     build.capture_built()
@@ -30,6 +30,6 @@ def install(observer: Observer) -> Installed:
 
 
 def on_gradient(tensor: Value, receive: Callable[[Value], None]) -> None:
-    """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
+    """Pass on the gradient that arrives at a tensor in this step's backward, if any."""
     if tensor.requires_grad:
         tensor.register_hook(lambda gradient: receive(gradient))

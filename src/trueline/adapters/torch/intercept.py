@@ -1,4 +1,4 @@
-"""Every call of a module, taken in hand."""
+"""Interception of every module call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trueline.adapters.torch.build import as_written
 
 @contextmanager
 def intercept(around: Around) -> Iterator[None]:
-    """In this block every module's call goes through ``around``; modules torch would fuse are called one by one."""
+    """In this block every module call goes through ``around``; torch's fused fast paths are disabled."""
 
     def make(original: Function) -> Function:
         def call(module: Network, *args: object, **kwargs: object) -> Value:

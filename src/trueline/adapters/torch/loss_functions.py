@@ -1,4 +1,4 @@
-"""Loss functions: what they are called with, and in evaluation the loss, which no backward shows there."""
+"""Events of loss functions: their arguments, and in evaluation the loss, which has no backward there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_VIEWS: Final = 6
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Tell what the loss functions are called with, and what they give where no gradient is asked for."""
+    """Report the arguments of loss functions, and their results where gradients are disabled."""
 
     def teller(name: str, original: Function) -> Callable[..., None]:
         parameters = list(inspect.signature(original).parameters.values())
@@ -75,7 +75,7 @@ def _plain(node: Foreign) -> str:
 
 
 def _maker(node: Foreign) -> Foreign:
-    """The operator that computed a tensor, before it was reshaped, picked from or cast."""
+    """The operator that computed a tensor, skipping reshapes, indexing and casts."""
     for _ in range(_MAX_VIEWS):
         if node is None or _plain(node) not in _VIEWS:
             break

@@ -1,4 +1,4 @@
-"""Loss scalers as they are built, and gradients on their way through a backward pass."""
+"""Loss scalers at construction, and gradients during the backward pass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = Names("init_scale", "growth_factor", "growth_interval")
 
 
 def watch_scalers(begin: Begin) -> Installed:
-    """Ask of every scaler that is built from now on what it is to begin with."""
+    """Ask ``begin`` for the initial settings of every scaler constructed from now on."""
     installed = Placed()
     changed = False
 
@@ -44,7 +44,7 @@ def watch_scalers(begin: Begin) -> Installed:
 
 
 def multiply_losses(factor: Callable[[], float]) -> Installed:
-    """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+    """From now on multiply the gradient at every loss by ``factor()``."""
     installed = Placed()
 
     def make(original: Function) -> Function:
@@ -67,6 +67,6 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
 
 
 def on_parameter_gradient(parameter: Value, change: Callable[[Value], Value]) -> None:
-    """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
+    """From now on pass every gradient of a parameter, once per backward pass, through ``change``."""
     if parameter.requires_grad:
         parameter.register_hook(change)

@@ -1,4 +1,4 @@
-"""NaN and Inf that a script itself looks at, in a number that has a gradient: a loss before it decides about it."""
+"""NaN and Inf that the script itself reads from tensors with a gradient, such as a loss before it branches on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ASKING: Final = ("isnan", "isinf", "isfinite")
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Tell of each; numbers without a gradient are passed over."""
+    """Report each such read; tensors without a gradient are ignored."""
 
     def look(tensor: Value) -> None:
         # A subclass may answer whatever it likes.
@@ -47,7 +47,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
 
 class _Looking:
-    """A tensor's method that is looked up: no frame stands between its warnings and the line that calls it."""
+    """A tensor method that checks on attribute access, so that no frame is added to its warnings."""
 
     def __init__(self, original: Foreign, look: Callable[[Value], None]) -> None:
         self._original, self._look = original, look
@@ -75,7 +75,7 @@ def _put(looking: _Looking, name: str, patches: Patches) -> None:
 
 
 def _is_bad(tensor: torch.Tensor) -> bool:
-    """Of one number whether it is finite; among many an infinite one may be meant, as in a mask."""
+    """Whether a scalar is not finite, or a tensor contains NaN; Inf may be intended there, as in a mask."""
     values = tensor.detach()
     if values.numel() == 1:
         return not math.isfinite(values.item())

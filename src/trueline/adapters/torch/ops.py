@@ -1,4 +1,4 @@
-"""Op level: every operator that runs, forward and backward, with the user's line."""
+"""Op level: every operator of forward and backward, with the user's line."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Watching(internals.DispatchMode):
 
 
 class _BesideCompiled(internals.BesideCompiler, _Watching):
-    """The same where torch's compiler is loaded already: it leaves this code alone."""
+    """The same where torch's compiler is loaded: it leaves this code alone."""
 
     def __torch_dispatch__(self, func: Foreign, types: object, args: Value = (), kwargs: Value = None) -> Value:
         return super().__torch_dispatch__(func, types, args, kwargs)
@@ -66,7 +66,7 @@ def _settings(func: Foreign, args: Value, kwargs: Value) -> dict[str, Json]:
 
 @contextmanager
 def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
-    """Tell every operator call in this block."""
+    """Report every operator call in this block."""
     kind = _BesideCompiled if internals.is_compiler_loaded() else _Watching
     with kind(callback):
         yield

@@ -1,4 +1,4 @@
-"""Optimizers taken in hand: their settings, a rate of one's own, gradients of one's own, schedules."""
+"""Controlling optimizers: settings, learning rates, given gradients, schedules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_optimizer(value: object) -> bool:
 
 
 def settings(optimizer: Optimizer) -> list[Group]:
-    """The groups with their plain settings."""
+    """The parameter groups with their plain settings."""
     return [
         Group(
             {name: value for name, value in group.settings.items() if name not in _NO_SETTINGS and value is not None},
@@ -32,17 +32,17 @@ def settings(optimizer: Optimizer) -> list[Group]:
 
 
 def dynamic(optimizer: Optimizer) -> bool:  # noqa: ARG001
-    """Whether the optimizer changes its rates by itself: torch leaves that to schedulers."""
+    """False: torch optimizers leave learning rates to schedulers."""
     return False
 
 
 def plain_sgd(parameters: Sequence[Value], rate: float) -> Optimizer:
-    """Gradient descent without anything else."""
+    """Plain gradient descent."""
     return torch.optim.SGD(parameters, lr=rate)
 
 
 def use_rate(optimizer: Optimizer, rate: float) -> bool:
-    """Let every group step with this rate; False where that cannot be said."""
+    """Use this learning rate in every group; False where that is not possible."""
     for group in optimizer.param_groups:
         if values.is_tensor(group["lr"]):
             group["lr"].fill_(rate)
@@ -52,7 +52,7 @@ def use_rate(optimizer: Optimizer, rate: float) -> bool:
 
 
 def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
-    """One step with gradients by the id of their parameter; a parameter without one is left alone."""
+    """One step with gradients keyed by ``id(parameter)``; parameters without one are not updated."""
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             given = gradients.get(id(parameter))
@@ -64,17 +64,17 @@ def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
 
 
 def rates(optimizer: Optimizer, steps: Sequence[int]) -> list[list[float]]:
-    """The rates of all groups at these steps: as they are now, since a torch optimizer does not change them."""
+    """The learning rates of all groups at these steps: the current ones, since a torch optimizer has no schedule."""
     return [[float(group["lr"]) for group in optimizer.param_groups]] * len(steps)
 
 
 def rate_at(schedule: Foreign, place: int) -> float:
-    """What a function of the step gives."""
+    """The rate that a function of the step returns."""
     return float(schedule(place))
 
 
 def move_on(schedule: Foreign) -> None:
-    """One step of a scheduler, whether or not the optimizer has stepped."""
+    """Advance a scheduler by one step, whether or not the optimizer has stepped."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if isinstance(schedule, torch.optim.lr_scheduler.ReduceLROnPlateau):

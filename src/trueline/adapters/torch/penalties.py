@@ -1,4 +1,4 @@
-"""Gradients that are themselves part of a loss: whether they are of a scaled loss, and divided by the scale again."""
+"""Gradient penalties: whether gradients inside a loss are taken of a scaled loss, and unscaled again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DIVIDING: Final = ("MulBackward0", "DivBackward0", "ForeachMulBackward0", "Fore
 
 
 def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_scaled: Callable[[Value], bool]) -> None:
-    """Follow gradients taken with a graph of their own until the loss that they are in goes backward."""
+    """Follow gradients taken with create_graph until the loss that contains them goes backward."""
     taken: deque[tuple[list[Foreign], bool]] = deque(maxlen=4)
 
     def make_grad(original: Function) -> Function:
@@ -57,7 +57,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
 
 
 def _uses(root: Network, nodes: set[Foreign]) -> list[bool]:
-    """For every use of these nodes on the way to the root, whether it is a product or quotient with something else."""
+    """For each use of these nodes on the way to the root, whether it is multiplied or divided by something else."""
     divided: list[bool] = []
     seen: set[Foreign] = set()
     waiting = deque([root])

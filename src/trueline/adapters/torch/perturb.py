@@ -27,7 +27,7 @@ class _Perturbing(Perturbing):
         self._began = False
 
     def quiet(self) -> bool:
-        """Compiling, tracing and function transforms see the network as it is."""
+        """Not while compiling, tracing or inside function transforms."""
         return (
             not self.switch.on or internals.tracing_state() is not None or internals.innermost_transform() is not None
         )
@@ -40,7 +40,7 @@ class _Perturbing(Perturbing):
         return calls
 
     def begins(self, module: nn.Module) -> bool:
-        """A call begins: whether its inputs are the network's."""
+        """A call begins; returns whether its inputs are the network's."""
         if not self._began:
             self._began = True
             self._use_other_threads()
@@ -49,7 +49,7 @@ class _Perturbing(Perturbing):
         return outermost and any(True for _ in module.parameters())
 
     def ends(self, module: nn.Module) -> bool:
-        """A call ends: whether it was one that calls no other, and not a whole graph."""
+        """A call ends; returns whether it was a leaf, and not a whole graph."""
         graph = type(module).__name__ == internals.COMPILED or isinstance(module, torch.jit.ScriptModule)
         return self._calls.ends(module) and not graph
 
@@ -77,7 +77,7 @@ class _Perturbing(Perturbing):
 
 
 def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Perturbing:
-    """Put the hooks in place, and between them and the network a perturbation."""
+    """Install the hooks, and a perturbation between them and the network."""
     perturbing = _Perturbing(seed, ulps)
     patches = perturbing.patches
 
@@ -107,7 +107,7 @@ def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Per
 
 
 def _use_other_kernels(perturbing: _Perturbing) -> None:
-    """Convolutions that sum in another order; NNPACK's would come next, which trade accuracy for speed."""
+    """Convolution kernels with another summation order; NNPACK is disabled too, since it trades accuracy for speed."""
     mkldnn = torch.backends.mkldnn.enabled
     internals.use_mkldnn(False)
     nnpack = torch.backends.nnpack.set_flags(False)
@@ -117,7 +117,7 @@ def _use_other_kernels(perturbing: _Perturbing) -> None:
 
 
 def _compiled(perturbing: _Perturbing, original: Function) -> Function:
-    """A module compiled in place calls no hooks: only its inputs can be moved."""
+    """A module compiled in place calls no hooks: only its inputs can be perturbed."""
 
     def compile_in_place(module: nn.Module, *args: object, **kwargs: object) -> None:
         original(module, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""The transforms and nested datasets of a dataset: found among its attributes, and made to go through a meter."""
+"""The transforms and nested datasets of a dataset: found among its attributes and routed through a meter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FUNCTIONS: Final = (FunctionType, MethodType, functools.partial, np.ufunc)
 
 
 class Steps:
-    """Wraps what it finds; ``remove`` takes it all back."""
+    """Wraps transforms and datasets; ``remove`` restores them."""
 
     def __init__(self, meter: Meter, built: BuiltAt) -> None:
         self._meter, self._built = meter, built
@@ -40,7 +40,7 @@ class Steps:
 
     @staticmethod
     def datasets(dataset: Loader, depth: int = 0) -> Iterator[Loader]:
-        """The dataset, and those that it draws from."""
+        """The dataset and those it draws from."""
         yield dataset
         if depth >= _MAX_DEPTH:
             return
@@ -50,7 +50,7 @@ class Steps:
                     yield from Steps.datasets(part, depth + 1)
 
     def inside(self, dataset: Loader) -> None:
-        """Wrap the transforms of a dataset, and the datasets that it draws from."""
+        """Wrap the transforms of a dataset, and the datasets it draws from."""
         if id(dataset) in self._done:
             return
         self._done.add(id(dataset))
@@ -63,13 +63,13 @@ class Steps:
         self._attributes(dataset, 0)
 
     def dataset_operator(self, dataset: Loader, method: str) -> Operator:
-        """The operator that a dataset itself is."""
+        """The operator of a dataset itself."""
         function = getattr(type(dataset), method, None)
         line = line_of_users_function(function, package()) or self._built(dataset)
         return Operator(type(dataset).__name__, "dataset", {}, line)
 
     def remove(self) -> None:
-        """All objects as they were."""
+        """Restore all objects."""
         for undo in reversed(self._undo):
             undo()
         self._undo.clear()
@@ -84,7 +84,7 @@ class Steps:
         held[name] = value
 
     def _step(self, step: Foreign, depth: int = 0) -> Foreign:
-        """The step with a meter around it: the same object where its class can be changed, else one in its place."""
+        """The step routed through the meter: the same object where its class can be swapped, else a replacement."""
         if id(step) in self._done or depth > _MAX_DEPTH:
             return step
         if isinstance(step, (type, *_FUNCTIONS)) or inspect.isroutine(step):
@@ -100,7 +100,7 @@ class Steps:
         return step
 
     def _held_by(self, step: Foreign, depth: int) -> bool:
-        """Whether a step holds others, which are wrapped too."""
+        """Whether a step holds others; they are wrapped too."""
         holds = self._attributes(step, depth)
         children = vars(step).get(SUBMODULES) if isinstance(step, nn.Module) else None
         for name, child in list((children or {}).items()):
@@ -110,7 +110,7 @@ class Steps:
         return holds
 
     def _attributes(self, owner: Foreign, depth: int) -> bool:
-        """Wrap what can be called, or is a list of it, among the attributes of an object and of its class."""
+        """Wrap callables, and lists of them, among the attributes of an object and its class."""
         holds = False
         held = getattr(owner, "__dict__", {})
         for name, value in [*_of_class(owner), *held.items()]:
@@ -123,7 +123,7 @@ class Steps:
         return holds
 
     def _wrapped(self, value: Foreign, depth: int) -> Foreign:
-        """What is to stand in a value's place, maybe itself; None where there is nothing to call in it."""
+        """The replacement of a value, possibly itself; None where it contains nothing callable."""
         if _is_step(value) and not isinstance(value, type):
             return self._step(value, depth + 1)
         if isinstance(value, list | tuple) and value and all(map(_is_step, value)) and not hasattr(value, "_fields"):
@@ -146,7 +146,7 @@ class Steps:
         return call
 
     def _swap(self, value: Foreign, method: str, operator: Operator) -> bool:
-        """Give an object a class of its own that calls through the meter; its attributes and its identity stay."""
+        """Give an object a subclass that calls through the meter; its attributes and identity are unchanged."""
         kind = type(value)
         original = getattr(kind, method)
         place: list[int] = []
@@ -177,14 +177,14 @@ def _is_dataset(value: object) -> bool:
 
 
 def _is_step(value: object) -> bool:
-    """Whether this is something that samples may be given to."""
+    """Whether this is a callable that may process samples."""
     if not callable(value) or isinstance(value, ModuleType):
         return False
     return not _is_dataset(value) and not isinstance(value, torch.Generator | np.random.Generator)
 
 
 def _of_class(owner: object) -> list[tuple[str, Foreign]]:
-    """What a class of the user's holds for its objects: lists of steps, and steps that are objects."""
+    """Steps that a user's class holds as class attributes: lists of steps, and callable objects."""
     held: dict[str, Foreign] = {}
     for kind in reversed(type(owner).__mro__):
         if kind.__module__.partition(".")[0] in ("builtins", "torch", "typing"):

@@ -1,4 +1,4 @@
-"""Datasets and loaders taken apart: their transforms one by one, samples by index, order, batches, workers."""
+"""Datasets and loaders taken apart: transforms, samples by index, order, batches, workers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NO_LOADER: Final[LoaderFacts] = {
 
 
 def is_pipeline(value: object) -> bool:
-    """Whether samples can be had of this: a loader, a dataset, or what looks like one."""
+    """Whether samples can be drawn from this: a loader, a dataset, or something like one."""
     if is_own(value):
         return True
     if isinstance(value, (*_CONTAINERS, type)) or callable(value):
@@ -48,28 +48,28 @@ def is_pipeline(value: object) -> bool:
 
 
 def is_own(value: object) -> bool:
-    """Whether this is a loader or a dataset of torch's."""
+    """Whether this is a torch loader or dataset."""
     return isinstance(value, DataLoader | Dataset)
 
 
 def stir() -> None:
-    """Torch's own generator goes on by a step."""
+    """Advance torch's random generator."""
     torch.rand(())
 
 
 def fix() -> None:
-    """Torch's own generator begins anew."""
+    """Reset torch's random generator."""
     torch.manual_seed(0)
 
 
 def chance() -> bytes:
-    """The state of torch's own generator."""
+    """The state of torch's random generator."""
     state: bytes = torch.random.get_rng_state().numpy().tobytes()
     return state
 
 
 def opened(value: Loader, built: BuiltAt) -> Opened:
-    """Take it apart; ``built`` knows the user's line that built an object."""
+    """Take a pipeline apart; ``built`` gives the user's line that constructed an object."""
     return Opened(value, built)
 
 
@@ -99,16 +99,16 @@ class Opened:
 
     @property
     def indexed(self) -> bool:
-        """Whether samples can be had by their index."""
+        """Whether samples are accessible by index."""
         return _indexed(self.dataset)
 
     @property
     def batches(self) -> bool:
-        """Whether it makes batches itself."""
+        """Whether it batches."""
         return self.loader is not None and not (self.loader.batch_size is None and self.loader.batch_sampler is None)
 
     def facts(self) -> PipelineFacts:
-        """What is known of it before it gives anything."""
+        """What is known before any sample is drawn."""
         known = data.facts(self.loader) if self.loader is not None else _NO_LOADER
         own = self.loader is not None and self.loader.collate_fn not in (default_collate, default_convert)
         return {
@@ -137,7 +137,7 @@ class Opened:
         return line if line is not None else defined(self.dataset, package())
 
     def instrument(self, meter: Meter) -> None:
-        """From now on every call of a transform, a nested dataset and the collating goes through the meter."""
+        """From now on route every transform, nested dataset and the collate function through the meter."""
         self._steps = Steps(meter, self._built)
         self._steps.inside(self.dataset)
         method = "__getitem__" if self.indexed else "__iter__"
@@ -149,7 +149,7 @@ class Opened:
             self._collate = meter.operator(Operator(name, "collate", settings, line))
 
     def restore(self) -> None:
-        """All objects as they were."""
+        """Restore all objects."""
         if self._steps is not None:
             self._steps.remove()
 
@@ -184,13 +184,13 @@ class Opened:
                 return
 
     def batch(self, meter: Meter, samples: Sequence[Value]) -> Value:
-        """Samples put together as the loader does."""
+        """Samples collated as the loader does."""
         if not self.batches:
             return default_collate(list(samples))
         return meter.run(self._collate, lambda: self.loader.collate_fn(list(samples)), None)
 
     def order(self, _: int) -> list[int] | None:
-        """The indexes of one epoch, in order; None where nothing decides it."""
+        """The indexes of one epoch, in order; None where they are not determined."""
         if self.loader is None or not self.indexed:
             return None
         chosen = self.loader.batch_sampler if self.loader.batch_sampler is not None else self.loader.sampler
@@ -202,7 +202,7 @@ class Opened:
         return [int(index) for index in indexes]
 
     def order_told(self, epoch: int) -> list[int] | None:
-        """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
+        """The same after ``set_epoch`` of the sampler; None where it has none."""
         samplers = (self.loader.sampler, getattr(self.loader.batch_sampler, "sampler", None), self.loader.batch_sampler)
         samplers_by_epoch = [sampler for sampler in samplers if sampler is not None and hasattr(sampler, "set_epoch")]
         for sampler in samplers_by_epoch:
@@ -210,7 +210,7 @@ class Opened:
         return self.order(epoch) if samplers_by_epoch else None
 
     def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
-        """For each of two epochs what each of ``count`` workers makes of the same samples."""
+        """For each of two epochs, the results of each of ``count`` workers on the same samples."""
         settings: dict[str, Foreign] = {"num_workers": count, "collate_fn": _as_it_is}
         if self.loader is not None:
             loader = self.loader
@@ -228,14 +228,14 @@ class Opened:
         return epochs
 
     def counted(self, most: int) -> int | None:
-        """How many samples come out of the loader in one epoch, with its workers; None where they are not counted."""
+        """The number of samples from the loader in one epoch with its workers; None where they are not counted."""
         if self.loader is None or self.indexed or not self.loader.num_workers:
             return None
         made = DataLoader(self.dataset, batch_size=None, num_workers=self.loader.num_workers, collate_fn=_as_it_is)
         return sum(1 for _ in islice(made, most))
 
     def run(self, most: int) -> Iterator[Value]:
-        """Its own batches, made the way it is set up."""
+        """Its own batches, with its own configuration."""
         if self.loader is not None:
             yield from islice(self.loader, most)
 
@@ -248,7 +248,7 @@ class Opened:
             yield from objects_in(self.loader.batch_sampler)
 
     def deciding(self) -> tuple[Foreign, Location | None]:
-        """The method that decides the order, and the line that set it up."""
+        """The method that determines the order, and the line that configured it."""
         if not self.indexed:
             return getattr(type(self.dataset), "__iter__", None), self._line()
         if self.loader is None:
@@ -262,19 +262,19 @@ class Opened:
         return None, next((line for sampler in own if (line := self._built(sampler)) is not None), self._line())
 
     def length_method(self) -> Function | None:
-        """The method that says how many samples there are."""
+        """The ``__len__`` of the dataset."""
         return getattr(type(self.dataset), "__len__", None)
 
     def call(self, place: int) -> Function | None:
-        """The transform at a place, by itself."""
+        """The transform at a place."""
         return self._steps.calls.get(place) if self._steps is not None else None
 
     def starting(self) -> Function | None:
-        """The user's function that every worker calls first."""
+        """The user's worker_init_fn."""
         return self.loader.worker_init_fn if self.loader is not None else None
 
     def alone(self, index: int) -> Value:
-        """One sample by a worker of its own."""
+        """One sample in a worker of its own."""
         made = DataLoader(
             self.dataset,
             batch_sampler=[[index]],
@@ -286,7 +286,7 @@ class Opened:
         return next(iter(made))
 
     def stored(self) -> dict[str, Value]:
-        """The arrays and tensors that the datasets hold, by name."""
+        """The arrays and tensors held by the datasets, by name."""
         arrays: dict[str, Value] = {}
         for dataset in Steps.datasets(self.dataset):
             for name, value in getattr(dataset, "__dict__", {}).items():
@@ -297,7 +297,7 @@ class Opened:
 
 
 def _row(index: int, call: Callable[[], Value]) -> Row:
-    """A sample, or what was raised instead; StopIteration is the caller's."""
+    """A sample, or the exception raised instead; StopIteration is passed on."""
     try:
         return Row(index, call())
     except (KeyboardInterrupt, StopIteration):
@@ -318,7 +318,7 @@ def _length(sized: Loader) -> int | None:
 
 
 def _classes(dataset: Loader) -> int | None:
-    """How many classes the dataset says there are."""
+    """The number of classes that the dataset declares."""
     for part in Steps.datasets(dataset):
         for name in _CLASSES:
             classes = getattr(part, name, None)

@@ -1,4 +1,4 @@
-"""An optimizer's learning rates, held at others for a step."""
+"""Overriding an optimizer's learning rates for a step."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ class _Held:
 
 
 def hold(optimizer: Optimizer) -> HeldRates:
-    """Take an optimizer's rates in hand."""
+    """Take control of an optimizer's learning rates."""
     return _Held(optimizer)

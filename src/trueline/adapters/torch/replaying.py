@@ -1,4 +1,4 @@
-"""All that a training step depends on, taken and brought back in a process of its own."""
+"""Capture and restore of everything a training step depends on, across processes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _births = Births()
 
 
 def prepare() -> None:
-    """From now on remember in which order things are built."""
+    """From now on track the order of construction."""
     _births.watch(_KINDS)
 
 
 def built() -> int:
-    """How many of them were built so far: while it stays, there are no new ones but for copies."""
+    """The number of stateful objects constructed so far; while it is unchanged there are no new ones except copies."""
     return _births.count
 
 
 def holders() -> list[Stateful]:
-    """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
+    """Live networks, optimizers, schedules and scalers, each kind in order of construction."""
     living = _births.sorted(alive(_KINDS))
     modules = [candidate for candidate in living if isinstance(candidate, nn.Module)]
     inside = {id(part) for module in modules for part in internals.submodules(module).values() if part is not None}
@@ -52,7 +52,7 @@ def _kind(holder: object) -> str:
 
 
 def capture(holders: Sequence[Stateful], *, gradients: bool) -> State:
-    """The state of all of them, and of torch's random generators; every tensor once."""
+    """The state of all of them and of torch's random generators; every tensor once."""
     saving = Saving(values)
     plain: dict[str, Json] = {}
     seen: set[int] = set()
@@ -68,7 +68,7 @@ def capture(holders: Sequence[Stateful], *, gradients: bool) -> State:
 
 
 def restore(state: State, holders: Sequence[Stateful]) -> None:
-    """Bring everything back in place, so that the following steps repeat bit for bit."""
+    """Restore everything in place, so that the following steps repeat bit for bit."""
     for at, holder in named(holders):
         kept_state = rebuilt(state.plain[at], state.arrays, values.from_numpy)
         if holder.kind == "network":
@@ -83,12 +83,12 @@ def restore(state: State, holders: Sequence[Stateful]) -> None:
 
 
 def keeper() -> state_keeper.Keeper:
-    """A new one, with nothing kept."""
+    """A new keeper, empty."""
     return state_keeper.Keeper()
 
 
 def random() -> State:
-    """torch's random generators alone."""
+    """The state of torch's random generators alone."""
     arrays: dict[str, Array] = {"rng/torch": torch.get_rng_state().numpy().copy()}
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         for place, state in enumerate(torch.cuda.get_rng_state_all()):
@@ -97,7 +97,7 @@ def random() -> State:
 
 
 def set_random(state: State) -> None:
-    """Bring the random generators back."""
+    """Restore the random generators."""
     torch.set_rng_state(torch.from_numpy(state.arrays["rng/torch"].copy()))
     for name, array in state.arrays.items():
         if name.startswith("rng/torch.cuda."):
@@ -105,17 +105,17 @@ def set_random(state: State) -> None:
 
 
 def generator_state(generator: Foreign) -> Array | None:
-    """The state of a generator of the user's; None for what is none of torch's."""
+    """The state of a user's generator; None if it is not one of torch."""
     return generator.get_state().numpy().copy() if isinstance(generator, torch.Generator) else None
 
 
 def set_generator(generator: Foreign, state: Array) -> None:
-    """Bring a generator of the user's back."""
+    """Restore a user's generator."""
     generator.set_state(torch.from_numpy(state.copy()))
 
 
 def iterators() -> tuple[type, ...]:
-    """The classes of what goes through a loader's batches."""
+    """The iterator classes of loaders."""
     return (internals.LoaderIterator,)
 
 
@@ -123,7 +123,7 @@ def iterators() -> tuple[type, ...]:
 
 
 def _tensors(root: Network) -> Iterator[tuple[str, Value]]:
-    """Parameters, buffers, and tensors that a module holds as attributes: hidden states, running averages …"""
+    """Parameters, buffers, and tensors held as attributes: hidden states, running averages …"""
     for tensor in values.tensors(root):
         yield tensor.name, tensor.value
     for path, module in root.named_modules():
@@ -148,7 +148,7 @@ def _take_network(root: Network, at: str, saving: Saving, seen: set[int], *, gra
 
 
 def _numbers(root: Network) -> dict[str, dict[str, Json]]:
-    """What the user's own modules count with."""
+    """The numeric attributes of the user's own modules."""
     own = {path: module for path, module in root.named_modules() if not _is_torchs(module)}
     plain = {path: {**plain_values(module)} for path, module in own.items()}
     return {
@@ -193,7 +193,7 @@ def _restore_network(root: Network, state: State, at: str, plain: Mapping[str, V
 
 
 def _is_to_be_replaced(root: Network, name: str, tensor: Value, given: Value, own: set[int]) -> bool:
-    """Whether to give an attribute another tensor: its own has another shape, or is still a parameter's memory."""
+    """Whether an attribute needs a new tensor: its own has another shape, or shares a parameter's memory."""
     if given.shape != tensor.shape:
         return not isinstance(tensor, nn.Parameter)
     path, _, leaf = name.rpartition(".")
@@ -218,7 +218,7 @@ def _like(tensor: Value, array: Array) -> Value:
 def _take_optimizer(
     optimizer: Optimizer, at: str, saving: Saving, seen: set[int], *, gradients: bool
 ) -> dict[str, Value]:
-    """By the place of each parameter, since parameters have no names here; with those that are in no network."""
+    """By parameter position, since parameters have no names here; includes those that are in no network."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     places = {id(parameter): place for place, parameter in enumerate(parameters)}
     groups = [
@@ -237,7 +237,7 @@ def _take_optimizer(
 
 
 def _gradient(tensor: Value, array: Array | None, *, graded: bool) -> Value:
-    """What was kept; zeros for what is cleared before it counts."""
+    """The captured gradient; zeros for one that is cleared before use."""
     zeros = torch.zeros_like(tensor, requires_grad=False) if graded else None
     return _like(tensor, array) if array is not None else zeros
 
@@ -263,7 +263,7 @@ def _restore_optimizer(optimizer: Optimizer, state: State, at: str, kept_state: 
 
 
 def _slot(name: str, value: Value, parameter: Value, group: Mapping[str, Value]) -> Value:
-    """A tensor where the optimizer has it: beside its parameter, but counters on the CPU."""
+    """An optimizer state tensor on its device: beside its parameter, except counters on the CPU."""
     if not values.is_tensor(value):
         return value
     if value.shape == parameter.shape and value.dtype == parameter.dtype:
@@ -280,7 +280,7 @@ def _others_state(holder: Foreign) -> dict[str, Value]:
 
 
 def use_float32(holders: Sequence[Stateful]) -> None:
-    """Weights, buffers and slots in float32, and no automatic casts from now on."""
+    """Weights, buffers and optimizer state in float32, and no automatic casts from now on."""
     halves = (torch.float16, torch.bfloat16)
     for holder in holders:
         if holder.kind == "network" and any(tensor.dtype in halves for _, tensor in _tensors(holder.held)):
@@ -303,7 +303,7 @@ def use_float32(holders: Sequence[Stateful]) -> None:
 
 
 def _without_halves(original: Function) -> Function:
-    """``Tensor.to`` that takes float32 where it was told a half."""
+    """``Tensor.to`` with float32 in place of half types."""
     halves = (torch.float16, torch.bfloat16)
 
     def to(tensor: Value, *args: object, **kwargs: object) -> Value:

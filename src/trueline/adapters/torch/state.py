@@ -1,4 +1,4 @@
-"""Fix randomness, and tell a run's circumstances."""
+"""Seeding and determinism; facts of the environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trueline.model.json_value import Json
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:
-    """Fix torch's randomness; returns the message ids of what stays free."""
+    """Seed torch; returns the message ids of what remains nondeterministic."""
     torch.manual_seed(seed)
     free: list[str] = []
     if deterministic:

@@ -1,4 +1,4 @@
-"""The state of networks and optimizers kept in memory: the same memory step after step."""
+"""The state of networks and optimizers in memory that is reused from step to step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueline.adapters.torch import values
 
 
 class Keeper:
-    """Copies of all tensors, in memory that is used again, and all plain values of optimizers."""
+    """Copies of all tensors, in reused memory, and the plain values of optimizers."""
 
     def __init__(self) -> None:
         self._live: list[Value] = []
@@ -22,7 +22,7 @@ class Keeper:
         self._optimizers: Sequence[Optimizer] = ()
 
     def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
-        """Keep the state as it is now, instead of what was kept before."""
+        """Replace the kept state by the current one."""
         self._optimizers = list(optimizers)
         live = list({id(tensor): tensor for tensor in _tensors(networks, optimizers)}.values())
         # What is made inside a block of inference could not be written again outside of it.
@@ -47,7 +47,7 @@ class Keeper:
             self._random.append((torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
 
     def restore(self) -> None:
-        """Bring it back in place."""
+        """Restore the kept state in place."""
         for tensor, kept in zip(self._live, self._copies, strict=True):
             with values.writing(tensor):
                 tensor.copy_(kept)
@@ -65,12 +65,12 @@ class Keeper:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was left out that the next step depends on."""
+        """Whether everything that the next step depends on is kept."""
         return bool(self._live) and bool(self._optimizers)
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes."""
+        """The memory in use."""
         return sum(copy.numel() * copy.element_size() for copy in self._copies)
 
 

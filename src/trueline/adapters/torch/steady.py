@@ -1,4 +1,4 @@
-"""Dropout and its kin made identity, so that training mode gives the same numbers twice."""
+"""Dropout disabled, so that training mode is deterministic."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _FUNCTIONS = (
 
 
 def work_in_order() -> None:
-    """Nothing to do: operators on a CPU are finished when they return."""
+    """Nothing: CPU operators are synchronous."""
 
 
 @contextmanager
 def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
-    """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
+    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own."""
     patches, dropping = Patches(), Dropping(share, submodules)
     plain = functional.dropout
     for owner in (functional, torch):

@@ -1,4 +1,4 @@
-"""torch's random generator: seeded, and told of."""
+"""torch's random generator: seeding and reporting."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fix(seeds: Mapping[str, int], *, deterministic: bool) -> None:
 
 
 def watch(tap: Tap) -> None:
-    """Tell of seeds, and of loaders that are built."""
+    """Report seeds and constructed loaders."""
     manual_seed, seed = torch.manual_seed, torch.seed
 
     @functools.wraps(manual_seed)

@@ -1,4 +1,4 @@
-"""Loss, backward, scaler, clipping, optimizer, scheduler and mode, in the order they happen."""
+"""Events of loss, backward, scaler, clipping, optimizer, scheduler and mode."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_NODES_TO_SCALE = 16
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
-    """Put all of them in place."""
+    """Install the patches."""
 
     def speaks() -> bool:
         is_told = switch.on and not torch.compiler.is_compiling() and thread.is_told()
@@ -70,7 +70,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
 
 
 class _Scaled:
-    """The losses that a scaler has multiplied, so that backward's loss can be told unscaled."""
+    """Losses that a scaler has multiplied, so that the loss of a backward can be reported unscaled."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[Value, Value, Value]] = deque(maxlen=8)
@@ -91,7 +91,7 @@ class _Scaled:
         return loss
 
     def is_scaled(self, loss: Value) -> bool:
-        """Whether a scaler has multiplied this loss, or what it is made of."""
+        """Whether a scaler has multiplied this loss, or a part of it."""
         nodes = _nearest(loss.grad_fn)
         return any(
             after is loss or (after.grad_fn is not None and after.grad_fn in nodes) for _, after, _ in self._seen
@@ -102,7 +102,7 @@ class _Scaled:
 
 
 def _nearest(node: Foreign) -> list[Foreign]:
-    """The autograd nodes closest to a tensor."""
+    """The autograd nodes nearest to a tensor."""
     nearest: list[Foreign] = []
     waiting = deque([node])
     while waiting and len(nearest) < _MAX_NODES_TO_SCALE:
@@ -223,7 +223,7 @@ def _watch_optimizers(
 
 
 def _has_closure(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
-    """The hooks get the optimizer among the arguments of its step."""
+    """Whether the arguments of a step contain a closure; the optimizer is among them."""
     return any(
         callable(argument) and not isinstance(argument, torch.optim.Optimizer) for argument in (*args, *kwargs.values())
     )
@@ -252,7 +252,7 @@ def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Pat
 
 
 def _listed(function: Function) -> Function:
-    """A function of parameters that may be gone through only once, as those of a generator are."""
+    """Makes a list of parameters that can be iterated only once, such as a generator."""
 
     def call(parameters: Value, *args: object, **kwargs: object) -> Value:
         once = isinstance(parameters, Iterator)

@@ -1,4 +1,4 @@
-"""Tensors to and from NumPy, and what a network consists of."""
+"""Conversion of tensors to and from NumPy, and the structure of a network."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_module(value: object) -> bool:
 
 
 def local(tensor: Value) -> Value:
-    """A sharded tensor's own shard, a plain tensor as it is, without gradient."""
+    """The local shard of a sharded tensor, else the tensor itself, detached."""
     plain = tensor.detach()
     return plain.to_local() if hasattr(plain, "to_local") else plain
 
@@ -73,7 +73,7 @@ def _values(tensor: Value, copy: bool) -> Array:
 
 
 def from_numpy(array: Array, *, like: Value = None) -> Value:
-    """A tensor of its own memory, on the device and with the dtype of ``like`` where given."""
+    """A new tensor, on the device and with the dtype of ``like`` if given."""
     owned = np.array(array, copy=True, order="C")
     if not owned.dtype.isnative:
         owned = owned.astype(owned.dtype.newbyteorder("="))
@@ -94,18 +94,18 @@ def assign(tensor: Value, array: Array) -> None:
 
 @contextmanager
 def writing(tensor: Value) -> Iterator[None]:
-    """In this block a tensor can be overwritten without a gradient; one made in inference only in inference."""
+    """In this block a tensor can be overwritten without a gradient; inference tensors only in inference mode."""
     with torch.inference_mode(tensor.is_inference()), torch.no_grad():
         yield
 
 
 def read(scalar: Value) -> float:
-    """A Python number from a scalar, waiting for the device."""
+    """A scalar as a Python number; synchronises with the device."""
     return float(scalar)
 
 
 def keep(scalar: Value) -> Value:
-    """The scalar, or the mean of a tensor, out of reach of later changes."""
+    """A copy of a scalar, or of a tensor's mean."""
     if not is_tensor(scalar):
         return float(scalar)
     own = local(scalar)
@@ -125,7 +125,7 @@ def norm(tensors: Sequence[Value]) -> Value:
 
 
 def total(tensors: Sequence[Value]) -> Value:
-    """The sum of all elements: the cheapest number that a NaN or Inf spoils."""
+    """The sum of all elements: the cheapest number that is NaN or Inf if any element is."""
     dense = [own.coalesce().values() if own.is_sparse else own for own in map(local, tensors)]
     if not dense:
         return 0.0
@@ -135,7 +135,7 @@ def total(tensors: Sequence[Value]) -> Value:
 
 
 def identity(tensor: Value) -> int:
-    """Equal for tensors that start at the same storage address; an empty one is only itself."""
+    """Equal for tensors with the same storage address; an empty one is identified by itself."""
     try:
         own = local(tensor)
         if own.layout is not torch.strided or own.numel() == 0:
@@ -146,27 +146,27 @@ def identity(tensor: Value) -> int:
 
 
 def version(tensor: Value) -> int | None:
-    """How often the tensor was written in place; inference tensors do not count that."""
+    """The number of in-place writes; None for inference tensors."""
     return None if tensor.is_inference() else int(internals.version(tensor))
 
 
 def node(tensor: Value) -> Foreign:
-    """The autograd node that made the tensor; None for a leaf."""
+    """The autograd node that produced the tensor; None for a leaf."""
     return tensor.grad_fn
 
 
 def gradient(parameter: Value) -> Value:
-    """The gradient that waits at a parameter for an update; None where there is none."""
+    """The gradient accumulated at a parameter; None where there is none."""
     return parameter.grad if parameter.is_leaf else None
 
 
 def nodes_before(node: Foreign) -> list[Foreign]:
-    """The autograd nodes whose outputs a node takes."""
+    """The autograd nodes whose outputs a node consumes."""
     return [before for before, _ in node.next_functions if before is not None]
 
 
 def tensors(root: Network) -> Iterator[Tensor]:
-    """Parameters, then buffers, by path; a shared one comes under each of its names."""
+    """Parameters, then buffers, by path; shared ones under each of their names."""
     try:
         # Wrappers strip their own part of the names in these.
         parameters = list(root.named_parameters(remove_duplicate=False))
@@ -188,12 +188,12 @@ def _owned(root: Network, registry: Callable[[Network], Mapping[str, Value]]) ->
 
 
 def modules(root: Network) -> Iterator[tuple[str, Network]]:
-    """All modules below and with root, each once."""
+    """All modules from the root down, each once."""
     return walk(root, internals.submodules)
 
 
 def has_weights(module: Network) -> bool:
-    """Whether parameters are registered in a module; scripted and quantized ones may hold weights in other forms."""
+    """Whether a module has parameters; scripted and quantized ones may hold weights in other forms."""
     if isinstance(module, torch.jit.ScriptModule):
         return True
     return any(
@@ -221,7 +221,7 @@ def unwrap(module: Network) -> Network:
 
 
 def attributes(module: Network) -> dict[str, Json]:
-    """The plain public attributes that a module's behaviour depends on."""
+    """The plain public attributes that determine a module's behaviour."""
     plain = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in vars(module).items()
@@ -253,12 +253,12 @@ def groups(optimizer: Optimizer) -> list[Group]:
 
 
 def dtype(tensor: Value) -> str:
-    """NumPy's name of the dtype."""
+    """The NumPy name of the dtype."""
     return str(tensor.dtype).removeprefix("torch.")
 
 
 def shape(tensor: Value) -> tuple[int, ...]:
-    """The shape; () where there is none yet, or where rows differ in length."""
+    """The shape; () where it is not known yet, or ragged."""
     try:
         return tuple(int(size) for size in tensor.shape)
     except (RuntimeError, ValueError):

@@ -1,4 +1,4 @@
-"""Workers of torch's loaders, told to say what they draw their random numbers from."""
+"""Reports of DataLoader workers about the random streams they draw from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trueline.adapters.worker_streams import WorkerPipe, harmless
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], None]:
-    """Have workers say where they begin; what is returned passes on what they have said so far."""
+    """Make workers report their random streams; returns a function that forwards the reports received so far."""
     pipe = WorkerPipe({torch.Generator: _state}, {"torch": lambda: torch.get_rng_state().numpy().tobytes()})
 
     def make_iter(original: Function) -> Function:
@@ -48,7 +48,7 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
 def _reporting(
     dataset: Loader, own: Callable[[int], None] | None, pipe: WorkerPipe, seed: object, number: int
 ) -> Callable[[int], None]:
-    """In a worker: its own beginning, then word of its generators before and after the first fetch."""
+    """In a worker: the user's worker_init_fn, then a report of its generators before and after the first fetch."""
 
     def begin(worker: int) -> None:
         if own is not None:
