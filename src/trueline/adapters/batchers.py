@@ -73,14 +73,16 @@ def _site(lines: list[Location]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def building(batchers: Batchers, speaks: Callable[[], bool]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def building(
+    batchers: Batchers, is_reporting: Callable[[], bool]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Wraps a loader's constructor that has ``batch_size``, ``sampler`` and ``batch_sampler`` parameters."""
 
     def make(original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
         def begin(loader: Loader, *args: object, **kwargs: object) -> None:
-            if not speaks():
+            if not is_reporting():
                 original(loader, *args, **kwargs)
                 return
             try:

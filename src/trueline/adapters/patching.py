@@ -119,7 +119,7 @@ class Placed:
 
 def outermost(
     original: Function,
-    speaks: Callable[[], bool],
+    is_reporting: Callable[[], bool],
     *,
     before: Function | None = None,
     after: Function | None = None,
@@ -129,7 +129,7 @@ def outermost(
 
     def wrapper(*args: object, **kwargs: object) -> Value:
         thread = get_ident()
-        if thread in inside or not speaks():
+        if thread in inside or not is_reporting():
             return original(*args, **kwargs)
         if before is not None:
             before(*args, **kwargs)

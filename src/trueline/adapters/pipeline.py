@@ -117,7 +117,7 @@ class Opened(Protocol):
         """The indexes of one epoch, in order; None where they are not determined."""
         ...
 
-    def order_told(self, epoch: int) -> list[int] | None:
+    def order_after_set_epoch(self, epoch: int) -> list[int] | None:
         """The same after ``set_epoch`` of the sampler; None where it has none."""
         ...
 

@@ -51,7 +51,7 @@ class Names:
 
 
 def building(
-    names: Names, begin: Begin, speaks: Callable[[Mapping[str, Foreign]], bool], package: str
+    names: Names, begin: Begin, is_reporting: Callable[[Mapping[str, Foreign]], bool], package: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Wraps a scaler's constructor."""
 
@@ -60,7 +60,7 @@ def building(
 
         def initialise(scaler: Foreign, *args: object, **kwargs: object) -> None:
             given = _given(signature, scaler, args, kwargs)
-            if given is None or not speaks(given.arguments):
+            if given is None or not is_reporting(given.arguments):
                 original(scaler, *args, **kwargs)
                 return
             built = _scaler(type(scaler).__name__, names, given.arguments, user_line(package, frame=sys._getframe(1)))

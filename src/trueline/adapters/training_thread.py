@@ -32,13 +32,13 @@ class TrainingThread:
         self._others.discard(me)
         return True
 
-    def is_told(self) -> bool:
+    def is_recorded(self) -> bool:
         """Whether this thread may belong to the recorded training."""
         return self._thread is None or self._thread == get_ident()
 
     def may_fetch(self) -> bool:
         """Whether its batches may: a thread that does not train may fetch for the one that does."""
-        return self.is_told() or get_ident() not in self._others
+        return self.is_recorded() or get_ident() not in self._others
 
 
 def _is_alive(thread: int | None) -> bool:

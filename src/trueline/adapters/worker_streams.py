@@ -69,7 +69,7 @@ class WorkerPipe:
             self._told += 1
             yield report
 
-    def tell(self, began: str, worker: int, before: Mapping[str, str], dataset: Loader) -> None:
+    def report(self, began: str, worker: int, before: Mapping[str, str], dataset: Loader) -> None:
         """In a worker: report each generator's state before the first sample, and now."""
         with harmless():
             after = self.streams(dataset)

@@ -112,7 +112,7 @@ class Guest:
         """The tail of what the user's code has printed."""
         return self._process.output
 
-    def told(self) -> Content:
+    def build_reply(self) -> Content:
         """What the process replied when the build finished."""
         self.ready()
         return self._first

@@ -14,21 +14,21 @@ DEFAULT_SECONDS: Final = 1800.0
 _QUIET_SECONDS: Final = 20.0
 
 # The name of what is asked, the seconds it has been waited for, and the seconds that it has.
-Tell = Callable[[str, float, float], None]
+Notify = Callable[[str, float, float], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The time limit of one request in seconds; ``tell`` is called during a long wait, ``done`` at its end."""
+    """The time limit of one request in seconds; ``notify`` is called during a long wait, ``done`` at its end."""
 
     seconds: float = DEFAULT_SECONDS
-    tell: Tell = lambda *_: None
+    notify: Notify = lambda *_: None
     done: Callable[[], None] = lambda: None
 
     def waited(self, name: str, seconds: float, limit: float) -> None:
         """Notify of a wait that has lasted this long."""
         if seconds >= min(_QUIET_SECONDS, limit / 2):
-            self.tell(name, seconds, limit)
+            self.notify(name, seconds, limit)
 
 
 _held: ContextVar[Patience] = ContextVar("patience", default=Patience())  # noqa: B039 - it is frozen

@@ -29,14 +29,14 @@ def watch(session: Session, patches: Patches) -> None:
         if not isinstance(cell, OPTIMIZERS):
             session.observer.mode_set(unwrap(cell), bool(mode))
 
-    patches.wrap(nn.Cell, "set_train", lambda original: outermost(original, session.speaks, after=mode_set))
+    patches.wrap(nn.Cell, "set_train", lambda original: outermost(original, session.is_reporting, after=mode_set))
 
     def scheduled(_result: object, scheduler: Foreign, *_args: object, **_kwargs: object) -> None:
         session.observer.scheduled(scheduler)
 
     for kind in vars(lr_scheduler).values():
         if isinstance(kind, type) and "step" in vars(kind):
-            patches.wrap(kind, "step", lambda original: outermost(original, session.speaks, after=scheduled))
+            patches.wrap(kind, "step", lambda original: outermost(original, session.is_reporting, after=scheduled))
 
 
 def _role(kind: type) -> int:
@@ -59,7 +59,7 @@ def _calls(session: Session, original: Function) -> Function:
             ROOM.leave(FRAMES)
 
     def observed(cell: Network, /, *args: object, **kwargs: object) -> Value:
-        if not session.speaks() and not (isinstance(cell, OPTIMIZERS) and session.trains()):
+        if not session.is_reporting() and not (isinstance(cell, OPTIMIZERS) and session.trains()):
             return original(cell, *args, **kwargs)
         role = roles.get(type(cell))
         if role is None:
@@ -74,8 +74,8 @@ def _calls(session: Session, original: Function) -> Function:
                 return _run_graph(session, original, cell, args, kwargs)
             if inner_name(cell) is not None:
                 return _run_wrapper(session, original, cell, args, kwargs)
-        is_told = session.depth == 0 or observer.wants_calls
-        if is_told:
+        is_recorded = session.depth == 0 or observer.wants_calls
+        if is_recorded:
             observer.called(cell, args, kwargs)
         session.depth += 1
         output = None
@@ -83,9 +83,9 @@ def _calls(session: Session, original: Function) -> Function:
             output = original(cell, *args, **kwargs)
         finally:
             session.depth -= 1
-            if is_told and session.speaks():
+            if is_recorded and session.is_reporting():
                 observer.returned(cell, args, kwargs, output)
-                check_events.tell_cell(session, cell, args, kwargs, output)
+                check_events.report_cell(session, cell, args, kwargs, output)
         return output
 
     return call
@@ -139,7 +139,7 @@ def _run_graph(
     observer.called(cell, args, kwargs)
     if optimizer is not None:
         session.optimizer = optimizer
-        tell_sens(session, cell)
+        report_loss_scale(session, cell)
         observer.step_due(optimizer)
         observer.step_began(optimizer, None)
     output = None
@@ -148,7 +148,7 @@ def _run_graph(
         with session.silence():
             output = original(cell, *args, **kwargs)
         if optimizer is not None or isinstance(cell, nn.WithEvalCell):
-            skipped = _tell_outcome(session, cell, output)
+            skipped = _report_outcome(session, cell, output)
     except BaseException:
         if optimizer is not None:
             observer.aside("undone", optimizer=optimizer)
@@ -160,7 +160,7 @@ def _run_graph(
     return output
 
 
-def _tell_outcome(session: Session, trainer: Network, output: Value) -> bool:
+def _report_outcome(session: Session, trainer: Network, output: Value) -> bool:
     """Report a graph's loss; True where an overflow made it skip the step."""
     outputs = [tensor for _, tensor in leaves(output, values.is_tensor)]
     if outputs:
@@ -171,7 +171,7 @@ def _tell_outcome(session: Session, trainer: Network, output: Value) -> bool:
     return False
 
 
-def tell_sens(session: Session, trainer: Network) -> None:
+def report_loss_scale(session: Session, trainer: Network) -> None:
     """Report the loss scale (``sens``) of a training cell, if it has one."""
     sens = getattr(trainer, "sens", None)
     if isinstance(sens, int | float) and sens != 1.0:

@@ -67,7 +67,7 @@ def _losing(session: Session, name: str, signature: inspect.Signature, original:
     names = [parameter.name for parameter in parameters]
 
     def loss(*args: object, **kwargs: object) -> Value:
-        if not session.speaks() or session.graph_mode() or session.losing:
+        if not session.is_reporting() or session.graph_mode() or session.losing:
             return original(*args, **kwargs)
         session.losing = True
         try:
@@ -77,13 +77,13 @@ def _losing(session: Session, name: str, signature: inspect.Signature, original:
         if values.is_tensor(result):
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             settings = {**defaults, **{setting: given[setting] for setting in names[2:] if setting in given}}
-            _tell(session, name, given.get(names[0]), given.get(names[1]), settings, result)
+            _report(session, name, given.get(names[0]), given.get(names[1]), settings, result)
         return result
 
     return loss
 
 
-def _tell(
+def _report(
     session: Session, name: str, prediction: Value, target: Value, settings: dict[str, object], result: Value
 ) -> None:
     node = _maker(grad_node_or_none(prediction))
@@ -110,7 +110,7 @@ def _maker(node: Foreign) -> Foreign:
     return node
 
 
-def tell_cell(
+def report_cell(
     session: Session, cell: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value
 ) -> None:
     """Report the call of a loss cell."""
@@ -122,12 +122,12 @@ def tell_cell(
     if not isinstance(reduction, str):
         reduction = "mean" if getattr(cell, "average", False) else "none"
         reduction = reduction if getattr(cell, "reduce", False) else "none"
-    _tell(session, name, given[0], given[1], {"reduction": reduction}, output)
+    _report(session, name, given[0], given[1], {"reduction": reduction}, output)
 
 
 def _dropping(session: Session, original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, *more: object, **named: object) -> Value:
-        if training and p and session.speaks() and not session.graph_mode():
+        if training and p and session.is_reporting() and not session.graph_mode():
             session.observer.aside("dropout")
         return original(input, p, training, *more, **named)
 
@@ -138,7 +138,7 @@ def _loading(session: Session, original: Function) -> Function:
     def load_param_into_net(
         net: Network, parameter_dict: Mapping[str, Value], *args: object, **kwargs: object
     ) -> Value:
-        if not session.speaks() or not isinstance(net, nn.Cell):
+        if not session.is_reporting() or not isinstance(net, nn.Cell):
             return original(net, parameter_dict, *args, **kwargs)
         given, before = set(parameter_dict), _fingerprints(net)
         result = original(net, parameter_dict, *args, **kwargs)
@@ -170,7 +170,7 @@ def _fingerprints(net: Network) -> dict[str, int]:
 
 def _scheduling(session: Session, original: Function) -> Function:
     def init(scheduler: Foreign, *args: object, **kwargs: object) -> None:
-        if not session.speaks():
+        if not session.is_reporting():
             original(scheduler, *args, **kwargs)
             return
         with session.silence():

@@ -44,7 +44,7 @@ class _Sources:
 
 def _fetch(session: Session, sources: _Sources, original: Function) -> Function:
     def fetch(iterator: Loader) -> Value:
-        if not session.speaks():
+        if not session.is_reporting():
             return original(iterator)
         session.settle()
         loader = sources.loader_of(iterator)
@@ -78,7 +78,7 @@ def _fetch(session: Session, sources: _Sources, original: Function) -> Function:
 def _begin(session: Session, sources: _Sources, original: Function) -> Function:
     def begin(loader: Loader) -> Loader:
         iterator = original(loader)
-        if session.speaks():
+        if session.is_reporting():
             sources.loaders.set(iterator, reference(loader))
         return iterator
 
@@ -98,7 +98,7 @@ def _ask(session: Session, sources: _Sources, original: Function) -> Function:
 def _sink(session: Session, original: Function) -> Function:
     def begin(helper: Foreign, *args: object, **kwargs: object) -> None:
         original(helper, *args, **kwargs)
-        if session.speaks() and internals.is_sink(helper):
+        if session.is_reporting() and internals.is_sink(helper):
             session.notice("mindspore.data_sink", "")
 
     return begin

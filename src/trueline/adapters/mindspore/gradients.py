@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mindspore import nn
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.cells import tell_sens
+from trueline.adapters.mindspore.cells import report_loss_scale
 from trueline.adapters.mindspore.internals import PYNATIVE_BACKWARD, PYNATIVE_FORWARD
 from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Function, Value
@@ -39,8 +39,8 @@ def _forward(session: Session, original: Function) -> Function:
         finally:
             inside = False
         if session.trainers:
-            tell_sens(session, session.trainers[-1])
-        tell_loss(session, result[1], "model" if session.trainers else "value_and_grad")
+            report_loss_scale(session, session.trainers[-1])
+        report_loss(session, result[1], "model" if session.trainers else "value_and_grad")
         return result
 
     return forward
@@ -58,7 +58,7 @@ def _backward(session: Session, original: Function) -> Function:
         *run_args: Value,
     ) -> Value:
         nonlocal inside
-        if inside or not session.speaks():
+        if inside or not session.is_reporting():
             return original(fn, grad_op, weights, grad_position, has_aux, *run_args)
         session.observer.backward_began()
         inside = True
@@ -70,9 +70,9 @@ def _backward(session: Session, original: Function) -> Function:
             return result
         finally:
             inside = False
-            if session.speaks():
+            if session.is_reporting():
                 session.observer.backward_ended()
-                tell_parameters(session, weights, gradients, grad_position, _weights_in(fn, run_args))
+                report_parameters(session, weights, gradients, grad_position, _weights_in(fn, run_args))
 
     return backward
 
@@ -82,7 +82,7 @@ def _weights_in(function: object, arguments: Sequence[Value]) -> Sequence[Value]
     return () if isinstance(function, nn.Cell) else arguments
 
 
-def tell_parameters(
+def report_parameters(
     session: Session,
     weights: Value,
     gradients: Sequence[Value],
@@ -100,7 +100,7 @@ def tell_parameters(
     session.observer.pulled(list(zip(parameters, known, strict=True)))
 
 
-def tell_loss(session: Session, output: Value, source: str) -> None:
+def report_loss(session: Session, output: Value, source: str) -> None:
     """Report a function's first output as the loss, unscaled."""
     scaled, session.scaled = session.scaled, []
     first = next((tensor for _, tensor in leaves(output, values.is_tensor)), None)

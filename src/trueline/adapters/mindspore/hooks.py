@@ -25,7 +25,7 @@ class _Hooks:
         self.patches = Patches(observer.turn_off)
 
     def remove(self) -> None:
-        if self.session.speaks():
+        if self.session.is_reporting():
             self.session.settle()
         self.session.switch.on = False
         self.patches.remove()

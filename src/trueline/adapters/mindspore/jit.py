@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from mindspore import amp
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.gradients import tell_loss, tell_parameters
+from trueline.adapters.mindspore.gradients import report_loss, report_parameters
 from trueline.adapters.mindspore.internals import JitExecutor
 from trueline.adapters.mindspore.session import Session
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
@@ -27,7 +27,7 @@ def watch(session: Session, patches: Patches) -> None:
 
 def _calls(session: Session, original: Function) -> Function:
     def call(executor: Foreign, *args: object, **kwargs: object) -> Value:
-        if not session.speaks():
+        if not session.is_reporting():
             return original(executor, *args, **kwargs)
         function = executor.fn
         if str(function.__module__).startswith("mindspore."):
@@ -81,10 +81,10 @@ def _differentiate(
     if getattr(gradient, "get_value", False) and isinstance(output, tuple):
         scaler = _mentioned(function, (amp.DynamicLossScaler, amp.StaticLossScaler))
         session.scaled = [(None, None, values.keep(scaler.scale_value))] if scaler is not None else []
-        tell_loss(session, output[0], "value_and_grad")
+        report_loss(session, output[0], "value_and_grad")
     session.observer.backward_began()
     session.observer.backward_ended()
-    tell_parameters(session, inside.get("weights"), (), inside.get("grad_position"), args)
+    report_parameters(session, inside.get("weights"), (), inside.get("grad_position"), args)
     return output
 
 

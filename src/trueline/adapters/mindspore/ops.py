@@ -34,7 +34,7 @@ class _Watching:
         self.callback = callback
         self.inside = False
         self.on = True
-        self.told = 0
+        self.reported = 0
 
     def wrap(self, name: str, original: Function) -> Function:
         def call(*args: object, **kwargs: object) -> Value:
@@ -43,7 +43,7 @@ class _Watching:
             self.inside = True
             try:
                 output = original(*args, **kwargs)
-                self.tell(name, (args, kwargs), output, _settings(args, kwargs))
+                self.report(name, (args, kwargs), output, _settings(args, kwargs))
             finally:
                 self.inside = False
             return output
@@ -58,24 +58,24 @@ class _Watching:
             try:
                 output = original(primitive, name, args)
                 attributes = plain_settings(primitive.attrs, internals.DTYPE_MODULE)
-                self.tell(name, args, output, {**attributes, **_settings(args, {})})
+                self.report(name, args, output, {**attributes, **_settings(args, {})})
             finally:
                 self.inside = False
             return output
 
         return run_op
 
-    def tell(self, name: str, given: Value, output: Value, settings: dict[str, Json]) -> None:
+    def report(self, name: str, given: Value, output: Value, settings: dict[str, Json]) -> None:
         outputs = [tensor for _, tensor in leaves(output, values.is_tensor)]
         if not outputs:
             return
         line = user_line(PACKAGE)
         inputs = [tensor for _, tensor in leaves(given, values.is_tensor)]
-        self.told += 1
-        self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.told))
+        self.reported += 1
+        self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.reported))
         node = grad_node(outputs[0])
         if node is not None:
-            node.register_hook(self._backward(name, line, self.told))
+            node.register_hook(self._backward(name, line, self.reported))
 
     def _backward(self, name: str, line: Location | None, number: int) -> Callable[[Value, Value], None]:
         def arrived(gin: Value, gout: Value) -> None:

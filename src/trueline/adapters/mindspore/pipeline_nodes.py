@@ -45,10 +45,10 @@ class Nodes:
         self._meter, self._built = meter, built
         self._places: dict[int, list[tuple[Foreign, int]]] = {}
 
-    def tell(self, node: Foreign) -> None:
+    def register(self, node: Foreign) -> None:
         """Register the operators of a node and of those below it, in data order."""
         for child in node.children:
-            self.tell(child)
+            self.register(child)
         self._places[id(node)] = [(call, self._meter.operator(operator)) for call, operator in self._operators(node)]
 
     def call(self, place: int) -> Function | None:

@@ -158,7 +158,7 @@ class Opened:
     def instrument(self, meter: Meter) -> None:
         """Register all operators with the meter."""
         self._nodes = Nodes(meter, self._built)
-        self._nodes.tell(self.given)
+        self._nodes.register(self.given)
 
     def restore(self) -> None:
         """Nothing was changed."""
@@ -207,7 +207,7 @@ class Opened:
         iterator = made.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
         return [[int(row[0]) for row in islice(iterator, _MAX_INDEXES)] for _ in range(epochs)]
 
-    def order_told(self, _: int) -> list[int] | None:
+    def order_after_set_epoch(self, _: int) -> list[int] | None:
         """None: no MindSpore sampler has ``set_epoch``."""
         return None
 
@@ -220,14 +220,18 @@ class Opened:
         if not plain or not has_indexes(self._leaf):
             return []
         leaf = self._leaf
-        several = {"python_multiprocessing": True, "num_parallel_workers": count}
-        settings = several if self._own_code(leaf) and leaf.python_multiprocessing else {"num_parallel_workers": 1}
+        in_processes = {"python_multiprocessing": True, "num_parallel_workers": count}
+        settings = in_processes if self._own_code(leaf) and leaf.python_multiprocessing else {"num_parallel_workers": 1}
         source = _Again(leaf.source, indexes, count)
         made: Loader = GeneratorDataset(source, leaf.column_names, shuffle=False, **settings)
         for node in nodes[1:]:
             if isinstance(node, datasets.MapDataset):
-                several = {"python_multiprocessing": True, "num_parallel_workers": count}
-                own = several if self._own_code(node) and node.python_multiprocessing else {"num_parallel_workers": 1}
+                in_processes = {"python_multiprocessing": True, "num_parallel_workers": count}
+                own = (
+                    in_processes
+                    if self._own_code(node) and node.python_multiprocessing
+                    else {"num_parallel_workers": 1}
+                )
                 made = made.map(node.operations, node.input_columns, node.output_columns, **own)
         iterator = made.create_tuple_iterator(num_epochs=2, output_numpy=True)
         epochs = [list(iterator) for _ in range(2)]

@@ -33,30 +33,30 @@ def watch(session: Session, patches: Patches) -> None:
         session.undecided = session.unstepped
 
     for kind in _SCALERS:
-        patches.wrap(kind, "scale", lambda original: outermost(original, session.speaks, after=scaled))
-        patches.wrap(kind, "unscale", lambda original: outermost(original, session.speaks, after=unscaled))
-        patches.wrap(kind, "adjust", lambda original: outermost(original, session.speaks, before=adjusting))
+        patches.wrap(kind, "scale", lambda original: outermost(original, session.is_reporting, after=scaled))
+        patches.wrap(kind, "unscale", lambda original: outermost(original, session.is_reporting, after=unscaled))
+        patches.wrap(kind, "adjust", lambda original: outermost(original, session.is_reporting, before=adjusting))
     _watch_clipping(session, patches)
 
 
 def _watch_clipping(session: Session, patches: Patches) -> None:
     def by_norm(x: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:
-        _tell(session, "norm", x, values.read(max_norm))
+        _report(session, "norm", x, values.read(max_norm))
 
     def by_global_norm(x: Value, clip_norm: Value = 1.0, *_args: object, **_kwargs: object) -> None:
-        _tell(session, "norm", x, values.read(clip_norm))
+        _report(session, "norm", x, values.read(clip_norm))
 
     def by_value(x: Value, clip_value_min: Value = None, clip_value_max: Value = None) -> None:
         limit = clip_value_max if clip_value_max is not None else clip_value_min
         if isinstance(x, list | tuple) and limit is not None:
-            _tell(session, "value", x, abs(values.read(limit)))
+            _report(session, "value", x, abs(values.read(limit)))
 
     _replace(session, patches, clip_func.clip_by_norm, by_norm)
     _replace(session, patches, clip_func.clip_by_global_norm, by_global_norm)
     _replace(session, patches, clip_func.clip_by_value, by_value)
 
 
-def _tell(session: Session, kind: str, gradients: Value, limit: float) -> None:
+def _report(session: Session, kind: str, gradients: Value, limit: float) -> None:
     tensors = [tensor for _, tensor in leaves(gradients, values.is_tensor)]
     session.observer.clipped(kind, limit, values.norm(tensors))
 
@@ -64,9 +64,9 @@ def _tell(session: Session, kind: str, gradients: Value, limit: float) -> None:
 def _replace(session: Session, patches: Patches, original: Function, before: Callable[..., None]) -> None:
     """Wrap a function in every module that holds it, MindSpore's and the user's."""
 
-    def speaks() -> bool:
-        return session.speaks() and not session.depth
+    def is_reporting() -> bool:
+        return session.is_reporting() and not session.depth
 
     for module in list(sys.modules.values()):
         if getattr(module, "__dict__", {}).get(original.__name__) is original:
-            patches.wrap(module, original.__name__, lambda original: outermost(original, speaks, before=before))
+            patches.wrap(module, original.__name__, lambda original: outermost(original, is_reporting, before=before))

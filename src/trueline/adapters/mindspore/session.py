@@ -36,9 +36,9 @@ class Session:
         self._thread = TrainingThread(lambda: observer.notice("record.other_thread"), get_ident())
         self._optimizer: Reference | None = None
 
-    def speaks(self) -> bool:
+    def is_reporting(self) -> bool:
         """Whether events are reported: not after removal, in data workers, other threads, or while reading values."""
-        return self.switch.on and not self.muted and self._thread.is_told()
+        return self.switch.on and not self.muted and self._thread.is_recorded()
 
     def trains(self) -> bool:
         """The same where gradients are computed or weights updated: the first thread that trains is reported."""

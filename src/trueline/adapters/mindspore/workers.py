@@ -60,5 +60,5 @@ class _ReportingSource:
         with harmless():
             before = self._pipe.streams(self._source)
         sample = self._source[index]
-        self._pipe.tell(self._began, self._worker, before, self._source)
+        self._pipe.report(self._began, self._worker, before, self._source)
         return sample

@@ -55,7 +55,7 @@ class _Calls:
     def begins(self, module: nn.Module) -> bool:
         """A call begins; returns whether it is reported."""
         if self._depth == 0:
-            if not self._training.is_told():
+            if not self._training.is_recorded():
                 return False
             self._thread = get_ident()
         elif self._thread != get_ident():
@@ -116,17 +116,17 @@ def _around(calls: _Calls, observer: Observer, original: Function) -> Function:
                 return True
         return False
 
-    def after(module: nn.Module, is_told: bool, args: Value, kwargs: Value, output: Value) -> None:
+    def after(module: nn.Module, is_recorded: bool, args: Value, kwargs: Value, output: Value) -> None:
         with guard:
             ROOM.leave(_FRAMES)
-            if is_told:
+            if is_recorded:
                 calls.ends(_inside(module, observer), args, kwargs, output)
 
     def call(module: nn.Module, /, *args: object, **kwargs: object) -> Value:
         # torch.compile traces through this: its first line makes the rest vanish from the compiled graph.
         if is_compiling() or calls.over:
             return original(module, *args, **kwargs)
-        is_told = before(module, args, kwargs)
+        is_recorded = before(module, args, kwargs)
         output = None
         try:
             output = original(module, *args, **kwargs)
@@ -135,8 +135,8 @@ def _around(calls: _Calls, observer: Observer, original: Function) -> Function:
             leave_out_of_trace(error)
             raise
         finally:
-            if is_told is not None:
-                after(module, is_told, args, kwargs, output)
+            if is_recorded is not None:
+                after(module, is_recorded, args, kwargs, output)
 
     # The compiler passes over functions of torch's own files, and begins with what these call: each forward.
     stand_in(call, torch.nn.modules.module.__file__)

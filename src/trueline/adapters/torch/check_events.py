@@ -19,20 +19,20 @@ from trueline.kernel import UnsupportedDtype, fingerprint
 _DROPOUTS: Final = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     """Install the patches."""
-    patches.wrap(nn.Module, "load_state_dict", lambda original: _loading(observer, speaks, original))
-    _watch_schedules(observer, speaks, patches)
+    patches.wrap(nn.Module, "load_state_dict", lambda original: _loading(observer, is_reporting, original))
+    _watch_schedules(observer, is_reporting, patches)
     for name in _DROPOUTS:
-        patches.wrap(functional, name, lambda original: _dropping(observer, speaks, original))
+        patches.wrap(functional, name, lambda original: _dropping(observer, is_reporting, original))
 
 
-def _loading(observer: Observer, speaks: Callable[[], bool], original: Function) -> Function:
+def _loading(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:
     inside = False
 
     def load_state_dict(module: Network, state_dict: Mapping[str, Value], *args: object, **kwargs: object) -> object:
         nonlocal inside
-        if inside or not speaks() or not isinstance(module, nn.Module):
+        if inside or not is_reporting() or not isinstance(module, nn.Module):
             return original(module, state_dict, *args, **kwargs)
         names = set(module.state_dict(keep_vars=True))
         before = _fingerprints(module)
@@ -68,13 +68,13 @@ def _fingerprints(module: Network) -> dict[str, int]:
     return fingerprints
 
 
-def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def _watch_schedules(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     inside = False
 
     def make(original: Function) -> Function:
         def init(scheduler: Foreign, *args: object, **kwargs: object) -> None:
             nonlocal inside
-            if inside or not speaks():
+            if inside or not is_reporting():
                 original(scheduler, *args, **kwargs)
                 return
             inside = True
@@ -98,10 +98,10 @@ def _watch_schedules(observer: Observer, speaks: Callable[[], bool], patches: Pa
             patches.wrap(kind, "__init__", make)
 
 
-def _dropping(observer: Observer, speaks: Callable[[], bool], original: Function) -> Function:
+def _dropping(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, inplace: bool = False) -> Value:
         # A module's own dropout goes by the module's mode, which is told as such.
-        if training and p and not torch.compiler.is_compiling() and speaks():
+        if training and p and not torch.compiler.is_compiling() and is_reporting():
             observer.aside("dropout")
         return original(input, p, training, inplace)
 

@@ -18,14 +18,14 @@ from trueline.adapters.tree import leaves
 _MAX_NODES: Final = 200_000
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     """Report gradients at parameters like a backward; beside an optimizer only where they are no part of a loss."""
 
     def make_grad(original: Function) -> Function:
         def grad(outputs: Value, inputs: Value, *args: object, **kwargs: object) -> Value:
             graph = kwargs.get("create_graph") or (len(args) > 2 and args[2])
             inside = innermost_transform() is not None or running_node()
-            wanted = speaks() and not graph and not inside
+            wanted = is_reporting() and not graph and not inside
             losses, parameters = _several(outputs), _several(inputs)
             if not wanted or not parameters or not all(map(_is_parameter, parameters)) or not _are_one_loss(losses):
                 return original(outputs, inputs, *args, **kwargs)
@@ -44,7 +44,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
         return grad
 
-    def tell(parameters: Sequence[Value], value: Value, gradients: Sequence[Value]) -> None:
+    def report(parameters: Sequence[Value], value: Value, gradients: Sequence[Value]) -> None:
         losses = _unbatched(value)
         if losses:
             with outside_transforms():
@@ -65,13 +65,13 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         def grad_and_value(
             func: Function, argnums: int | Sequence[int] | None, has_aux: bool, args: Value, kwargs: Value
         ) -> Value:
-            if not speaks() or not _is_outermost():
+            if not is_reporting() or not _is_outermost():
                 return original(func, argnums, has_aux, args, kwargs)
             parameters = begin(func, _chosen(args, argnums))
             gradient, value = original(func, argnums, has_aux, args, kwargs)
             loss = value[0] if has_aux else value
             if not (is_batched() and _is_on_the_way(loss, parameters)):
-                tell(parameters, loss, _unbatched(gradient))
+                report(parameters, loss, _unbatched(gradient))
             return gradient, value
 
         return grad_and_value
@@ -80,7 +80,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         def vjp(
             func: Function, *primals: Value, argnums: int | Sequence[int] | None = None, has_aux: bool = False
         ) -> Value:
-            if not speaks() or not _is_outermost():
+            if not is_reporting() or not _is_outermost():
                 return original(func, *primals, argnums=argnums, has_aux=has_aux)
             parameters = begin(func, _chosen(primals, argnums))
             with _OwnWeights() as own:
@@ -88,14 +88,14 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
             if own.called or _is_on_the_way(value, parameters):
                 return value, pull, *aux
 
-            def pull_and_tell(*args: object, **kwargs: object) -> Value:
+            def pull_and_report(*args: object, **kwargs: object) -> Value:
                 gradient = pull(*args, **kwargs)
                 with harmless(observer):
-                    if speaks() and _is_outermost():
-                        tell(parameters, value, _unbatched(gradient))
+                    if is_reporting() and _is_outermost():
+                        report(parameters, value, _unbatched(gradient))
                 return gradient
 
-            return value, pull_and_tell, *aux
+            return value, pull_and_report, *aux
 
         return vjp
 
@@ -103,7 +103,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         def jvp(
             func: Function, primals: Value, tangents: Value, argnums: int | Sequence[int] | None, **kwargs: object
         ) -> Value:
-            if not speaks() or not _is_outermost():
+            if not is_reporting() or not _is_outermost():
                 return original(func, primals, tangents, argnums, **kwargs)
             parameters = begin(func, _chosen(primals, argnums))
             with _OwnWeights() as own:
@@ -111,7 +111,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
             if not own.called and not _is_on_the_way(result[0], parameters):
                 # What comes forward is a share of each parameter's gradient.
                 pushed = _unbatched(result[1])[:1]
-                tell(parameters, result[0], pushed * len(parameters))
+                report(parameters, result[0], pushed * len(parameters))
             return result
 
         return jvp

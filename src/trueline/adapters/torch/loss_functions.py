@@ -30,10 +30,10 @@ _VIEWS: Final = frozenset(
 _MAX_VIEWS: Final = 6
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     """Report the arguments of loss functions, and their results where gradients are disabled."""
 
-    def teller(name: str, original: Function) -> Callable[..., None]:
+    def reporter(name: str, original: Function) -> Callable[..., None]:
         parameters = list(inspect.signature(original).parameters.values())
         defaults = {
             parameter.name: parameter.default
@@ -42,7 +42,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         }
         names = [parameter.name for parameter in parameters]
 
-        def tell(result: Value, *args: object, **kwargs: object) -> None:
+        def report(result: Value, *args: object, **kwargs: object) -> None:
             if tracing_state() is not None or not values.is_tensor(result):
                 return
             given = {**dict(zip(names, args, strict=False)), **kwargs}
@@ -61,12 +61,12 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
             elif result.numel() == 1:
                 observer.loss(result, "output")
 
-        return tell
+        return report
 
     originals = {name: getattr(functional, name) for name in _NAMES if hasattr(functional, name)}
     for name, function in originals.items():
-        tell = teller(name, function)
-        patches.wrap(functional, name, lambda original, tell=tell: outermost(original, speaks, after=tell))  # type: ignore[misc]
+        report = reporter(name, function)
+        patches.wrap(functional, name, lambda original, report=report: outermost(original, is_reporting, after=report))  # type: ignore[misc]
 
 
 def _plain(node: Foreign) -> str:

@@ -28,7 +28,7 @@ def watch_scalers(begin: Begin) -> Installed:
         changed = changed or wanted is not None
         return wanted
 
-    def speaks(given: Value) -> bool:
+    def is_reporting(given: Value) -> bool:
         return installed.switch.on and bool(given["enabled"])
 
     def make_load(original: Function) -> Function:
@@ -38,7 +38,7 @@ def watch_scalers(begin: Begin) -> Installed:
 
         return load
 
-    installed.patches.wrap(GradScaler, "__init__", building(_NAMES, ask, speaks, PACKAGE))
+    installed.patches.wrap(GradScaler, "__init__", building(_NAMES, ask, is_reporting, PACKAGE))
     installed.patches.wrap(GradScaler, "load_state_dict", make_load)
     return installed
 

@@ -18,7 +18,7 @@ _READING: Final = ("item", "__float__", "isnan", "isinf", "isfinite")
 _ASKING: Final = ("isnan", "isinf", "isfinite")
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     """Report each such read; tensors without a gradient are ignored."""
 
     def look(tensor: Value) -> None:
@@ -26,7 +26,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
         if type(tensor) is not torch.Tensor or tensor.grad_fn is None:
             return
         with harmless(observer):
-            if speaks() and _is_bad(tensor):
+            if is_reporting() and _is_bad(tensor):
                 observer.read_non_finite(tensor)
 
     def asking(original: Function) -> Function:

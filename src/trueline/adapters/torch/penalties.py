@@ -18,14 +18,16 @@ _MAX_NODES: Final = 512
 _DIVIDING: Final = ("MulBackward0", "DivBackward0", "ForeachMulBackward0", "ForeachDivBackward0")
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_scaled: Callable[[Value], bool]) -> None:
+def watch(
+    observer: Observer, is_reporting: Callable[[], bool], patches: Patches, is_scaled: Callable[[Value], bool]
+) -> None:
     """Follow gradients taken with create_graph until the loss that contains them goes backward."""
     taken: deque[tuple[list[Foreign], bool]] = deque(maxlen=4)
 
     def make_grad(original: Function) -> Function:
         def grad(outputs: Value, *args: object, **kwargs: object) -> Value:
             result = original(outputs, *args, **kwargs)
-            if speaks() and kwargs.get("create_graph"):
+            if is_reporting() and kwargs.get("create_graph"):
                 first = outputs if values.is_tensor(outputs) else next(iter(outputs), None)
                 nodes = [
                     gradient.grad_fn
@@ -40,7 +42,7 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
 
     def make_backward(original: Function) -> Function:
         def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
-            if taken and speaks():
+            if taken and is_reporting():
                 tensors = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
                 for loss in filter(values.is_tensor, tensors):
                     for nodes, scaled in taken:

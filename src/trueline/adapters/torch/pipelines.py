@@ -201,7 +201,7 @@ class Opened:
                 break
         return [int(index) for index in indexes]
 
-    def order_told(self, epoch: int) -> list[int] | None:
+    def order_after_set_epoch(self, epoch: int) -> list[int] | None:
         """The same after ``set_epoch`` of the sampler; None where it has none."""
         samplers = (self.loader.sampler, getattr(self.loader.batch_sampler, "sampler", None), self.loader.batch_sampler)
         samplers_by_epoch = [sampler for sampler in samplers if sampler is not None and hasattr(sampler, "set_epoch")]

@@ -32,39 +32,39 @@ _MAX_NODES_TO_SCALE = 16
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
     """Install the patches."""
 
-    def speaks() -> bool:
-        is_told = switch.on and not torch.compiler.is_compiling() and thread.is_told()
+    def is_reporting() -> bool:
+        is_recorded = switch.on and not torch.compiler.is_compiling() and thread.is_recorded()
         # A tensor that stands for many has no numbers that could be read.
-        return is_told and not differentiation.is_batched()
+        return is_recorded and not differentiation.is_batched()
 
     def trains() -> bool:
         return switch.trains() and not torch.compiler.is_compiling() and thread.trains()
 
     scaled = _Scaled()
     _watch_backward(observer, trains, patches, scaled)
-    _watch_scaler(observer, speaks, patches, scaled)
-    _watch_optimizers(observer, speaks, trains, patches)
-    _watch_clipping(observer, speaks, patches)
+    _watch_scaler(observer, is_reporting, patches, scaled)
+    _watch_optimizers(observer, is_reporting, trains, patches)
+    _watch_clipping(observer, is_reporting, patches)
     differentiation.watch(observer, trains, patches)
-    loss_functions.watch(observer, speaks, patches)
-    check_events.watch(observer, speaks, patches)
+    loss_functions.watch(observer, is_reporting, patches)
+    check_events.watch(observer, is_reporting, patches)
     child_processes.watch(observer, patches, nn.Module)
-    penalties.watch(observer, speaks, patches, scaled.is_scaled)
+    penalties.watch(observer, is_reporting, patches, scaled.is_scaled)
     if observer.wants_reads:
-        nonfinite_reads.watch(observer, speaks, patches)
+        nonfinite_reads.watch(observer, is_reporting, patches)
     for owner in (internals.SPAWN_MODULE, torch.multiprocessing):
         patches.wrap(
             owner,
             "start_processes",
             lambda original: outermost(
-                original, speaks, before=lambda *_, **__: observer.notice(child_processes.NOTICE)
+                original, is_reporting, before=lambda *_, **__: observer.notice(child_processes.NOTICE)
             ),
         )
     patches.wrap(
         nn.Module,
         "train",
         lambda original: outermost(
-            original, speaks, after=lambda _result, module, mode=True: observer.mode_set(module, bool(mode))
+            original, is_reporting, after=lambda _result, module, mode=True: observer.mode_set(module, bool(mode))
         ),
     )
 
@@ -138,7 +138,7 @@ def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Pat
     patches.wrap(torch.autograd, "backward", make)
 
 
-def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
+def _watch_scaler(observer: Observer, is_reporting: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
     from torch.amp import GradScaler
 
     def scale(result: Value, scaler: Foreign, outputs: Value) -> None:
@@ -153,7 +153,7 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
 
     def make_step(original: Function) -> Function:
         def step(scaler: Foreign, optimizer: Optimizer, *args: object, **kwargs: object) -> object:
-            if not speaks() or not scaler.is_enabled():
+            if not is_reporting() or not scaler.is_enabled():
                 return original(scaler, optimizer, *args, **kwargs)
             fired: list[bool] = []
             handle = optimizer.register_step_post_hook(lambda *_: fired.append(True))
@@ -169,15 +169,15 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
 
         return step
 
-    patches.wrap(GradScaler, "scale", lambda original: outermost(original, speaks, after=scale))
-    patches.wrap(GradScaler, "unscale_", lambda original: outermost(original, speaks, after=unscale))
+    patches.wrap(GradScaler, "scale", lambda original: outermost(original, is_reporting, after=scale))
+    patches.wrap(GradScaler, "unscale_", lambda original: outermost(original, is_reporting, after=unscale))
     patches.wrap(GradScaler, "step", make_step)
 
 
 def _watch_optimizers(
-    observer: Observer, speaks: Callable[[], bool], trains: Callable[[], bool], patches: Patches
+    observer: Observer, is_reporting: Callable[[], bool], trains: Callable[[], bool], patches: Patches
 ) -> None:
-    def tell_beginning(optimizer: Optimizer) -> None:
+    def report_beginning(optimizer: Optimizer) -> None:
         pairs = [
             (parameter, parameter.grad)
             for group in optimizer.param_groups
@@ -194,15 +194,15 @@ def _watch_optimizers(
             if trains():
                 observer.step_due(optimizer)
                 if not _has_closure(args, kwargs):
-                    tell_beginning(optimizer)
+                    report_beginning(optimizer)
 
     def after(optimizer: Optimizer, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         if torch.compiler.is_compiling():
             return
         with harmless(observer):
-            if speaks():
+            if is_reporting():
                 if _has_closure(args, kwargs):
-                    tell_beginning(optimizer)
+                    report_beginning(optimizer)
                 observer.step_ended(optimizer, False)
 
     patches.on_remove(register_optimizer_step_pre_hook(before).remove)
@@ -212,14 +212,14 @@ def _watch_optimizers(
         observer.zero_grad(owner)
 
     for owner in (torch.optim.Optimizer, nn.Module):
-        patches.wrap(owner, "zero_grad", lambda original: outermost(original, speaks, after=zeroed))
+        patches.wrap(owner, "zero_grad", lambda original: outermost(original, is_reporting, after=zeroed))
 
     def scheduled(_result: object, scheduler: Foreign, *_args: object, **_kwargs: object) -> None:
         if not internals.is_initial_step(scheduler):
             observer.scheduled(scheduler)
 
     for kind in _scheduler_kinds():
-        patches.wrap(kind, "step", lambda original: outermost(original, speaks, after=scheduled))
+        patches.wrap(kind, "step", lambda original: outermost(original, is_reporting, after=scheduled))
 
 
 def _has_closure(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
@@ -235,7 +235,7 @@ def _scheduler_kinds() -> Iterator[type]:
             yield kind
 
 
-def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def _watch_clipping(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     # The arguments are called as torch calls them: scripts may name them.
     def by_norm(norm: Value, parameters: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:  # noqa: ARG001
         observer.clipped("norm", float(max_norm), norm)
@@ -247,8 +247,10 @@ def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Pat
         observer.clipped("value", float(clip_value), norm)
 
     for owner in (nn.utils, nn.utils.clip_grad):
-        patches.wrap(owner, "clip_grad_norm_", lambda original: outermost(original, speaks, after=by_norm))
-        patches.wrap(owner, "clip_grad_value_", lambda original: _listed(outermost(original, speaks, before=by_value)))
+        patches.wrap(owner, "clip_grad_norm_", lambda original: outermost(original, is_reporting, after=by_norm))
+        patches.wrap(
+            owner, "clip_grad_value_", lambda original: _listed(outermost(original, is_reporting, before=by_value))
+        )
 
 
 def _listed(function: Function) -> Function:

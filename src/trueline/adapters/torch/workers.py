@@ -57,16 +57,16 @@ def _reporting(
         with harmless():
             before = pipe.streams(dataset)
         for kind in internals.FETCHERS:
-            kind.fetch = _once(kind, kind.fetch, lambda: pipe.tell(str(seed), int(number), before, dataset))
+            kind.fetch = _once(kind, kind.fetch, lambda: pipe.report(str(seed), int(number), before, dataset))
 
     return begin
 
 
-def _once(kind: Foreign, original: Function, tell: Callable[[], None]) -> Function:
+def _once(kind: Foreign, original: Function, report: Callable[[], None]) -> Function:
     def fetch(*args: object, **kwargs: object) -> Value:
         result = original(*args, **kwargs)
         kind.fetch = original
-        tell()
+        report()
         return result
 
     return fetch
