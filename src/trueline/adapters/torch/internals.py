@@ -113,7 +113,7 @@ backward_pass: Final[Callable[[], int]] = torch._C._current_graph_task_id
 next_node_number: Final[Callable[[], int]] = torch.autograd._get_sequence_nr
 node_number: Final[Callable[[Value], int]] = methodcaller("_sequence_nr")
 # How often a tensor was written in place; inference tensors raise.
-version: Final[Callable[[Value], int]] = attrgetter("_version")
+write_count: Final[Callable[[Value], int]] = attrgetter("_version")
 # The file of the decorator that enters no_grad around a function.
 GRAD_MODE_DECORATOR: Final = "/torch/utils/_contextlib.py"
 

@@ -14,6 +14,7 @@ from trueline.adapters.identity import walk
 from trueline.adapters.nouns import Foreign, Group, Network, Optimizer, Tensor, Unreadable, Value, check_expanded
 from trueline.adapters.plain import held, is_plain
 from trueline.adapters.torch import internals
+from trueline.adapters.torch.internals import write_count
 from trueline.kernel.array import Array
 from trueline.model.describing import described
 from trueline.model.json_value import Json
@@ -147,7 +148,7 @@ def identity(tensor: Value) -> int:
 
 def version(tensor: Value) -> int | None:
     """The number of in-place writes; None for inference tensors."""
-    return None if tensor.is_inference() else int(internals.version(tensor))
+    return None if tensor.is_inference() else int(write_count(tensor))
 
 
 def node(tensor: Value) -> Foreign:
