@@ -49,7 +49,7 @@ class Draws:
 
 
 class Calls:
-    """The stack of calls in progress: tells outermost calls and leaf calls."""
+    """The stack of calls in progress: identifies outermost calls and leaf calls."""
 
     def __init__(self) -> None:
         self._open: list[tuple[Network, int]] = []

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
-# Importing a framework, building a large network and running it take minutes; a wait is told of long before.
+# Importing a framework, building a large network and running it take minutes; a long wait is reported well before.
 DEFAULT_SECONDS: Final = 1800.0
 # What is answered sooner is not worth a line.
 _QUIET_SECONDS: Final = 20.0

@@ -148,7 +148,7 @@ class Process:
 
     def end(self) -> None:
         """Terminate it and all processes that it has started."""
-        # Its keeper ends all that has left the group; nobody else is told, so that nobody can hold that up.
+        # Its keeper ends all that has left the group; no other process is signalled, so that none can hold that up.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             self._process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -100,7 +100,7 @@ def _watch_schedules(observer: Observer, is_reporting: Callable[[], bool], patch
 
 def _dropping(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, inplace: bool = False) -> Value:
-        # A module's own dropout goes by the module's mode, which is told as such.
+        # A module's own dropout goes by the module's mode, which is reported as such.
         if training and p and not torch.compiler.is_compiling() and is_reporting():
             observer.aside("dropout")
         return original(input, p, training, inplace)

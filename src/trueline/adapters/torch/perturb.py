@@ -54,8 +54,8 @@ class _Perturbing(Perturbing):
         return self._calls.ends(module) and not graph
 
     def _use_other_threads(self) -> None:
-        # Only now has the script said how many it wants. Sums are split by threads, so one less sums otherwise; one
-        # more would wait for a core.
+        # Only now has the script set its number of threads. Sums are split by threads, so one less changes the order
+        # of summation; one more would wait for a core.
         threads = torch.get_num_threads()
         if threads > 1:
             torch.set_num_threads(threads - 1)
