@@ -23,7 +23,7 @@ from torch.jit import _builtins
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import _utils, dataloader
 
-from trueline.adapters.nouns import Network, Value
+from trueline.adapters.nouns import Function, Network, Value
 
 # An attribute to be replaced: whose it is, and its name.
 Attribute = tuple[object, str]
@@ -169,9 +169,19 @@ use_mkldnn: Final[Callable[[bool], None]] = torch._C._set_mkldnn_enabled
 TENSOR_FILE: Final[str] = torch._tensor.__file__
 
 
-def know_as_builtin(function: Callable[..., Value], name: str) -> None:
-    """TorchScript knows the functions of torch by the objects that they are: let it take this one for an operator."""
+def load_builtins() -> None:
+    """Let TorchScript build its table of operators now, of torch's own functions."""
+    _builtins._get_builtin_table()
+
+
+def register_builtin(function: Function, name: str) -> Callable[[], object]:
+    """Let TorchScript take a function for an operator; returns what undoes it.
+
+    Its table is keyed by ``id``: an entry that outlived its function would apply to whatever gets the same address.
+    """
     _builtins._register_builtin(function, f"aten::{name}")
+    key = id(function)
+    return lambda: _builtins._get_builtin_table().pop(key, None)
 
 
 # ---- training

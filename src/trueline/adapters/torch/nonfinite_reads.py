@@ -38,9 +38,10 @@ def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches
 
     for name in _READING:
         _put(_Looking(getattr(torch.Tensor, name), look), name, patches)
+    internals.load_builtins()
     for name in _ASKING:
         patches.wrap(torch, name, asking)
-        internals.know_as_builtin(getattr(torch, name), name)
+        patches.on_remove(internals.register_builtin(getattr(torch, name), name))
     # The compiler looks at whatever runs between two compiled parts, but not at torch's own files.
     for function in (look, _Looking.__get__, _is_bad):
         stand_in(function, internals.TENSOR_FILE)
