@@ -65,8 +65,8 @@ def test_inputs_are_told_as_they_were_and_outputs_as_they_became(subject: Subjec
     again = subject.forward(first, used)[0]
     became = _outputs(notebook, first)
     assert 0 < np.abs(became - again).max() <= 2.1 * UNIT * np.abs(again).max()
-    assert perturbing.told()["inputs"] >= 1
-    assert perturbing.told()["layers"] >= 4
+    assert perturbing.counts()["inputs"] >= 1
+    assert perturbing.counts()["layers"] >= 4
 
 
 def test_what_is_whole_stays(subject: Subject) -> None:

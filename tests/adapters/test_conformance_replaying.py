@@ -10,7 +10,7 @@ import pytest
 from adapters.observing import make_batches, weights
 from adapters.subjects.protocol import Rule, Subject
 
-from trueline.adapters.nouns import State, Thing
+from trueline.adapters.nouns import State, Stateful
 from trueline.formats.run_folder.states import Kept, StatesReader, StatesWriter
 
 
@@ -24,8 +24,8 @@ def _through_files(state: State, folder: Path) -> State:
     return State(found.arrays, found.tree["plain"])
 
 
-def _things(network: Any, *optimizers: Any) -> list[Thing]:
-    return [Thing("network", "", network), *(Thing("optimizer", "", one) for one in optimizers)]
+def _holders(network: Any, *optimizers: Any) -> list[Stateful]:
+    return [Stateful("network", "", network), *(Stateful("optimizer", "", one) for one in optimizers)]
 
 
 def _train(subject: Subject, network: Any, optimizers: list[Any], batches: Any) -> list[float]:
@@ -39,12 +39,12 @@ def test_fresh_objects_go_on_bit_for_bit(subject: Subject, rule: Rule, tmp_path:
     optimizer = subject.make_optimizer(network, rule=rule, groups=2)
     _train(subject, network, [optimizer], batches[:2])
     replaying = subject.adapter.replaying
-    state = _through_files(replaying.capture(_things(network, optimizer), gradients=True), tmp_path)
+    state = _through_files(replaying.capture(_holders(network, optimizer), gradients=True), tmp_path)
     losses = _train(subject, network, [optimizer], batches[2:])
     after = weights(subject, network)
     fresh = subject.make_network(2)
     fresh_optimizer = subject.make_optimizer(fresh, rule=rule, groups=2)
-    replaying.restore(state, _things(fresh, fresh_optimizer))
+    replaying.restore(state, _holders(fresh, fresh_optimizer))
     assert _train(subject, fresh, [fresh_optimizer], batches[2:]) == losses
     for name, array in weights(subject, fresh).items():
         assert array.tobytes() == after[name].tobytes(), name
@@ -54,10 +54,10 @@ def test_objects_that_have_trained_since_are_brought_back_too(subject: Subject, 
     batches = make_batches(5)
     network = subject.make_network(1)
     optimizers = [subject.make_optimizer(network, part="body"), subject.make_optimizer(network, part="last", lr=0.3)]
-    replaying, things = subject.adapter.replaying, _things(network, *optimizers)
-    state = _through_files(replaying.capture(things, gradients=True), tmp_path)
+    replaying, holders = subject.adapter.replaying, _holders(network, *optimizers)
+    state = _through_files(replaying.capture(holders, gradients=True), tmp_path)
     losses = _train(subject, network, optimizers, batches)
-    replaying.restore(state, things)
+    replaying.restore(state, holders)
     assert _train(subject, network, optimizers, batches) == losses
 
 
@@ -69,12 +69,12 @@ def test_random_numbers_are_brought_back(subject: Subject, tmp_path: Path) -> No
     optimizer = subject.make_optimizer(network)
     batches = make_batches(6)
     _train(subject, network, [optimizer], batches[:3])
-    captured = replaying.capture(_things(network, optimizer), gradients=True)
+    captured = replaying.capture(_holders(network, optimizer), gradients=True)
     state = _through_files(captured, tmp_path)
     losses = _train(subject, network, [optimizer], batches[3:])
     fresh = subject.make_network(2, "dropout")
     fresh_optimizer = subject.make_optimizer(fresh)
-    replaying.restore(state, _things(fresh, fresh_optimizer))
+    replaying.restore(state, _holders(fresh, fresh_optimizer))
     assert _train(subject, fresh, [fresh_optimizer], batches[3:]) == losses
     assert not captured.lost
 
@@ -84,6 +84,6 @@ def test_what_is_alive_is_found_in_the_order_of_building(subject: Subject) -> No
     replaying.prepare()
     networks = [subject.make_network(seed) for seed in range(3)]
     optimizers = [subject.make_optimizer(one) for one in reversed(networks)]
-    found = replaying.things()
+    found = replaying.holders()
     mine = [one.held for one in found if any(one.held is other for other in (*networks, *optimizers))]
     assert [id(one) for one in mine] == [id(one) for one in (*networks, *optimizers)]

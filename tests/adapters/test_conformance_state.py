@@ -10,7 +10,7 @@ import pytest
 from adapters.observing import make_batches, weights
 from adapters.subjects.protocol import Rule, Subject
 
-from trueline.adapters.nouns import State, Thing
+from trueline.adapters.nouns import State, Stateful
 
 
 def _through_files(state: State) -> State:
@@ -22,16 +22,16 @@ def _through_files(state: State) -> State:
     )
 
 
-def _things(network: Any, optimizers: list[Any]) -> list[Thing]:
-    return [Thing("network", "", network), *(Thing("optimizer", "", one) for one in optimizers)]
+def _holders(network: Any, optimizers: list[Any]) -> list[Stateful]:
+    return [Stateful("network", "", network), *(Stateful("optimizer", "", one) for one in optimizers)]
 
 
 def _capture(subject: Subject, network: Any, optimizers: list[Any]) -> State:
-    return _through_files(subject.adapter.replaying.capture(_things(network, optimizers), gradients=True))
+    return _through_files(subject.adapter.replaying.capture(_holders(network, optimizers), gradients=True))
 
 
 def _restore(subject: Subject, state: State, network: Any, optimizers: list[Any]) -> None:
-    subject.adapter.replaying.restore(state, _things(network, optimizers))
+    subject.adapter.replaying.restore(state, _holders(network, optimizers))
 
 
 def _train(subject: Subject, network: Any, optimizers: list[Any], batches: Any) -> list[float]:

@@ -55,7 +55,7 @@ def test_what_is_computed_again_in_backward_fits_what_was_kept(inputs: Any) -> N
     finally:
         installed.remove()
     assert net.first.weight.grad is not None
-    assert installed.told()["inputs"] == 1
+    assert installed.counts()["inputs"] == 1
 
 
 def test_keyword_arguments_are_inputs_too(inputs: Any) -> None:
@@ -69,7 +69,7 @@ def test_keyword_arguments_are_inputs_too(inputs: Any) -> None:
     assert 0 < (seen / inputs - 1).abs().max() <= 2.1 * UNIT
     assert 0 < (scale[0] / inputs - 1).abs().max() <= 2.1 * UNIT
     assert scale[1:] == [3, "a"]
-    assert installed.told()["inputs"] == 2
+    assert installed.counts()["inputs"] == 2
 
 
 @pytest.mark.parametrize("in_place", [False, True])
@@ -86,8 +86,8 @@ def test_of_a_compiled_network_only_inputs_are_moved(inputs: Any, in_place: bool
         installed.remove()
         torch._dynamo.reset()
     assert 0 < (moved - plain).abs().max() < 1e-5
-    assert installed.told()["inputs"] == 1
-    assert installed.told()["layers"] == 0
+    assert installed.counts()["inputs"] == 1
+    assert installed.counts()["layers"] == 0
 
 
 def test_a_graph_of_mindspore_has_its_inputs_moved_only() -> None:
@@ -105,4 +105,4 @@ def test_a_graph_of_mindspore_has_its_inputs_moved_only() -> None:
     finally:
         installed.remove()
     assert 0 < np.abs(moved - plain).max() < 1e-5
-    assert installed.told() == {"inputs": 1, "layers": 0, "kernels": []}
+    assert installed.counts() == {"inputs": 1, "layers": 0, "kernels": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from adapters.observing import Notebook
 from adapters.subjects.torch_subject import SUBJECT
+from torch.jit import _builtins
 from torch.nn import functional
 
 
@@ -56,3 +57,23 @@ def test_a_loss_function_without_gradients_is_told_and_one_with_gradients_is_not
     finally:
         installed.remove()
     assert functional.cross_entropy is original
+
+
+def _has_nan(a: torch.Tensor) -> bool:
+    return bool(torch.isnan(a).any())
+
+
+def test_torchscript_compiles_reads_of_nan_during_a_recording_and_forgets_the_wrappers_after_it() -> None:
+    observer = Notebook(SUBJECT)
+    observer.wants_reads = True
+    originals = (torch.isnan, torch.isinf, torch.isfinite)
+    installed = SUBJECT.adapter.hooks.install(observer)
+    wrappers = (torch.isnan, torch.isinf, torch.isfinite)
+    try:
+        assert torch.jit.script(_has_nan)(torch.tensor([torch.nan]))
+    finally:
+        installed.remove()
+    # Another function may get the address of one of them, and must not be taken for it.
+    assert not {id(wrapper) for wrapper in wrappers} & set(_builtins._get_builtin_table())
+    assert {id(original) for original in originals} <= set(_builtins._get_builtin_table())
+    assert torch.jit.script(_has_nan)(torch.tensor([torch.nan]))

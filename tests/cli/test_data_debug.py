@@ -107,7 +107,7 @@ def test_a_worker_that_dies_is_told() -> None:
         ("nothing.py:make", "there is no file nothing.py"),
         ("broken.py:heathy", "did you mean healthy?"),
         ("broken.py:NOTHING", "no pipeline but of type int"),
-        ("broken.py:asks", "cannot be called without arguments: argument"),
+        ("broken.py:asks", "requires arguments: argument"),
         ("lacking.py:make", "not_there_at_all"),
     ],
 )

@@ -1,4 +1,4 @@
-"""One folder per framework, files of the same names with the same verbs; a framework is never imported to find out."""
+"""One folder per framework, with modules of the same names; a framework is never imported to find out if it is used."""
 
 from trueline.adapters.registry import FRAMEWORKS, adapter_of, adapters_present
 

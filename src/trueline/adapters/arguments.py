@@ -1,59 +1,72 @@
-"""A constructor's arguments: kept without keeping tensors or modules alive, named, and given again."""
+"""Constructor arguments: captured without keeping tensors or modules alive, bound to names, and passed again."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from trueline.adapters.nouns import Built
+from trueline.adapters.nouns import Built, Foreign, Network
 from trueline.model.describing import placeholder
 from trueline.model.location import Location
 
-_MANY = 64
-_DEEPEST = 16
-Arguments = tuple[tuple[Any, ...], dict[str, Any], Location | None]
+# What is larger is data, and would be kept alive.
+_MAX_ELEMENTS = 64
+# Bounds an argument that holds itself.
+_MAX_DEPTH = 16
+
+
+class Arguments(NamedTuple):
+    """The arguments of a call, and the user's line that made it."""
+
+    args: tuple[Foreign, ...]
+    kwargs: dict[str, Foreign]
+    line: Location | None
 
 
 class Placeholder(str):
-    """Stands for an argument that is not kept, a tensor or a module: its type's name in angle brackets."""
+    """Stands for an argument that is not captured (a tensor, a module): its type's name in angle brackets."""
 
     __slots__ = ()
 
 
-def keep(value: Any, is_heavy: Callable[[Any], bool], depth: int = 0) -> Any:
-    """The value itself, or a Placeholder where it is heavy, holds too much, or does not let itself be looked at."""
+def keep(value: object, is_heavy: Callable[[object], bool], depth: int = 0) -> object:
+    """The value itself, or a Placeholder where it is heavy, too large, or raises when inspected."""
     try:
-        return Placeholder(placeholder(value)) if depth > _DEEPEST else _kept(value, is_heavy, depth + 1)
+        return Placeholder(placeholder(value)) if depth > _MAX_DEPTH else _kept(value, is_heavy, depth + 1)
     except Exception:  # noqa: BLE001 - a value may answer with any error
         return Placeholder(placeholder(value))
 
 
-def _kept(value: Any, is_heavy: Callable[[Any], bool], depth: int) -> Any:
-    if is_heavy(value) or (isinstance(value, np.ndarray) and value.size > _MANY):
+def _kept(value: object, is_heavy: Callable[[object], bool], depth: int) -> object:
+    if is_heavy(value) or (isinstance(value, np.ndarray) and value.size > _MAX_ELEMENTS):
         return Placeholder(placeholder(value))
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        if len(value) > _MANY:
+        if len(value) > _MAX_ELEMENTS:
             return Placeholder(placeholder(value))
-        parts = [keep(one, is_heavy, depth) for one in value]
+        parts = [keep(part, is_heavy, depth) for part in value]
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, Mapping):
-        return {name: keep(one, is_heavy, depth) for name, one in value.items()}
+        return {name: keep(part, is_heavy, depth) for name, part in value.items()}
     return value
 
 
 def keep_all(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any], line: Location | None, is_heavy: Callable[[Any], bool]
+    args: tuple[object, ...], kwargs: Mapping[str, object], line: Location | None, is_heavy: Callable[[object], bool]
 ) -> Arguments:
-    """A call's arguments and its line."""
-    return tuple(keep(one, is_heavy) for one in args), {name: keep(one, is_heavy) for name, one in kwargs.items()}, line
+    """The arguments of a call, captured with its line."""
+    return Arguments(
+        tuple(keep(value, is_heavy) for value in args),
+        {name: keep(value, is_heavy) for name, value in kwargs.items()},
+        line,
+    )
 
 
-def describe(module: Any, found: Arguments) -> Built:
-    """The arguments by name, with defaults filled in."""
-    args, kwargs, line = found
+def describe(module: Network, kept: Arguments) -> Built:
+    """The arguments by parameter name, defaults applied."""
+    args, kwargs, line = kept
     try:
         bound = inspect.signature(type(module).__init__).bind(module, *args, **kwargs)
     except (TypeError, ValueError):
@@ -63,8 +76,8 @@ def describe(module: Any, found: Arguments) -> Built:
     return Built(type(module), arguments, line, complete=not holds_placeholder(arguments))
 
 
-def holds_placeholder(value: Any) -> bool:
-    """Whether something in the value was not kept."""
+def holds_placeholder(value: object) -> bool:
+    """Whether some part of the value was not captured."""
     if isinstance(value, list | tuple):
         return any(map(holds_placeholder, value))
     if isinstance(value, Mapping):
@@ -72,10 +85,10 @@ def holds_placeholder(value: Any) -> bool:
     return isinstance(value, Placeholder)
 
 
-def make_again(kind: type, arguments: Mapping[str, Any]) -> Any:
-    """Call a constructor with arguments by name, those of ``*args`` and ``**kwargs`` put where they belong."""
+def make_again(kind: type, arguments: Mapping[str, Foreign]) -> Foreign:
+    """Call a constructor with arguments by name, including those of ``*args`` and ``**kwargs``."""
     by_name = dict(arguments)
-    positional: list[Any] = []
+    positional: list[object] = []
     for name, parameter in inspect.signature(kind.__init__).parameters.items():  # type: ignore[misc]
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             positional = list(by_name.pop(name, ()))

@@ -1,7 +1,7 @@
-"""What puts samples together to batches, told as it is built, so that another size may be asked for.
+"""Objects that batch samples, reported at construction, so that another batch size can be requested.
 
-A user builds loaders in loops and functions: a ``site`` stands for all of the user's lines that led to a building, and
-is the same in every run of the script.
+Users construct loaders in loops and functions: a ``site`` identifies the user's call stack of a construction, and is
+the same in every run of the script.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line, user_lines
+from trueline.adapters.nouns import Foreign, Loader, Value
 from trueline.model.location import Location
 
 
 @dataclass(frozen=True, slots=True)
 class Batcher:
-    """One of them: its number in the order of building, its kind, size and place.
+    """One batcher: its number in order of construction, its kind, batch size and location.
 
     ``size`` is None where it is no number that could be another one; ``why`` then says who decides instead: the
     ``dataset``, a ``sampler``, a ``function``, or the ``length`` of samples.
@@ -39,7 +39,7 @@ Resize = Callable[[Batcher], int | None]
 
 
 class Batchers:
-    """Those that were built while someone listened, and in what they are."""
+    """The batchers constructed while watched, by the object that holds each."""
 
     def __init__(self, resize: Resize, package: str) -> None:
         self._resize = resize
@@ -47,11 +47,11 @@ class Batchers:
         self._numbers: ByIdentity[int] = ByIdentity()
         self._next = 0
 
-    def ask(self, holder: Any, kind: str, size: int | None, why: str | None = None) -> int | None:
-        """A batcher of this size is being built in ``holder``: which size it gets instead, None for its own."""
+    def ask(self, holder: object, kind: str, size: int | None, why: str | None = None) -> int | None:
+        """A batcher of this size is being constructed in ``holder``: the size to use instead, None to keep it."""
         frame = sys._getframe(1)
         self._numbers.set(holder, self._next)
-        told = Batcher(
+        batcher = Batcher(
             self._next,
             kind,
             size,
@@ -60,27 +60,29 @@ class Batchers:
             why,
         )
         self._next += 1
-        wanted = self._resize(told)
+        wanted = self._resize(batcher)
         return wanted if size is not None and wanted != size else None
 
-    def number(self, holder: Any) -> int | None:
-        """The number of the batcher that is in an object."""
+    def number(self, holder: object) -> int | None:
+        """The number of the batcher held by an object."""
         return self._numbers.get(holder)
 
 
 def _site(lines: list[Location]) -> str:
-    text = "\n".join(f"{one.file}:{one.line}" for one in lines)
+    text = "\n".join(f"{line.file}:{line.line}" for line in lines)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def building(batchers: Batchers, speaks: Callable[[], bool]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Around the constructor of a loader with ``batch_size``, ``sampler`` and ``batch_sampler`` among its arguments."""
+def building(
+    batchers: Batchers, is_reporting: Callable[[], bool]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Wraps a loader's constructor that has ``batch_size``, ``sampler`` and ``batch_sampler`` parameters."""
 
     def make(original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        def begin(loader: Any, *args: Any, **kwargs: Any) -> None:
-            if not speaks():
+        def begin(loader: Loader, *args: object, **kwargs: object) -> None:
+            if not is_reporting():
                 original(loader, *args, **kwargs)
                 return
             try:
@@ -97,7 +99,7 @@ def building(batchers: Batchers, speaks: Callable[[], bool]) -> Callable[[Callab
     return make
 
 
-def _resize_arguments(batchers: Batchers, loader: Any, given: dict[str, Any]) -> None:
+def _resize_arguments(batchers: Batchers, loader: Loader, given: dict[str, Value]) -> None:
     kind = type(loader).__name__
     sampler = given.get("batch_sampler")
     if sampler is None and given.get("batch_size", 1) is None:
@@ -118,15 +120,15 @@ def _resize_arguments(batchers: Batchers, loader: Any, given: dict[str, Any]) ->
         sampler.batch_size = wanted
 
 
-def _own_size(sampler: Any) -> int | None:
+def _own_size(sampler: Foreign) -> int | None:
     return _number(getattr(sampler, "batch_size", None))
 
 
-def _number(value: Any) -> int | None:
+def _number(value: Value) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def held(arguments: Mapping[str, Any]) -> tuple[int | None, str | None]:
-    """The size that a batch operator is given, or why it is none: a function decides."""
+def held(arguments: Mapping[str, object]) -> tuple[int | None, str | None]:
+    """The size passed to a batch operator, or the reason why there is none: a function decides."""
     size = _number(arguments.get("batch_size"))
     return (size, None) if size is not None else (None, "function")

@@ -8,80 +8,82 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
+
+from trueline.adapters.nouns import Foreign
 
 Known = TypeVar("Known")
-Reference = Callable[[], Any]
+Reference = Callable[[], Foreign]
 
 
-def reference(thing: Any) -> Reference:
-    """What gives the object while it is alive; one that cannot be referred to weakly is kept alive by it."""
+def reference(target: object) -> Reference:
+    """A weak reference to the object; a strong one where the type does not support weak references."""
     try:
-        return weakref.ref(thing)
+        return weakref.ref(target)
     except TypeError:
-        return lambda: thing
+        return lambda: target
 
 
 class ByIdentity(Generic[Known]):
-    """A mapping from objects, in the order in which they were first seen; an object that is gone is forgotten."""
+    """A mapping keyed by object identity, in insertion order; entries of dead objects disappear."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Reference, Known]] = {}
 
-    def get(self, thing: Any) -> Known | None:
-        """What is known of an object, or None."""
-        found = self._known.get(id(thing))
+    def get(self, target: object) -> Known | None:
+        """The value stored for an object, or None."""
+        entry = self._known.get(id(target))
         # An address is used again after its object is gone.
-        return found[1] if found is not None and found[0]() is thing else None
+        return entry[1] if entry is not None and entry[0]() is target else None
 
-    def set(self, thing: Any, known: Known) -> None:
-        """From now on this is known of the object."""
-        there = self._known.get(id(thing))
-        if there is not None and there[0]() is thing:
-            self._known[id(thing)] = (there[0], known)
+    def set(self, target: object, known: Known) -> None:
+        """Store a value for an object."""
+        there = self._known.get(id(target))
+        if there is not None and there[0]() is target:
+            self._known[id(target)] = (there[0], known)
             return
-        self._known.pop(id(thing), None)
-        self._known[id(thing)] = (self._reference(thing), known)
+        self._known.pop(id(target), None)
+        self._known[id(target)] = (self._reference(target), known)
 
-    def _reference(self, thing: Any) -> Reference:
-        address, known = id(thing), self._known
+    def _reference(self, target: object) -> Reference:
+        address, known = id(target), self._known
 
-        def forget(gone: Any) -> None:
+        def forget(gone: object) -> None:
             there = known.get(address)
             if there is not None and there[0] is gone:
                 known.pop(address, None)
 
         try:
-            return weakref.ref(thing, forget)
+            return weakref.ref(target, forget)
         except TypeError:
-            return reference(thing)
+            return reference(target)
 
-    def pop(self, thing: Any) -> Known | None:
-        """What is known of an object, which is then forgotten."""
-        if thing not in self:
+    def pop(self, target: object) -> Known | None:
+        """Remove and return the value stored for an object."""
+        if target not in self:
             return None
-        return self._known.pop(id(thing))[1]
+        return self._known.pop(id(target))[1]
 
-    def __contains__(self, thing: Any) -> bool:
-        found = self._known.get(id(thing))
-        return found is not None and found[0]() is thing
+    def __contains__(self, target: object) -> bool:
+        entry = self._known.get(id(target))
+        return entry is not None and entry[0]() is target
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Foreign]:
         """The objects that are alive."""
         # Copied in one go: an object may go, and be forgotten, at any moment.
-        return (thing for known, _ in self._known.copy().values() if (thing := known()) is not None)
+        return (target for known, _ in self._known.copy().values() if (target := known()) is not None)
 
 
-def walk(root: Any, below: Callable[[Any], Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """(path, object) of a tree from its root ("") in the order of definition, each object once."""
+def walk(root: Foreign, below: Callable[[Foreign], Mapping[str, Foreign]]) -> Iterator[tuple[str, Foreign]]:
+    """(path, object) pairs of a tree in definition order, from the root ("") down, each object once."""
     seen: set[int] = set()
     waiting = [("", root)]
     while waiting:
-        path, one = waiting.pop()
-        if one is None or id(one) in seen:
+        path, node = waiting.pop()
+        if node is None or id(node) in seen:
             continue
-        seen.add(id(one))
-        yield path, one
+        seen.add(id(node))
+        yield path, node
         waiting.extend(
-            (f"{path}.{name}" if path else str(name), each) for name, each in reversed([*below(one).items()])
+            (f"{path}.{name}" if path else str(name), child) for name, child in reversed([*below(node).items()])
         )

@@ -1,4 +1,4 @@
-"""What adapters and those who use them hand to each other: tensors by name, operator calls, states, gradients.
+"""The types exchanged between adapters and their callers: named tensors, operator calls, states, gradients.
 
 Tensors, modules and optimizers are the framework's own objects: no type checker sees into them, the conformance suite
 holds what is asked of them. Their names here say what each is.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 # A tensor, or a value that holds some: what a module takes and gives.
@@ -20,28 +21,32 @@ Network: TypeAlias = Any
 Optimizer: TypeAlias = Any
 # What a training's batches come from: a loader, a dataset, an iterator.
 Loader: TypeAlias = Any
+# Another object of a framework's or of the user's: a scaler, a schedule, an autograd node, a transform.
+Foreign: TypeAlias = Any
+# A function of a framework's or of the user's, which is called with whatever its caller gives.
+Function: TypeAlias = Callable[..., Value]
 
 
 class Unreadable(Exception):  # noqa: N818
-    """A tensor that has no values of its own: traced, fake, on the meta device, inside a function transform …"""
+    """A tensor without readable values: traced, fake, on the meta device, inside a function transform …"""
 
 
 class Expanded(Unreadable):
-    """A large tensor most of whose elements share their memory: read, it would take many times what it takes now."""
+    """A large expanded tensor: materialised, it would take many times its storage."""
 
 
 # What is smaller is read whatever is stored of it, and so is what has at least this share stored.
-_ALWAYS_READ: Final = 64 << 20
-_MOST_SHARED: Final = 16
+_ALWAYS_READ_BYTES: Final = 64 << 20
+_MAX_SHARING: Final = 16
 
 
 def check_expanded(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> None:
-    """An Expanded for a tensor that is much larger than what is stored of it."""
+    """Raises Expanded for a tensor that is much larger than its storage."""
     size, stored = itemsize, itemsize
     for count, stride in zip(shape, strides, strict=True):
         size *= count
         stored *= count if stride else 1
-    if size > _ALWAYS_READ and size > stored * _MOST_SHARED:
+    if size > _ALWAYS_READ_BYTES and size > stored * _MAX_SHARING:
         raise Expanded(f"{size} bytes, of which {stored} are stored")
 
 
@@ -50,35 +55,35 @@ class Tensor:
     """A named tensor of a network."""
 
     name: str
-    value: Any
+    value: Value
     trainable: bool
     buffer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A parameter group of an optimizer: its plain settings (lr among them) and its parameters."""
+    """A parameter group of an optimizer: its plain settings (including lr) and its parameters."""
 
-    settings: Mapping[str, Any]
-    parameters: Sequence[Any]
+    settings: Mapping[str, Foreign]
+    parameters: Sequence[Value]
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """How a module was built: the arguments by name (defaults filled in) and the user's line.
+    """How a module was constructed: arguments by name (defaults applied) and the user's line.
 
     Tensors and modules among the arguments are replaced by their type's name in angle brackets.
     """
 
     type: type
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Foreign]
     line: Location | None
     complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """One module run on given inputs: outputs, and with ``gout`` the gradients of inputs and parameters."""
+    """The result of one module: outputs, and with ``gout`` the gradients of inputs and parameters."""
 
     outputs: Sequence[Array]
     gin: Sequence[Array | None] = ()
@@ -87,16 +92,16 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """One function run and pulled back: its outputs, the gradients at its inputs and at parameters, its result."""
+    """The result of a vector-Jacobian product: outputs, gradients at inputs and parameters, and the raw result."""
 
     outputs: Sequence[Array]
     gin: Sequence[Array | None]
     grads: Sequence[Array | None]
-    result: Any = None
+    result: Value = None
 
 
 # What stands around a module's call: (module, args, kwargs, proceed) to the output.
-Around = Callable[[Any, tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
+Around = Callable[[Network, tuple[Value, ...], dict[str, Value], Function], Value]
 # How much of its input a dropout is to drop, of how much it would.
 Share = Callable[[float], float]
 # The gradients at floating outputs, or how to make them once the outputs are there.
@@ -112,11 +117,11 @@ class OpCall:
     """
 
     name: str
-    inputs: Sequence[Any]
-    outputs: Sequence[Any]
+    inputs: Sequence[Value]
+    outputs: Sequence[Value]
     line: Location | None
     backward: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
     node: int | None = None
     recorded: bool = False
 
@@ -126,32 +131,47 @@ class State:
     """What a replay needs: arrays by name, and plain values (JSON) by name; ``lost`` names what does not fit."""
 
     arrays: Mapping[str, Array]
-    plain: Mapping[str, Any]
+    plain: Mapping[str, Json]
     lost: Sequence[str] = ()
+
+
+class LoaderFacts(TypedDict):
+    """Facts of a loader when an iteration over it begins; ``length`` counts batches, ``samples`` samples."""
+
+    kind: str
+    dataset: str
+    length: int | None
+    samples: int | None
+    batch_size: int | None
+    sampler: str | None
+    shuffle: bool | None
+    drop_last: bool
+    workers: int
+    repeat: NotRequired[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """A batch that is handed out in place of a loader's next, or that the loader is to end."""
+    """A batch to return instead of a loader's next, or the end of the loader."""
 
-    batch: Any
+    batch: Value
     ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """What has a state in a training: ``kind`` is network, optimizer, schedule or scaler, ``type`` its class."""
+class Stateful:
+    """A stateful object of a training run: ``kind`` is network, optimizer, schedule or scaler, ``type`` its class."""
 
     kind: str
     type: str
-    held: Any
+    held: Foreign
 
 
-def named(things: Sequence[Thing]) -> list[tuple[str, Thing]]:
-    """Each under its kind and its number among that kind."""
+def named(holders: Sequence[Stateful]) -> list[tuple[str, Stateful]]:
+    """Each under its kind and its number within that kind."""
     counts: dict[str, int] = {}
-    found = []
-    for one in things:
-        found.append((f"{one.kind}.{counts.get(one.kind, 0)}", one))
-        counts[one.kind] = counts.get(one.kind, 0) + 1
-    return found
+    numbered = []
+    for holder in holders:
+        numbered.append((f"{holder.kind}.{counts.get(holder.kind, 0)}", holder))
+        counts[holder.kind] = counts.get(holder.kind, 0) + 1
+    return numbered

@@ -1,128 +1,127 @@
-"""Whom a framework's folder tells of a training run: an Observer of what happens, a Tap of its randomness."""
+"""Who receives the events of a training run: an Observer; and of its randomness: a Tap."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from trueline.adapters.nouns import Handed
+from trueline.adapters.nouns import Foreign, Handed, Loader, LoaderFacts, Network, Optimizer, Value
 
 
 class Observer(Protocol):
-    """What happens in a training run, told in order by ``hooks`` and ``data`` on the training thread.
+    """Receives the events of a training run in order, from ``hooks`` and ``data`` on the training thread.
 
-    Values are handed over as they are; an observer copies what it wants to keep. A training step tells, in order:
+    Values are passed without copying; an observer copies what it keeps. The events of a training step, in order:
     ``zero_grad`` (where the user zeroes), ``forward_began`` (where a function is differentiated), ``called`` …
     ``returned``, ``loss``, ``backward_began``, ``backward_ended``, ``pulled``, ``step_due``, ``step_began``,
-    ``step_ended``. An iteration over data tells ``loader_began``, then ``fetch_began`` and ``fetched`` in turn; the
-    fetch that finds nothing more tells ``fetch_began``,
-    ``loader_ended``. Optimizers are never told as ``called``, even where they are modules; the framework's own training
-    wrappers are, and ``unwrap`` shows the network inside.
+    ``step_ended``. Those of an iteration over data: ``loader_began``, then ``fetch_began`` and ``fetched`` in turn, and
+    at its end ``fetch_began``, ``loader_ended``. Optimizers are never reported as ``called``, even where they are
+    modules; the framework's own training wrappers are, and ``unwrap`` gives the network inside.
     """
 
     @property
     def wants_calls(self) -> bool:
-        """Whether ``called`` and ``returned`` are wanted for every module, or only for outermost ones."""
+        """Whether ``called`` and ``returned`` are wanted for every module, or only for the outermost."""
         ...
 
     @property
     def wants_parameters(self) -> bool:
-        """Whether ``pulled`` is wanted: while no optimizer is known, which would tell its own."""
+        """Whether ``pulled`` is wanted: only while no optimizer is known, whose steps carry the gradients."""
         ...
 
-    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+    def loader_began(self, loader: Loader, facts: LoaderFacts) -> None:
         """An iteration over data begins: kind, length, batch_size, sampler, workers, dataset."""
         ...
 
-    def fetch_began(self, loader: Any) -> None: ...
+    def fetch_began(self, loader: Loader) -> None: ...
 
-    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None: ...
+    def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None: ...
 
-    def instead(self, loader: Any) -> Handed | None:
-        """A batch to be handed out instead of the next one, which then is not asked for; None for none."""
+    def instead(self, loader: Loader) -> Handed | None:
+        """A batch to return instead of the next one, which is then not fetched; None for none."""
         ...
 
-    def loader_ended(self, loader: Any) -> None: ...
+    def loader_ended(self, loader: Loader) -> None: ...
 
-    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None: ...
+    def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None: ...
 
-    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
-        """Told also when the call raised, with ``output`` None, so that calls and returns stay paired."""
+    def returned(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value) -> None:
+        """Also reported when the call raised, with ``output`` None, so that calls and returns stay paired."""
         ...
 
-    def mode_set(self, module: Any, training: bool) -> None:
+    def mode_set(self, module: Network, training: bool) -> None:
         """Once per call by the user, for the outermost module."""
         ...
 
-    def zero_grad(self, owner: Any) -> None:
+    def zero_grad(self, owner: Foreign) -> None:
         """``owner`` is an optimizer or a module."""
         ...
 
-    def loss(self, value: Any, source: str) -> None:
+    def loss(self, value: Value, source: str) -> None:
         """The unscaled loss: source is backward, value_and_grad, model or output."""
         ...
 
     @property
     def wants_reads(self) -> bool:
-        """Whether ``read_non_finite`` is wanted, from the beginning on."""
+        """Whether ``read_non_finite`` is wanted; constant."""
         ...
 
-    def read_non_finite(self, value: Any) -> None:
-        """The script looks at a tensor with a gradient, which is NaN or Inf, or among whose numbers NaN is."""
+    def read_non_finite(self, value: Value) -> None:
+        """The script reads a tensor with a gradient that is NaN or Inf, or contains NaN."""
         ...
 
-    def forward_began(self, parameters: Sequence[Any]) -> None:
-        """A function begins whose gradient at these parameters is wanted; they may also be inputs of its."""
+    def forward_began(self, parameters: Sequence[Value]) -> None:
+        """A function is being differentiated with respect to these parameters; they may also be its inputs."""
         ...
 
     def backward_began(self) -> None: ...
 
     def backward_ended(self) -> None: ...
 
-    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
-        """The (parameter, gradient) pairs that a backward has reached, after its end and where they are wanted."""
+    def pulled(self, pairs: Sequence[tuple[Value, Value]]) -> None:
+        """The (parameter, gradient) pairs that a backward pass has reached, reported after its end if wanted."""
         ...
 
-    def scale(self, value: Any) -> None: ...
+    def scale(self, value: Value) -> None: ...
 
-    def scaled_by(self, scaler: Any) -> None:
-        """A loss goes through this scaler, which counts for itself."""
+    def scaled_by(self, scaler: Foreign) -> None:
+        """A loss is scaled by this scaler."""
         ...
 
-    def unscaled(self, optimizer: Any) -> None: ...
+    def unscaled(self, optimizer: Optimizer) -> None: ...
 
-    def clipped(self, kind: str, limit: float, norm: Any) -> None: ...
+    def clipped(self, kind: str, limit: float, norm: Value) -> None: ...
 
-    def step_due(self, optimizer: Any) -> None:
-        """An optimizer is about to step, and has looked at nothing yet; with a closure, the loss comes only then."""
+    def step_due(self, optimizer: Optimizer) -> None:
+        """An optimizer step is about to start; with a closure, the loss is computed inside it."""
         ...
 
-    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
-        """``gradients`` are (parameter, gradient) pairs as given to the optimizer; None where they cannot be seen."""
+    def step_began(self, optimizer: Optimizer, gradients: Sequence[tuple[Value, Value]] | None) -> None:
+        """``gradients`` are the (parameter, gradient) pairs given to the optimizer; None where not visible."""
         ...
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None: ...
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None: ...
 
-    def scheduled(self, scheduler: Any) -> None: ...
+    def scheduled(self, scheduler: Foreign) -> None: ...
 
-    def aside(self, what: str, **facts: Any) -> None:
-        """Something that only checks want to know: ``what`` is criterion, dropout, loaded, schedule, workers …
+    def aside(self, what: str, **facts: object) -> None:
+        """An event for checks only: ``what`` is criterion, dropout, loaded, schedule, workers …
 
-        ``undone``: the step of an ``optimizer`` that was told to begin was not made, since its graph did not run.
+        ``undone``: the reported step of an ``optimizer`` did not happen, since its graph did not run.
         """
         ...
 
-    def notice(self, message_id: str, **params: Any) -> None:
-        """Something could not be captured; each (id, params) counts once."""
+    def notice(self, message_id: str, **params: object) -> None:
+        """Something could not be recorded; each (id, params) counts once."""
         ...
 
     def turn_off(self, error: Exception) -> None:
-        """Something went wrong in telling: nothing more is told."""
+        """Reporting has failed: no further events."""
         ...
 
 
 class harmless:  # noqa: N801 - reads as a statement where it is used
-    """What goes wrong in this block turns the observer off and nothing else."""
+    """An exception in this block turns the observer off and has no other effect."""
 
     __slots__ = ("_observer",)
 
@@ -139,12 +138,12 @@ class harmless:  # noqa: N801 - reads as a statement where it is used
 
 
 class Tap(Protocol):
-    """Who is told of a process's randomness, and may have a say in it."""
+    """Receives the seeds of a process, and may replace them."""
 
-    def seeding(self, stream: str, value: Any) -> Any:
-        """A generator is about to be seeded by the script: with what instead (None: as the system chooses)."""
+    def seeding(self, stream: str, value: Value) -> object:
+        """The script is about to seed a generator; returns the seed to use (None: from the system)."""
         ...
 
-    def built(self, kind: str, facts: Mapping[str, Any]) -> None:
-        """The script has built a loader or a part of a data pipeline."""
+    def built(self, kind: str, facts: Mapping[str, object]) -> None:
+        """The script has constructed a loader or an operator of a data pipeline."""
         ...

@@ -1,4 +1,4 @@
-"""Replacing a framework's functions for the length of a recording, in this process only."""
+"""Patching a framework's functions for the duration of a recording, in this process only."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import mmap
 import os
 from collections.abc import Callable
 from threading import get_ident
-from typing import Any
 
 from trueline.adapters.identity import ByIdentity
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.seam import seamed
 
 _MISSING = object()
@@ -18,7 +18,7 @@ _child_trains = mmap.mmap(-1, 1)
 
 
 class Switch:
-    """Whether hooks speak: off after removal, and in every forked child (data workers)."""
+    """Whether events are reported: off after removal, and in every forked child (data workers)."""
 
     def __init__(self) -> None:
         self.on = True
@@ -28,23 +28,23 @@ class Switch:
         _switches.set(self, True)
 
     def trains(self) -> bool:
-        """Whether hooks speak where gradients are computed or weights updated; a forked child leaves word of it."""
+        """Whether events of gradients and updates are reported; a forked child leaves a mark that it trains."""
         if self._forked:
             _child_trains[0] = 1
         return self.on
 
     def silence_child(self) -> None:
-        """In a forked child: nothing is recorded there, but that it trains is to be known."""
+        """In a forked child: report nothing, but remember whether it trains."""
         self._forked, self.on = self._forked or self.on, False
 
 
 def child_has_trained() -> bool:
-    """Whether any forked child has."""
+    """Whether any forked child has trained."""
     return bool(_child_trains[0])
 
 
 def no_child_has_trained() -> None:
-    """A recording begins."""
+    """Reset at the start of a recording."""
     _child_trains[0] = 0
 
 
@@ -60,23 +60,23 @@ os.register_at_fork(after_in_child=_silence_child)
 
 
 class Patches:
-    """Attributes that were replaced, to be put back in reverse order."""
+    """Replaced attributes, to be restored in reverse order."""
 
     def __init__(
         self, failed: Callable[[Exception], None] | None = None, skips: Callable[[], bool] = lambda: False
     ) -> None:
-        """What goes wrong in a replacement is told to ``failed``, where given; ``skips`` says when none is used."""
+        """Exceptions in a replacement go to ``failed``, if given; while ``skips`` is true the originals run."""
         self._failed, self._skips = failed, skips
-        self._saved: list[tuple[Any, str, Any, Any]] = []
-        self._undo: list[Callable[[], Any]] = []
+        self._saved: list[tuple[object, str, object, object]] = []
+        self._undo: list[Callable[[], object]] = []
 
-    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-        """Replace ``owner.name`` by what ``make`` gives for the original; a missing name is left alone."""
+    def wrap(self, owner: object, name: str, make: Callable[[Function], Function]) -> None:
+        """Replace ``owner.name`` by ``make(original)``; a missing name is ignored."""
         original = getattr(owner, name, None)
         if original is None:
             return
         made = make(original) if self._failed is None else seamed(original, make, self._failed, self._skips)
-        wrapper: Any = functools.wraps(original)(made)
+        wrapper: Foreign = functools.wraps(original)(made)
         # TorchScript compiles a function from its source, and asks by this name for the one that is meant; a wrapper
         # around a wrapper has the innermost one's answer already.
         if not hasattr(wrapper, "__prepare_scriptable__"):
@@ -84,12 +84,12 @@ class Patches:
         self._saved.append((owner, name, vars(owner).get(name, _MISSING), wrapper))
         setattr(owner, name, wrapper)
 
-    def on_remove(self, undo: Callable[[], Any]) -> None:
-        """Something else to undo at removal."""
+    def on_remove(self, undo: Callable[[], object]) -> None:
+        """Register something to undo at removal."""
         self._undo.append(undo)
 
     def remove(self) -> None:
-        """Put everything back; what someone else has wrapped since stays below that, and is silent."""
+        """Restore everything; what someone else has wrapped since stays in place, and is silent."""
         while self._undo:
             self._undo.pop()()
         while self._saved:
@@ -103,7 +103,7 @@ class Patches:
 
 
 class Placed:
-    """A switch and the patches that go by it, taken away together."""
+    """A switch and its patches, removed together."""
 
     def __init__(
         self, failed: Callable[[Exception], None] | None = None, skips: Callable[[], bool] = lambda: False
@@ -112,24 +112,24 @@ class Placed:
         self.patches = Patches(failed, skips)
 
     def remove(self) -> None:
-        """Put everything back; what cannot be is left inert."""
+        """Restore everything; what cannot be restored is left inert."""
         self.switch.on = False
         self.patches.remove()
 
 
 def outermost(
-    original: Callable[..., Any],
-    speaks: Callable[[], bool],
+    original: Function,
+    is_reporting: Callable[[], bool],
     *,
-    before: Callable[..., Any] | None = None,
-    after: Callable[..., Any] | None = None,
-) -> Callable[..., Any]:
-    """A wrapper that tells only of the outermost of nested calls: ``before(*args)``, ``after(result, *args)``."""
+    before: Function | None = None,
+    after: Function | None = None,
+) -> Function:
+    """Reports only the outermost of nested calls: ``before(*args)``, ``after(result, *args)``."""
     inside: set[int] = set()
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Value:
         thread = get_ident()
-        if thread in inside or not speaks():
+        if thread in inside or not is_reporting():
             return original(*args, **kwargs)
         if before is not None:
             before(*args, **kwargs)

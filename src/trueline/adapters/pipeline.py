@@ -1,12 +1,17 @@
-"""What a framework's ``pipelines`` speaks in: operators, rows, and the meter that operators are called through."""
+"""The types of a framework's ``pipelines``: operators, rows, and the meter that operators are called through."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
+from trueline.adapters.nouns import Foreign, Function, Value
+from trueline.model.json_value import Json
 from trueline.model.location import Location
+
+# The user's line that built an object, where it was seen.
+BuiltAt = Callable[[Foreign], Location | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,7 @@ class Operator:
 
     name: str
     kind: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
     line: Location | None = None
     columns: Sequence[str] = ()
     channels_last: bool = False
@@ -27,26 +32,56 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One sample by its index in the source, or what was raised instead of it."""
+    """One sample by its index in the source, or the exception raised instead."""
 
     index: int
-    value: Any = None
+    value: Value = None
     error: BaseException | None = None
 
 
+class ZippedFacts(TypedDict):
+    """Zipped datasets of different lengths."""
+
+    lengths: Sequence[int]
+    line: Mapping[str, object] | None
+
+
+class PipelineFacts(TypedDict):
+    """What is known of a pipeline before any sample is drawn; lines in their JSON shape."""
+
+    kind: str
+    dataset: str
+    indexed: bool
+    batches: bool
+    length: int | None
+    loader_length: int | None
+    batch_size: int | None
+    drop_last: bool
+    sampler: str | None
+    shuffles: bool | None
+    workers: int
+    own_collate: bool
+    classes: int | None
+    columns: Sequence[str] | None
+    line: Mapping[str, object] | None
+    asked_to_shuffle: bool
+    batch_line: Mapping[str, object] | None
+    zipped: ZippedFacts | None
+
+
 class Meter(Protocol):
-    """Told of every operator, and calls it."""
+    """Registers operators and calls them."""
 
     def operator(self, operator: Operator) -> int:
-        """Its place, by which its calls are told."""
+        """The place of an operator, by which its calls are identified."""
         ...
 
     def sample(self, index: int) -> None:
-        """From now on calls are about this sample."""
+        """Subsequent calls belong to this sample."""
         ...
 
-    def run(self, place: int, call: Callable[[], Any], given: Any) -> Any:
-        """What the call returns or raises; ``given`` is what it is about to work on."""
+    def run(self, place: int, call: Callable[[], Value], given: Value) -> Value:
+        """The result of the call, or what it raises; ``given`` are its inputs."""
         ...
 
 
@@ -55,11 +90,11 @@ class Opened(Protocol):
 
     @property
     def indexed(self) -> bool:
-        """Whether samples can be had by their index."""
+        """Whether samples are accessible by index."""
         ...
 
-    def facts(self) -> dict[str, Any]:
-        """What is known before it gives anything: ``child/host.py`` of ``data/pipeline`` hands it on."""
+    def facts(self) -> PipelineFacts:
+        """What is known before any sample is drawn."""
         ...
 
     def instrument(self, meter: Meter) -> None:
@@ -67,26 +102,26 @@ class Opened(Protocol):
         ...
 
     def restore(self) -> None:
-        """All objects as they were."""
+        """Restore all objects."""
         ...
 
     def rows(self, meter: Meter, wanted: Sequence[int]) -> Iterator[Row]:
         """The samples of these indexes, or as many of a stream."""
         ...
 
-    def batch(self, meter: Meter, samples: Sequence[Any]) -> Any:
-        """Samples put together as the pipeline does, else as its framework would."""
+    def batch(self, meter: Meter, samples: Sequence[Value]) -> Value:
+        """Samples batched by the pipeline, else by its framework's default."""
         ...
 
     def order(self, epoch: int) -> list[int] | None:
-        """The indexes of one epoch, in order; None where nothing decides it."""
+        """The indexes of one epoch, in order; None where they are not determined."""
         ...
 
-    def order_told(self, epoch: int) -> list[int] | None:
-        """The same once the sampler is told of an epoch, as a training loop may do; None where it takes no telling."""
+    def order_after_set_epoch(self, epoch: int) -> list[int] | None:
+        """The same after ``set_epoch`` of the sampler; None where it has none."""
         ...
 
-    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
         """For each of two epochs what each of ``count`` workers, really started, makes of the same samples.
 
         Empty where that cannot be asked for.
@@ -94,44 +129,44 @@ class Opened(Protocol):
         ...
 
     def counted(self, most: int) -> int | None:
-        """How many samples a stream gives in one epoch with its workers; None where that says nothing."""
+        """The number of samples of a stream in one epoch with its workers; None where not applicable."""
         ...
 
-    def run(self, most: int) -> Iterator[Any]:
-        """Its own batches, made the way it is set up."""
+    def run(self, most: int) -> Iterator[Value]:
+        """Its own batches, with its own configuration."""
         ...
 
-    def stored(self) -> dict[str, Any]:
-        """The arrays that the pipeline holds, by name."""
+    def stored(self) -> dict[str, Value]:
+        """The arrays held by the pipeline, by name."""
         ...
 
-    def objects(self) -> Iterator[Any]:
-        """The objects of the user's that take part: datasets or sources, and what they hold; steps, samplers."""
+    def objects(self) -> Iterator[Foreign]:
+        """The user's objects involved: datasets or sources with what they hold, steps, samplers."""
         ...
 
-    def deciding(self) -> tuple[Any, Location | None]:
-        """What decides the order (a function or method), and the line that set it up."""
+    def deciding(self) -> tuple[Foreign, Location | None]:
+        """The function or method that determines the order, and the line that configured it."""
         ...
 
-    def length_method(self) -> Any:
-        """The method that says how many samples there are."""
+    def length_method(self) -> Function | None:
+        """The ``__len__`` that gives the number of samples."""
         ...
 
-    def call(self, place: int) -> Callable[..., Any] | None:
-        """The operator at a place by itself, to be called with other values; None where it cannot be."""
+    def call(self, place: int) -> Function | None:
+        """The operator at a place, to be called with other values; None where not possible."""
         ...
 
-    def starting(self) -> Any:
-        """The user's function that every worker calls first; None where there is none."""
+    def starting(self) -> Function | None:
+        """The user's worker initialisation function; None where there is none."""
         ...
 
-    def alone(self, index: int) -> Any:
-        """One sample the way the pipeline itself would run it: in its threads or processes."""
+    def alone(self, index: int) -> Value:
+        """One sample run by the pipeline itself, in its threads or processes."""
         ...
 
 
 class Nothing(Exception):  # noqa: N818
-    """None where a value is needed; ``place`` is the operator that gave it."""
+    """None where a value is required; ``place`` is the operator that returned it."""
 
     def __init__(self, place: int) -> None:
         super().__init__(place)

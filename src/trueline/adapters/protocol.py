@@ -3,131 +3,151 @@
 An adapter is a handful of modules with the same names in every framework: ``values``, ``hooks``, ``ops``,
 ``state``, ``build``, ``perturb``, ``data``, ``autograd``, ``intercept``, ``steady``, ``compiling``, ``streams``,
 ``replaying``, ``rates``, ``batching`` and ``loss_scale``. The protocols below are what the modules' functions must
-look like. Tensors, modules and optimizers are the framework's own objects, typed ``Any`` here.
+look like. Tensors, modules and optimizers are the framework's own objects, under the names of ``nouns``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from trueline.adapters.batchers import Resize
-from trueline.adapters.nouns import Around, Built, Gout, Group, OpCall, Passed, Pulled, Share, State, Tensor, Thing
+from trueline.adapters.nouns import (
+    Around,
+    Built,
+    Foreign,
+    Function,
+    Gout,
+    Group,
+    Loader,
+    Network,
+    OpCall,
+    Optimizer,
+    Passed,
+    Pulled,
+    Share,
+    State,
+    Stateful,
+    Tensor,
+    Value,
+)
 from trueline.adapters.observer import Observer, Tap
+from trueline.adapters.pipeline import BuiltAt, Opened
 from trueline.adapters.scalers import Begin
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 
 class Values(Protocol):
-    """To and from NumPy, and what a network consists of."""
+    """Conversion to and from NumPy, and the structure of a network."""
 
-    def is_tensor(self, value: Any) -> bool: ...
+    def is_tensor(self, value: object) -> bool: ...
 
-    def is_module(self, value: Any) -> bool: ...
+    def is_module(self, value: object) -> bool: ...
 
-    def to_numpy(self, tensor: Any, *, copy: bool = False) -> Array:
+    def to_numpy(self, tensor: Value, *, copy: bool = False) -> Array:
         """The tensor's values; without ``copy`` the memory may be shared. bf16 comes as ml_dtypes.bfloat16.
 
         Raises Unreadable where there are none.
         """
         ...
 
-    def from_numpy(self, array: Array, *, like: Any = None) -> Any:
-        """A tensor of its own memory, on the device and with the dtype of ``like`` where given."""
+    def from_numpy(self, array: Array, *, like: Value = None) -> Value:
+        """A new tensor, on the device and with the dtype of ``like`` if given."""
         ...
 
-    def assign(self, tensor: Any, array: Array) -> None:
+    def assign(self, tensor: Value, array: Array) -> None:
         """Overwrite a tensor in place, so that an optimizer that has already stepped sees it too."""
         ...
 
-    def read(self, scalar: Any) -> float:
-        """A Python number from a framework's scalar (waits for the device)."""
+    def read(self, scalar: Value) -> float:
+        """A scalar as a Python number (synchronises with the device)."""
         ...
 
-    def keep(self, scalar: Any) -> Any:
-        """A cheap copy of a scalar (or a tensor's mean) out of reach of later changes, to be ``read`` later."""
+    def keep(self, scalar: Value) -> Value:
+        """A cheap copy of a scalar (or of a tensor's mean), to be ``read`` later."""
         ...
 
-    def norm(self, tensors: Sequence[Any]) -> Any:
-        """The L2 norm over all tensors together, lazily: a scalar to be ``read`` later."""
+    def norm(self, tensors: Sequence[Value]) -> Value:
+        """The L2 norm over all tensors, lazily: a scalar to be ``read`` later."""
         ...
 
-    def total(self, tensors: Sequence[Any]) -> Any:
-        """A lazy scalar that is not finite where any number is not, and seldom else: cheaper than the norm."""
+    def total(self, tensors: Sequence[Value]) -> Value:
+        """A lazy scalar that is NaN or Inf if any element is, and rarely otherwise: cheaper than the norm."""
         ...
 
-    def identity(self, tensor: Any) -> int:
-        """Equal for tensors that share their storage (same start), else different while both live."""
+    def identity(self, tensor: Value) -> int:
+        """Equal for tensors that share the start of their storage, else different while both are alive."""
         ...
 
-    def version(self, tensor: Any) -> int | None:
-        """Changes whenever the tensor is written in place; None where the framework does not count that."""
+    def version(self, tensor: Value) -> int | None:
+        """Changes whenever the tensor is written in place; None where the framework has no such counter."""
         ...
 
-    def node(self, tensor: Any) -> Any:
-        """The autograd node that made the tensor, equal to and hashed like itself; None where there is none."""
+    def node(self, tensor: Value) -> Foreign:
+        """The autograd node that produced the tensor, hashable and comparable; None where there is none."""
         ...
 
-    def gradient(self, parameter: Any) -> Any:
-        """The gradient that waits at a parameter for an update; None where there is none."""
+    def gradient(self, parameter: Value) -> Value:
+        """The gradient accumulated at a parameter; None where there is none."""
         ...
 
-    def nodes_before(self, node: Any) -> Sequence[Any]:
-        """The autograd nodes whose outputs a node takes."""
+    def nodes_before(self, node: Foreign) -> Sequence[Foreign]:
+        """The autograd nodes whose outputs a node consumes."""
         ...
 
-    def tensors(self, root: Any) -> Iterator[Tensor]:
-        """Parameters, then buffers, by path; a shared one comes under each of its names."""
+    def tensors(self, root: Network) -> Iterator[Tensor]:
+        """Parameters, then buffers, by path; shared ones under each of their names."""
         ...
 
-    def modules(self, root: Any) -> Iterator[tuple[str, Any]]:
-        """All modules below and with root ("" first), each once, in definition order."""
+    def modules(self, root: Network) -> Iterator[tuple[str, Network]]:
+        """All modules from the root ("") down, each once, in definition order."""
         ...
 
-    def has_weights(self, module: Any) -> bool:
-        """Whether parameters are registered in a module, or it holds its weights in a form that shows none."""
+    def has_weights(self, module: Network) -> bool:
+        """Whether a module has parameters, or weights in a form that is not registered as such."""
         ...
 
-    def unwrap(self, module: Any) -> Any:
+    def unwrap(self, module: Network) -> Network:
         """The network inside a wrapper (data parallel, compiled, one-step training cells), else the module itself."""
         ...
 
-    def attributes(self, module: Any) -> dict[str, Any]:
-        """The plain public attributes (JSON values) that a module's behaviour depends on; ``training`` is not one."""
+    def attributes(self, module: Network) -> dict[str, Json]:
+        """The plain public attributes (JSON values) that determine a module's behaviour, without ``training``."""
         ...
 
-    def training(self, module: Any) -> bool:
+    def training(self, module: Network) -> bool:
         """Whether the module is in training mode and gradients would be recorded."""
         ...
 
-    def groups(self, optimizer: Any) -> list[Group]: ...
+    def groups(self, optimizer: Optimizer) -> list[Group]: ...
 
-    def dtype(self, tensor: Any) -> str:
-        """NumPy's name of the dtype: "float32", "bfloat16" …"""
+    def dtype(self, tensor: Value) -> str:
+        """The NumPy name of the dtype: "float32", "bfloat16" …"""
         ...
 
-    def shape(self, tensor: Any) -> tuple[int, ...]: ...
+    def shape(self, tensor: Value) -> tuple[int, ...]: ...
 
 
 class Installed(Protocol):
-    """Hooks in place."""
+    """Installed hooks."""
 
     def remove(self) -> None:
-        """Take all hooks away again; what cannot be removed is left inert."""
+        """Remove all hooks; what cannot be removed is left inert."""
         ...
 
 
 class Hooks(Protocol):
-    """Watching a training run without changing the user's script."""
+    """Hooks that observe a training run without changes to the user's script."""
 
     def install(self, observer: Observer) -> Installed:
-        """Watch modules, gradients, optimizers and loaders, those that exist already too."""
+        """Hook modules, gradients, optimizers and loaders, existing ones included."""
         ...
 
-    def on_gradient(self, tensor: Any, tell: Callable[[Any], None]) -> None:
-        """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
+    def on_gradient(self, tensor: Value, receive: Callable[[Value], None]) -> None:
+        """Pass on the gradient that arrives at a tensor in this step's backward, if any."""
         ...
 
 
@@ -135,19 +155,19 @@ class Ops(Protocol):
     """Op level, for the steps that need it."""
 
     def watch(self, callback: Callable[[OpCall], None]) -> AbstractContextManager[None]:
-        """Tell every op inside the block, in order, after it ran."""
+        """Report every operator in the block, in order, after it ran."""
         ...
 
 
 class States(Protocol):
-    """Randomness and circumstances."""
+    """Seeding, and facts of the environment."""
 
     def seed(self, seed: int, *, deterministic: bool = True) -> list[str]:
-        """Fix this framework's randomness; returns the message ids of what stays free."""
+        """Seed this framework; returns the message ids of what remains nondeterministic."""
         ...
 
-    def circumstances(self) -> dict[str, Any]:
-        """versions, device, precision, mode, seeds and flags as RunInfo wants them."""
+    def circumstances(self) -> dict[str, Json]:
+        """Versions, device, precision, mode, seeds and flags for RunInfo."""
         ...
 
     def rank(self) -> tuple[int, int] | None:
@@ -156,27 +176,27 @@ class States(Protocol):
 
 
 class Builds(Protocol):
-    """How a module was built, and building it again."""
+    """How a module was constructed, and rebuilding it."""
 
     def package(self) -> str:
-        """The framework's folder, with its closing slash: frames in it are not the user's."""
+        """The framework's package folder with a trailing slash: frames in it are not the user's."""
         ...
 
     def capture_built(self) -> None:
-        """From now on remember the constructor's arguments of every module."""
+        """From now on capture the constructor arguments of every module."""
         ...
 
-    def built(self, module: Any) -> Built | None: ...
+    def built(self, module: Network) -> Built | None: ...
 
-    def line_of(self, optimizer: Any) -> Location | None:
-        """The user's line that built an optimizer, where it was seen."""
+    def line_of(self, optimizer: Optimizer) -> Location | None:
+        """The user's line that constructed an optimizer, if captured."""
         ...
 
-    def optimizers(self) -> Sequence[Any]:
-        """Those whose building was seen and that are still alive."""
+    def optimizers(self) -> Sequence[Optimizer]:
+        """Live optimizers whose construction was captured."""
         ...
 
-    def rebuild(self, module: Any, **changes: Any) -> Any:
+    def rebuild(self, module: Network, **changes: object) -> Network:
         """A new module of the same arguments, weights, buffers and mode with only ``changes`` different.
 
         Weights that the changed module no longer has are dropped; ones whose shape no longer fits are left fresh.
@@ -184,48 +204,48 @@ class Builds(Protocol):
         ...
 
     def run(
-        self, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
+        self, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
     ) -> Passed:
-        """Run one module in the given mode; its mode, buffers and gradients are afterwards as they were."""
+        """Run one module in the given mode, then restore its mode, buffers and gradients."""
         ...
 
-    def undisturbed(self, module: Any, train: bool) -> AbstractContextManager[None]:
-        """In the block the module runs op by op in the given mode; then modes and buffers are as they were."""
+    def undisturbed(self, module: Network, train: bool) -> AbstractContextManager[None]:
+        """In the block the module runs op by op in the given mode; modes and buffers are restored afterwards."""
         ...
 
-    def apply_gradients(self, optimizer: Any, gradients: Sequence[Array]) -> None:
-        """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
+    def apply_gradients(self, optimizer: Optimizer, gradients: Sequence[Array]) -> None:
+        """One optimizer step with these gradients, in the order of its groups' parameters."""
         ...
 
 
 class Autograd(Protocol):
-    """Gradients of one function, by themselves."""
+    """Vector-Jacobian products of a single function."""
 
     def without_gradient(self) -> AbstractContextManager[None]:
-        """No operator in the block is recorded for a gradient."""
+        """No operator in the block is recorded for gradients."""
         ...
 
-    def vjp(self, function: Callable[..., Any], inputs: Sequence[Any], parameters: Sequence[Any], gout: Gout) -> Pulled:
-        """Run ``function`` on tensors, and bring ``gout``, one per floating output, back to inputs and parameters."""
+    def vjp(self, function: Function, inputs: Sequence[Value], parameters: Sequence[Value], gout: Gout) -> Pulled:
+        """Run ``function`` on tensors and pull ``gout`` (one per floating output) back to inputs and parameters."""
         ...
 
 
 class Intercepts(Protocol):
-    """Every call of a module, taken in hand."""
+    """Interception of module calls."""
 
     def intercept(self, around: Around) -> AbstractContextManager[None]:
-        """In the block every module's call goes through ``around``."""
+        """In the block every module call goes through ``around``."""
         ...
 
 
 class Steadies(Protocol):
-    """What would be random in training mode, held still."""
+    """Randomness of training mode, disabled."""
 
     def work_in_order(self) -> None:
-        """From now on no operator runs ahead in another thread: a process of many short runs would only wait for it."""
+        """From now on run operators synchronously: a process of many short runs would only wait for threads."""
         ...
 
-    def without_dropout(self, root: Any, share: Share = ...) -> AbstractContextManager[None]:
+    def without_dropout(self, root: Network, share: Share = ...) -> AbstractContextManager[None]:
         """In the block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share.
 
         Without it they return what they are given. It is asked in the order in which they are called, and only by those
@@ -235,27 +255,29 @@ class Steadies(Protocol):
 
 
 class Compiles(Protocol):
-    """What a compiler makes of a model."""
+    """Running a model as compiled."""
 
-    def how(self, root: Any) -> str:
-        """By what the model, or a part of it, is compiled; empty where nothing is."""
+    def how(self, root: Network) -> str:
+        """How the model or a part of it is compiled; empty where it is not."""
         ...
 
-    def run(self, root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
-        """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
+    def run(
+        self, root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None
+    ) -> Passed:
+        """Forward pass of one module in evaluation mode, with ``gout`` also backward, compiled as the model is."""
         ...
 
 
 class Perturbing(Installed, Protocol):
-    """A perturbation in place."""
+    """An installed perturbation."""
 
-    def told(self) -> dict[str, Any]:
-        """What was moved until now: counts of ``inputs`` and ``layers``, and the other ``kernels`` in use, by name."""
+    def counts(self) -> dict[str, Json]:
+        """Counts of perturbed ``inputs`` and ``layers``, and the alternative ``kernels`` in use, by name."""
         ...
 
 
 class Perturbs(Protocol):
-    """Rounding that could as well have gone the other way, for measuring how far that leads."""
+    """Perturbation by rounding errors, to measure their effect."""
 
     def install(self, seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> Perturbing:
         """Put ``hooks`` in place, and between them and the network a perturbation; ``remove`` takes both away.
@@ -270,182 +292,182 @@ class Perturbs(Protocol):
 
 
 class Streams(Protocol):
-    """The framework's own random generators, each by its name."""
+    """The framework's own random generators, by name."""
 
     @property
     def NAMES(self) -> Sequence[str]: ...  # noqa: N802
 
     def fix(self, seeds: Mapping[str, int], *, deterministic: bool) -> None:
-        """Seed each of them, and ask for deterministic algorithms."""
+        """Seed each of them, and request deterministic algorithms."""
         ...
 
     def watch(self, tap: Tap) -> None:
-        """For the rest of the process tell of every seed, and of every loader that is built."""
+        """For the rest of the process report every seed and every constructed loader."""
         ...
 
 
 class Keeper(Protocol):
-    """The state before a step, kept in memory so that the step can be done again."""
+    """The state before a step, kept in memory so that the step can be repeated."""
 
-    def take(self, networks: Sequence[Any], optimizers: Sequence[Any]) -> None:
-        """Keep weights, buffers, optimizers and random generators as they are, instead of what was kept before."""
+    def take(self, networks: Sequence[Network], optimizers: Sequence[Optimizer]) -> None:
+        """Replace the kept state by the current weights, buffers, optimizers and random generators."""
         ...
 
     def restore(self) -> None:
-        """Bring them back in place, so that the step repeats bit for bit."""
+        """Restore the kept state in place, so that the step repeats bit for bit."""
         ...
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was left out that the next step depends on."""
+        """Whether everything that the next step depends on is kept."""
         ...
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes."""
+        """The memory in use."""
         ...
 
 
 class Replays(Protocol):
-    """All that a training step depends on, taken and brought back in a process of its own."""
+    """Capture and restore of everything a training step depends on, across processes."""
 
     def prepare(self) -> None:
-        """From now on remember what cannot be asked for later: the order of building, draws of random modules."""
+        """From now on track what cannot be queried later: order of construction, draws of random modules."""
         ...
 
-    def things(self) -> list[Thing]:
-        """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
+    def holders(self) -> list[Stateful]:
+        """Live networks, optimizers, schedules and scalers, each kind in order of construction."""
         ...
 
     def built(self) -> int:
-        """How many of them were built so far: while it stays, there are no new ones but for copies."""
+        """The number of them constructed so far; while it is unchanged there are no new ones except copies."""
         ...
 
-    def capture(self, things: Sequence[Thing], *, gradients: bool) -> State:
-        """The state of all of them, and of the random generators; every tensor once."""
+    def capture(self, holders: Sequence[Stateful], *, gradients: bool) -> State:
+        """The state of all of them and of the random generators; every tensor once."""
         ...
 
-    def restore(self, state: State, things: Sequence[Thing]) -> None:
-        """Bring everything back in place, so that the following steps repeat bit for bit."""
+    def restore(self, state: State, holders: Sequence[Stateful]) -> None:
+        """Restore everything in place, so that the following steps repeat bit for bit."""
         ...
 
     def keeper(self) -> Keeper:
-        """A new one, with nothing kept."""
+        """A new keeper, empty."""
         ...
 
     def random(self) -> State:
-        """The random generators alone."""
+        """The state of the random generators alone."""
         ...
 
     def set_random(self, state: State) -> None:
-        """Bring the random generators back."""
+        """Restore the random generators."""
         ...
 
     def iterators(self) -> tuple[type, ...]:
-        """The classes of what goes through a loader's batches."""
+        """The iterator classes of loaders."""
         ...
 
-    def use_float32(self, things: Sequence[Thing]) -> None:
-        """From now on train in float32 what trains in half precision: weights, states, automatic casts."""
+    def use_float32(self, holders: Sequence[Stateful]) -> None:
+        """From now on train in float32 instead of half precision: weights, optimizer state, automatic casts."""
         ...
 
-    def generator_state(self, generator: Any) -> Array | None:
-        """The state of a generator of the user's; None for what is none of this framework's."""
+    def generator_state(self, generator: Foreign) -> Array | None:
+        """The state of a user's generator; None if it is not one of this framework."""
         ...
 
-    def set_generator(self, generator: Any, state: Array) -> None:
-        """Bring a generator of the user's back."""
+    def set_generator(self, generator: Foreign, state: Array) -> None:
+        """Restore a user's generator."""
         ...
 
 
 class Pipelines(Protocol):
-    """Datasets and loaders taken apart; imported only where a pipeline is looked at, so no part of an Adapter."""
+    """Datasets and loaders taken apart; imported only where needed, so no part of an Adapter."""
 
-    def is_pipeline(self, value: Any) -> bool: ...
+    def is_pipeline(self, value: object) -> bool: ...
 
-    def is_own(self, value: Any) -> bool:
-        """Whether this is a pipeline by its class, not only something that samples can be had of."""
+    def is_own(self, value: object) -> bool:
+        """Whether this is a pipeline by its class, not only something iterable."""
         ...
 
     def stir(self) -> None:
-        """The framework's own generator of random numbers goes on by a step."""
+        """Advance the framework's own random generator."""
         ...
 
     def fix(self) -> None:
-        """That generator begins anew."""
+        """Reset that generator."""
         ...
 
     def chance(self) -> bytes:
-        """The state of that generator; empty where pipelines do not draw from it."""
+        """The state of that generator; empty where pipelines do not use it."""
         ...
 
-    def opened(self, value: Any, built: Callable[[Any], Location | None]) -> Any:
-        """The pipeline as an ``adapters.pipeline.Opened``; ``built`` knows the user's line that built an object."""
+    def opened(self, value: Loader, built: BuiltAt) -> Opened:
+        """Take a pipeline apart; ``built`` gives the user's line that constructed an object."""
         ...
 
 
 class Batching(Installed, Protocol):
-    """Batchers being listened to."""
+    """Batchers being watched."""
 
-    def behind(self, loader: Any) -> Sequence[int]:
-        """The numbers of the batchers that a loader's batches come from."""
+    def behind(self, loader: Loader) -> Sequence[int]:
+        """The numbers of the batchers behind a loader's batches."""
         ...
 
 
 class Batchings(Protocol):
-    """How samples are put together to batches."""
+    """How samples are batched."""
 
     def watch(self, resize: Resize) -> Batching:
-        """Ask for the size of every batcher that is built from now on; None leaves it as it is."""
+        """Ask ``resize`` for the size of every batcher constructed from now on; None keeps its own."""
         ...
 
 
 class LossScales(Protocol):
-    """Loss scalers as they are built, and gradients on their way through a backward pass."""
+    """Loss scalers at construction, and gradients during the backward pass."""
 
     def watch_scalers(self, begin: Begin) -> Installed:
-        """Ask of every scaler that is built from now on what it is to begin with; None leaves it as it is."""
+        """Ask ``begin`` for the initial settings of every scaler constructed from now on; None keeps its own."""
         ...
 
     def multiply_losses(self, factor: Callable[[], float]) -> Installed:
-        """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+        """From now on multiply the gradient at every loss by ``factor()``."""
         ...
 
-    def on_parameter_gradient(self, parameter: Any, change: Callable[[Any], Any]) -> None:
-        """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through it."""
+    def on_parameter_gradient(self, parameter: Value, change: Callable[[Value], Value]) -> None:
+        """From now on pass every gradient of a parameter, once per backward pass, through ``change``."""
         ...
 
 
 class HeldRates(Protocol):
-    """The learning rates of one optimizer, group by group, in somebody else's hand."""
+    """Control over the learning rates of one optimizer, group by group."""
 
     def own(self) -> list[float]:
-        """Those that the script has set for the coming step."""
+        """The rates that the script has set for the coming step."""
         ...
 
     def peak(self) -> list[float]:
-        """The largest that the script will set, as far as that is known beforehand: of a warm-up, its end."""
+        """The largest rates that the script will set, as far as known in advance: the end of a warm-up."""
         ...
 
     def use(self, rates: Sequence[float]) -> None:
-        """Step with these from now on."""
+        """Use these rates from now on."""
         ...
 
     def release(self) -> None:
-        """Give the script's own back, so that its schedule finds what it has left."""
+        """Restore the script's own rates, so that its schedule continues from them."""
         ...
 
 
 class Rates(Protocol):
-    """Learning rates other than the script's."""
+    """Overriding the script's learning rates."""
 
-    def hold(self, optimizer: Any) -> HeldRates:
-        """Take an optimizer's rates in hand, before its first step."""
+    def hold(self, optimizer: Optimizer) -> HeldRates:
+        """Take control of an optimizer's learning rates, before its first step."""
         ...
 
 
 class Adapter(Protocol):
-    """A framework's folder."""
+    """The adapter of one framework."""
 
     @property
     def name(self) -> str: ...

@@ -1,4 +1,4 @@
-"""Which frameworks a process uses, seen through ``sys.modules``."""
+"""The frameworks that a process uses, detected through ``sys.modules``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRAMEWORKS = ("torch", "mindspore")
 
 @cache
 def adapter_of(framework: str) -> Adapter:
-    """The adapter of a framework; imports the framework, so ask only where it is used."""
+    """The adapter of a framework; imports the framework, so call it only where that is in use."""
     return cast(Adapter, importlib.import_module(f"trueline.adapters.{framework}").ADAPTER)
 
 

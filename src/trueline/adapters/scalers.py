@@ -1,4 +1,4 @@
-"""Loss scalers, told as they are built, so that one that adapts may begin otherwise."""
+"""Loss scalers, reported at construction, so that a dynamic one can start from other settings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import Foreign, Value
 from trueline.model.location import Location
 
 
 @dataclass(frozen=True, slots=True)
 class Scaler:
-    """Its class, the scale it begins with, and, where it adapts, by which factor and after how many good steps."""
+    """A loss scaler: its class, initial scale, and if dynamic its factor and growth interval."""
 
     kind: str
     scale: float
@@ -24,13 +24,13 @@ class Scaler:
 
     @property
     def dynamic(self) -> bool:
-        """Whether it adapts."""
+        """Whether the scale is dynamic."""
         return self.window is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a scaler that adapts begins with instead."""
+    """Other initial settings for a dynamic scaler."""
 
     scale: float
     factor: float
@@ -43,7 +43,7 @@ Begin = Callable[[Scaler], Beginning | None]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a scaler's class calls its arguments; one that does not adapt has no factor and no window."""
+    """The parameter names of a scaler class; a static one has no factor and no window."""
 
     scale: str
     factor: str | None = None
@@ -51,20 +51,20 @@ class Names:
 
 
 def building(
-    names: Names, begin: Begin, speaks: Callable[[Any], bool], package: str
+    names: Names, begin: Begin, is_reporting: Callable[[Mapping[str, Foreign]], bool], package: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Around a scaler's constructor."""
+    """Wraps a scaler's constructor."""
 
     def make(original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        def initialise(scaler: Any, *args: Any, **kwargs: Any) -> None:
+        def initialise(scaler: Foreign, *args: object, **kwargs: object) -> None:
             given = _given(signature, scaler, args, kwargs)
-            if given is None or not speaks(given.arguments):
+            if given is None or not is_reporting(given.arguments):
                 original(scaler, *args, **kwargs)
                 return
-            told = _scaler(type(scaler).__name__, names, given.arguments, user_line(package, frame=sys._getframe(1)))
-            wanted = begin(told)
+            built = _scaler(type(scaler).__name__, names, given.arguments, user_line(package, frame=sys._getframe(1)))
+            wanted = begin(built)
             if wanted is not None and names.factor is not None and names.window is not None:
                 given.arguments[names.scale] = wanted.scale
                 # Some take whole numbers only.
@@ -78,7 +78,7 @@ def building(
 
 
 def _given(
-    signature: inspect.Signature, scaler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    signature: inspect.Signature, scaler: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> inspect.BoundArguments | None:
     try:
         given = signature.bind(scaler, *args, **kwargs)
@@ -89,7 +89,7 @@ def _given(
     return given
 
 
-def _scaler(kind: str, names: Names, given: Mapping[str, Any], line: Location | None) -> Scaler:
+def _scaler(kind: str, names: Names, given: Mapping[str, Value], line: Location | None) -> Scaler:
     factor = float(given[names.factor]) if names.factor is not None else None
     window = int(given[names.window]) if names.window is not None else None
     return Scaler(kind, float(given[names.scale]), factor, window, line)

@@ -1,25 +1,26 @@
-"""The seam in a framework's replaced function: what goes wrong around the original is not the user's."""
+"""The guard around a patched function: exceptions of the wrapper never reach the user."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
-Function = Callable[..., Any]
+from trueline.adapters.nouns import Function, Value
+
+Function = Function
 # How many frames a replaced function adds to the stack: this one, the wrapper, and what it calls.
 FRAMES = 4
 
 
 class _Call:
-    """One call of a replaced function: how far the original has come in it."""
+    """One call of a patched function: the progress of the original in it."""
 
     __slots__ = ("begun", "raised", "result")
 
     def __init__(self) -> None:
         self.begun = False
         self.raised: BaseException | None = None
-        self.result: Any = None
+        self.result: Value = None
 
 
 class _Calls(threading.local):
@@ -36,7 +37,7 @@ def seamed(
     """
     calls = _Calls()
 
-    def proceed(*args: Any, **kwargs: Any) -> Any:
+    def proceed(*args: object, **kwargs: object) -> Value:
         call = calls.open[-1]
         call.begun = True
         try:
@@ -48,7 +49,7 @@ def seamed(
 
     made = make(proceed)
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: object, **kwargs: object) -> Value:
         if skips():
             return original(*args, **kwargs)
         call = _Call()

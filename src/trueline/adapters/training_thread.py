@@ -1,4 +1,4 @@
-"""Which thread's training is told: steps of several at once are no sequence."""
+"""Which thread's training is recorded: steps of concurrent threads are no sequence."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from threading import get_ident
 
 
 class TrainingThread:
-    """The first thread that trains; those that train besides are left out, and that is said once."""
+    """The first thread that trains; others that train are left out, with one notice."""
 
     def __init__(self, notice: Callable[[], None], thread: int | None = None) -> None:
-        """``thread`` is who is told of until another trains first; None for all of them."""
+        """``thread`` is recorded until another trains first; None for all of them."""
         self._notice = notice
         self._thread = thread
         self._trains = False
         self._others: set[int] = set()
 
     def trains(self) -> bool:
-        """This thread computes gradients or updates weights: whether it is the one that is told of."""
+        """This thread computes gradients or updates weights; returns whether it is the recorded one."""
         me = get_ident()
         if me == self._thread:
             self._trains = True
@@ -32,14 +32,14 @@ class TrainingThread:
         self._others.discard(me)
         return True
 
-    def is_told(self) -> bool:
-        """Whether what this thread does may belong to the training that is told of."""
+    def is_recorded(self) -> bool:
+        """Whether this thread may belong to the recorded training."""
         return self._thread is None or self._thread == get_ident()
 
     def may_fetch(self) -> bool:
-        """Whether its data may: a thread that does not train itself may fetch for the one that does."""
-        return self.is_told() or get_ident() not in self._others
+        """Whether its batches may: a thread that does not train may fetch for the one that does."""
+        return self.is_recorded() or get_ident() not in self._others
 
 
 def _is_alive(thread: int | None) -> bool:
-    return any(one.ident == thread for one in threading.enumerate())
+    return any(running.ident == thread for running in threading.enumerate())

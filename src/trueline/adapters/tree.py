@@ -1,23 +1,26 @@
-"""Tensors inside whatever structure a module takes or returns."""
+"""Tensors inside the structures that modules take and return."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
+from trueline.adapters.nouns import Value
 from trueline.model.describing import described, holds
 
-_DEEPEST = 8
+# Bounds a value that holds itself.
+_MAX_DEPTH = 8
 
 
-def leaves(value: Any, is_tensor: Callable[[Any], bool], *, at: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def leaves(
+    value: Value, is_tensor: Callable[[object], bool], *, at: str = "", depth: int = 0
+) -> Iterator[tuple[str, Value]]:
     """(index, tensor) pairs: "0" for a single tensor, "0", "1" for a tuple, "0.hidden" where nested."""
     if holds(is_tensor, value):
         yield at or "0", value
         return
-    if depth >= _DEEPEST or value is None:
+    if depth >= _MAX_DEPTH or value is None:
         return
     try:
         items = _items(value)
@@ -27,8 +30,8 @@ def leaves(value: Any, is_tensor: Callable[[Any], bool], *, at: str = "", depth:
         yield from leaves(item, is_tensor, at=f"{at}.{name}" if at else name, depth=depth + 1)
 
 
-def _items(value: Any) -> Iterable[tuple[str, Any]]:
-    """What a container holds, by name; of a class of the user's all of it is asked for at once."""
+def _items(value: Value) -> Iterable[tuple[str, Value]]:
+    """The items of a container by name; those of a user's class are read at once."""
     kind = type(value)
     if kind is dict:
         return ((described(str, name), item) for name, item in value.items())
@@ -39,25 +42,25 @@ def _items(value: Any) -> Iterable[tuple[str, Any]]:
     if isinstance(value, list | tuple):
         return [(str(place), item) for place, item in enumerate(value)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [(one.name, getattr(value, one.name)) for one in dataclasses.fields(value)]
+        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     return ()
 
 
 def replaced(
-    value: Any,
-    is_tensor: Callable[[Any], bool],
-    replacement: Callable[[str, Any], Any],
+    value: Value,
+    is_tensor: Callable[[object], bool],
+    replacement: Callable[[str, Value], Value],
     *,
     at: str = "",
     depth: int = 0,
-) -> Any:
+) -> Value:
     """The same structure, each tensor of it replaced by what ``replacement`` gives for its index and itself."""
     if is_tensor(value):
         return replacement(at or "0", value)
-    if depth >= _DEEPEST or value is None:
+    if depth >= _MAX_DEPTH or value is None:
         return value
 
-    def inside(name: Any, item: Any) -> Any:
+    def inside(name: object, item: Value) -> Value:
         return replaced(item, is_tensor, replacement, at=f"{at}.{name}" if at else str(name), depth=depth + 1)
 
     if isinstance(value, Mapping):
@@ -67,13 +70,13 @@ def replaced(
         items = [inside(place, item) for place, item in enumerate(value)]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [one.name for one in dataclasses.fields(value) if one.init]
+        names = [field.name for field in dataclasses.fields(value) if field.init]
         return dataclasses.replace(value, **{name: inside(name, getattr(value, name)) for name in names})
     return value
 
 
-def _like(value: Mapping[Any, Any], made: dict[Any, Any]) -> Any:
-    """A mapping of the same type: frameworks' own (ordered, with attributes) are copied and filled."""
+def _like(value: Mapping[Value, Value], made: dict[Value, Value]) -> Value:
+    """A mapping of the same type: a framework's own (ordered, with attributes) is copied and filled."""
     try:
         again = copy.copy(value)
         for name, item in made.items():

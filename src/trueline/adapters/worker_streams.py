@@ -1,4 +1,4 @@
-"""What data workers draw their random numbers from: told by the workers themselves, through a pipe."""
+"""The random streams of data workers, reported by the workers themselves through a pipe."""
 
 from __future__ import annotations
 
@@ -8,48 +8,54 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from trueline.adapters.nouns import Foreign, Loader
 from trueline.model.descriptor import DescriptorLost, OwnDescriptor
 
-_DEPTH: Final = 3
-_MOST_STREAMS: Final = 16
-_MOST_TOLD: Final = 64
-_PIPE_SAFE: Final = 4096
+# How far below a dataset its generators are looked for: its attributes, theirs, and once more.
+_MAX_DEPTH: Final = 3
+_MAX_STREAMS: Final = 16
+# Of how many workers word is passed on: enough to compare them, in a run of any length.
+_MAX_REPORTS: Final = 64
+# What is written at once up to this size is not mixed with what others write (POSIX: PIPE_BUF).
+_ATOMIC_BYTES: Final = 4096
 _OWN: Final = (np.random.Generator, np.random.RandomState, random.Random)
 _NOT_LOOKED_INTO: Final = (np.ndarray, str, bytes, type)
 
 
 class WorkerPipe:
-    """A pipe from workers that are forked: open before they are, told into by them, read by the training process."""
+    """A pipe from forked workers, opened before they start and read by the training process."""
 
-    def __init__(self, marks: Mapping[type, Callable[[Any], bytes]], whole: Mapping[str, Callable[[], bytes]]) -> None:
-        """``marks`` are a framework's kinds of generators and their states, ``whole`` its own of the process."""
+    def __init__(
+        self, marks: Mapping[type, Callable[[Foreign], bytes]], whole: Mapping[str, Callable[[], bytes]]
+    ) -> None:
+        """``marks`` maps a framework's generator classes to their states, ``whole`` are its process-wide states."""
         self._marks, self._whole = marks, whole
         self._ends: list[OwnDescriptor] = []
         self._told = 0
 
     @property
     def is_open(self) -> bool:
-        """Whether workers can tell."""
+        """Whether workers can report."""
         return bool(self._ends)
 
     def open(self) -> None:
-        """Before the first worker begins."""
+        """Called before the first worker starts."""
         self._ends.extend(map(OwnDescriptor, os.pipe()))
         os.set_blocking(self._ends[0].proven(), False)
 
     def close(self) -> None:
-        """After the last one."""
-        for one in self._ends:
-            one.close()
+        """Called after the last worker has ended."""
+        for end in self._ends:
+            end.close()
         self._ends.clear()
 
-    def read(self) -> Iterator[dict[str, Any]]:
-        """What was told since the last time, up to so much in all."""
-        if not self._ends or self._told >= _MOST_TOLD:
+    def read(self) -> Iterator[dict[str, Foreign]]:
+        """Reports received since the last call, up to a total limit."""
+        if not self._ends or self._told >= _MAX_REPORTS:
             return
         try:
             said = os.read(self._ends[0].proven(), 1 << 16)
@@ -57,45 +63,45 @@ class WorkerPipe:
             return
         for line in said.decode("utf-8", "replace").splitlines():
             try:
-                told = json.loads(line)
+                report = json.loads(line)
             except ValueError:
                 continue
             self._told += 1
-            yield told
+            yield report
 
-    def tell(self, began: str, worker: int, before: Mapping[str, str], dataset: Any) -> None:
-        """In a worker: where each generator stood before the first sample, and where it stands now."""
+    def report(self, began: str, worker: int, before: Mapping[str, str], dataset: Loader) -> None:
+        """In a worker: report each generator's state before the first sample, and now."""
         with harmless():
             after = self.streams(dataset)
             streams = {name: [mark, after.get(name, "")] for name, mark in before.items()}
             line = json.dumps({"round": began, "worker": worker, "streams": streams}) + "\n"
-            if len(line) < _PIPE_SAFE:
+            if len(line) < _ATOMIC_BYTES:
                 self._ends[1].write_all(line.encode())
 
-    def streams(self, dataset: Any) -> dict[str, str]:
-        """A mark of the state of each generator that a worker may draw from, by name."""
-        found = {"random": _mark(random.getstate()), "numpy": _mark(_words(np.random.get_state()))}
-        found.update({name: _mark(state()) for name, state in self._whole.items()})
-        for path, generator in self._held(dataset, "dataset", _DEPTH):
-            if len(found) >= _MOST_STREAMS:
+    def streams(self, dataset: Loader) -> dict[str, str]:
+        """A digest of each generator's state that a worker may draw from, by name."""
+        marks = {"random": _mark(random.getstate()), "numpy": _mark(_words(np.random.get_state()))}
+        marks.update({name: _mark(state()) for name, state in self._whole.items()})
+        for path, generator in self._held(dataset, "dataset", _MAX_DEPTH):
+            if len(marks) >= _MAX_STREAMS:
                 break
-            found[path] = _mark(self._state(generator))
-        return found
+            marks[path] = _mark(self._state(generator))
+        return marks
 
-    def _held(self, thing: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
-        if isinstance(thing, (*_OWN, *self._marks)):
-            yield path, thing
+    def _held(self, holder: object, path: str, depth: int) -> Iterator[tuple[str, Foreign]]:
+        if isinstance(holder, (*_OWN, *self._marks)):
+            yield path, holder
             return
         if depth == 0:
             return
-        inside = list(vars(thing).items()) if hasattr(thing, "__dict__") else []
-        if isinstance(thing, list | tuple) and len(thing) <= _MOST_STREAMS:
-            inside = [(str(place), one) for place, one in enumerate(thing)]
-        for name, one in inside:
-            if not isinstance(one, _NOT_LOOKED_INTO):
-                yield from self._held(one, f"{path}.{name}", depth - 1)
+        inside = list(vars(holder).items()) if hasattr(holder, "__dict__") else []
+        if isinstance(holder, list | tuple) and len(holder) <= _MAX_STREAMS:
+            inside = [(str(place), part) for place, part in enumerate(holder)]
+        for name, part in inside:
+            if not isinstance(part, _NOT_LOOKED_INTO):
+                yield from self._held(part, f"{path}.{name}", depth - 1)
 
-    def _state(self, generator: Any) -> Any:
+    def _state(self, generator: Foreign) -> Foreign:
         for kind, state in self._marks.items():
             if isinstance(generator, kind):
                 return state(generator)
@@ -107,23 +113,23 @@ class WorkerPipe:
 
 
 def harmless() -> AbstractContextManager[None]:
-    """Whatever goes wrong in the block, the worker goes on: a dataset may answer anything, and nobody would hear."""
+    """Exceptions in this block are ignored: a user's dataset may raise anything, and the worker must go on."""
     return suppress(Exception)
 
 
-def _words(state: Any) -> Any:
-    """Of NumPy's older generator the words and the place in them."""
+def _words(state: Foreign) -> Foreign:
+    """The key and position of NumPy's legacy generator state."""
     return state[1:3]
 
 
-def _mark(state: Any) -> str:
-    whole = state if isinstance(state, bytes) else b"".join(_bytes(one) for one in _flat(state))
+def _mark(state: Foreign) -> str:
+    whole = state if isinstance(state, bytes) else b"".join(_bytes(part) for part in _flat(state))
     return hashlib.blake2b(whole, digest_size=8).hexdigest()
 
 
-def _flat(state: Any) -> list[Any]:
+def _flat(state: object) -> list[object]:
     return list(state) if isinstance(state, tuple) else [state]
 
 
-def _bytes(one: Any) -> bytes:
-    return one.tobytes() if isinstance(one, np.ndarray) else repr(one).encode()
+def _bytes(part: object) -> bytes:
+    return part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()

@@ -52,11 +52,11 @@ def timeout_option(command: _Command) -> _Command:
 
 def be_patient(ctx: click.Context, _: click.Parameter, seconds: float | None) -> float | None:
     """What ``--timeout`` asks for holds as long as the verb runs, and long waits are told of on stderr."""
-    from trueline.adapters.guest.patience import DEFAULT, Patience, patient
+    from trueline.adapters.guest.patience import DEFAULT_SECONDS, Patience, patient
     from trueline.cli.progress import WaitLine
 
     line = WaitLine()
-    ctx.with_resource(patient(Patience(seconds or DEFAULT, line.show, line.wipe)))
+    ctx.with_resource(patient(Patience(seconds or DEFAULT_SECONDS, line.show, line.wipe)))
     return seconds
 
 

@@ -107,7 +107,7 @@ class PerturbedAdapters:
 
     def write_told(self, folder: Path) -> None:
         """Leave word of what was moved."""
-        told = {name: one.perturbing.told() for name, one in self._adapters.items() if one.perturbing is not None}
+        told = {name: one.perturbing.counts() for name, one in self._adapters.items() if one.perturbing is not None}
         (folder / _TOLD).write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from trueline.adapters.children import NOTICE as SPAWNED
+from trueline.adapters.child_processes import NOTICE as SPAWNED
 from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import no_child_has_trained

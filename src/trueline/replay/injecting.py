@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Handed, State, Thing
+from trueline.adapters.nouns import Handed, State, Stateful
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.saving import Unfit, rebuilt
 from trueline.adapters.tree import replaced
@@ -35,7 +35,7 @@ class Injecting(Feed):
     stop_at: int | None = None
     in_float32 = False
     _generators: Generators
-    _things: Sequence[Thing]
+    _things: Sequence[Stateful]
     _stopped_at: int | None = None
     _loaders: LoaderNumbers
     _waiting: Set[int] = frozenset()
@@ -101,7 +101,7 @@ class Injecting(Feed):
     def _begin(self) -> None:
         replay, replaying = self.replay, self._adapter.replaying
         kept = replay.kept(replay.state)
-        things = replaying.things()
+        things = replaying.holders()
         unlike = misfit(kept, things)
         if unlike is not None:
             raise BadUsage("replay.other_things", before=unlike[0], now=unlike[1])

@@ -6,7 +6,7 @@ import pdb
 import sys
 from types import FrameType, TracebackType
 
-from trueline.adapters.own_frame import line_of_users_frame
+from trueline.adapters.user_code import line_of_users_frame
 from trueline.model.message import message
 from trueline.record import launch
 from trueline.record.launch import ScriptEnded

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trueline.adapters.nouns import State, Thing
+from trueline.adapters.nouns import State, Stateful
 from trueline.formats.run_folder.states import Kept, StatesReader
 from trueline.model.trouble import Trouble
 
@@ -119,7 +119,7 @@ def state_of(kept: Kept) -> State:
     return State(kept.arrays, kept.tree["plain"], kept.tree["lost"])
 
 
-def misfit(kept: Kept, things: Sequence[Thing]) -> tuple[str, str] | None:
+def misfit(kept: Kept, things: Sequence[Stateful]) -> tuple[str, str] | None:
     """(what was kept, what is there) where these are not the same kinds of things in the same order."""
     before = [f"{one['kind']} {one['type']}" for one in kept.tree["things"]]
     now = [f"{one.kind} {one.type}" for one in things]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trueline.adapters.randomly_dropping import named_as_dropping
+from trueline.adapters.dropout import named_as_dropping
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.key import Key, Kind
 from trueline.model.location import Location

@@ -35,10 +35,10 @@ def install(observer: Observer) -> Installed:
     return hooked
 
 
-def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
+def on_gradient(tensor: Any, receive: Callable[[Any], None]) -> None:
     """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
     if tensor.requires_grad:
-        tensor.on_gradient.append(lambda gradient: tell(framework.Tensor(gradient)))
+        tensor.on_gradient.append(lambda gradient: receive(framework.Tensor(gradient)))
 
 
 def _watch_calls(observer: Observer, hooked: Hooked) -> None:

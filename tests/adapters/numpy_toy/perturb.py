@@ -27,9 +27,9 @@ class Perturbing:
             self.hooks.remove()
         self.patches.remove()
 
-    def told(self) -> dict[str, Any]:
+    def counts(self) -> dict[str, Any]:
         """What was moved."""
-        return self.draws.told()
+        return self.draws.counts()
 
     def moved(self, value: Any) -> Any:
         """One value."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from adapters.numpy_toy import framework, values
 
-from trueline.adapters.keeping import CapturingKeeper
-from trueline.adapters.living import Births, alive
-from trueline.adapters.nouns import State, Thing
+from trueline.adapters.live_objects import Births, alive
+from trueline.adapters.nouns import State, Stateful
 from trueline.adapters.saving import Saving, rebuilt
+from trueline.adapters.state_keeper import CapturingKeeper
 from trueline.kernel.array import Array
 
 _KINDS = (framework.Module, framework.Optimizer)
@@ -27,27 +27,27 @@ def built() -> int:
     return _births.count
 
 
-def things() -> list[Thing]:
+def holders() -> list[Stateful]:
     found = _births.sorted(alive(_KINDS))
     kinds = [("network", framework.Module), ("optimizer", framework.Optimizer)]
-    return [Thing(name, type(one).__name__, one) for name, kind in kinds for one in found if isinstance(one, kind)]
+    return [Stateful(name, type(one).__name__, one) for name, kind in kinds for one in found if isinstance(one, kind)]
 
 
-def _parts(things: Sequence[Thing]) -> tuple[Any, list[Any]]:
-    network = next(one.held for one in things if one.kind == "network")
-    return network, [one.held for one in things if one.kind == "optimizer"]
+def _parts(holders: Sequence[Stateful]) -> tuple[Any, list[Any]]:
+    network = next(one.held for one in holders if one.kind == "network")
+    return network, [one.held for one in holders if one.kind == "optimizer"]
 
 
-def capture(things: Sequence[Thing], *, gradients: bool) -> State:
-    found = _capture(*_parts(things))
+def capture(holders: Sequence[Stateful], *, gradients: bool) -> State:
+    found = _capture(*_parts(holders))
     saving = Saving(values)
     plain = {name: saving.tree(value, name) for name, value in found.plain.items()}
     return State({**found.arrays, **saving.arrays}, plain, saving.lost)
 
 
-def restore(state: State, things: Sequence[Thing]) -> None:
+def restore(state: State, holders: Sequence[Stateful]) -> None:
     plain = {name: rebuilt(tree, state.arrays, values.from_numpy) for name, tree in state.plain.items()}
-    _restore(State(state.arrays, plain), *_parts(things))
+    _restore(State(state.arrays, plain), *_parts(holders))
 
 
 def _capture(model: Any, optimizers: Sequence[Any] = ()) -> State:
@@ -96,7 +96,7 @@ def iterators() -> tuple[type, ...]:
     return ()
 
 
-def use_float32(things: Sequence[Thing]) -> None:
+def use_float32(holders: Sequence[Stateful]) -> None:
     """The toy knows float32 only."""
 
 

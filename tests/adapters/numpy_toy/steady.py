@@ -8,9 +8,9 @@ from typing import Any
 
 from adapters.numpy_toy import framework
 
+from trueline.adapters.dropout import Dropping, nothing
 from trueline.adapters.nouns import Share
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import Dropping, nothing
 
 
 def work_in_order() -> None:
@@ -21,7 +21,7 @@ def work_in_order() -> None:
 def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
     """In this block dropout drops what ``share`` makes of its share."""
     patches = Patches()
-    patches.wrap(framework.Dropout, "forward", Dropping(share).module(framework.dropout))
+    patches.wrap(framework.Dropout, "forward", Dropping(share, lambda _: {}).module(framework.dropout))
     try:
         yield
     finally:

@@ -113,7 +113,7 @@ def test_a_process_that_dies_ends_the_pass_and_not_the_scan() -> None:
     [
         ("plain_sets:nothing_here", "there is no nothing_here"),
         ("plain_sets:number", "no dataset but of type int"),
-        ("plain_sets:needs", "cannot be called without arguments: root"),
+        ("plain_sets:needs", "requires arguments: root"),
         ("plain_sets:empty", "it has no sample"),
         ("plain_sets:always_raises", "KeyError: 'no such file'"),
         ("plain_sets:raises_first", "IndexError: only integers"),

@@ -1,1 +1,1 @@
-"""A user's code in a process of its own: how it is named, started, asked and ended, and what runs at its end."""
+"""The user's code in a process of its own: entry point, start, requests, termination, and what runs in it."""

@@ -18,7 +18,7 @@ class Entry:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read what a user wrote; a BadUsage where it cannot be meant."""
+        """Parse what a user wrote; BadUsage where it is no entry point."""
         module, colon, name = text.strip().rpartition(":")
         if not colon or not module or not name:
             raise BadUsage("side.no_colon", text=text)
@@ -36,7 +36,7 @@ class Entry:
 
 
 def looks_like_entry(text: str) -> bool:
-    """Whether a text names a model rather than a file: for verbs that take either."""
+    """Whether a text is an entry point rather than a file, for verbs that accept either."""
     module, colon, name = text.rpartition(":")
     return bool(colon) and _dotted(name) and (module.endswith(".py") or _dotted(module))
 

@@ -1,4 +1,4 @@
-"""What a user names by an entry point, in a process of its own: nothing that happens there can hurt this one."""
+"""A user's entry point in a process of its own, isolated from this one."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self, TypeVar
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.patience import patience
 from trueline.adapters.guest.process import Died, Process
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Content, Garbled
+from trueline.adapters.nouns import Value
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile, Trouble
 
+Answer = TypeVar("Answer")
 # What the interpreter prints of itself when it crashes.
 _LAST_WORDS: Final = ("Extension modules:", "Current thread", "Thread 0x", "File ", "<no Python frame>")
 
 
 class Guest:
-    """The process of one entry point, which a host of its kind serves; every failure is one Trouble that names it."""
+    """The process of one entry point, served by a host module; every failure is one Trouble that names it."""
 
     # The module that answers in the process.
     HOST: ClassVar[str]
@@ -54,8 +56,8 @@ class Guest:
         python: str | os.PathLike[str] = sys.executable,
         folder: Path | None = None,
         timeout: float | None = None,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] = MappingProxyType({}),
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] = MappingProxyType({}),
         name: str | None = None,
     ) -> Self:
         """Begin to build it; two build at the same time, and what goes wrong shows at the first question.
@@ -79,13 +81,13 @@ class Guest:
             undoing.pop_all()
         return guest
 
-    def again(self, entry: Entry, *, folder: Path | None = None, kwargs: Mapping[str, Any]) -> None:
-        """Begin to build something else in the same process, which has imported its framework already."""
+    def again(self, entry: Entry, *, folder: Path | None = None, kwargs: Mapping[str, Value]) -> None:
+        """Build another entry point in the same process, which has already imported its framework."""
         self.ready()
         self.entry, self.name, self._building = entry, str(entry), True
         self._build((folder or Path.cwd()).absolute(), (), kwargs)
 
-    def _build(self, home: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def _build(self, home: Path, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         entry = self.entry
         asked: Content = {"side": self.name, "folder": str(home), "module": entry.module, "name": entry.name}
         asked |= {"args": list(args), "kwargs": dict(kwargs)}
@@ -102,21 +104,21 @@ class Guest:
 
     @property
     def pid(self) -> int:
-        """The id of its process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def output(self) -> str:
-        """The end of what the user's code has printed."""
+        """The tail of what the user's code has printed."""
         return self._process.output
 
-    def told(self) -> Content:
-        """What the process has told of what it has built."""
+    def build_reply(self) -> Content:
+        """What the process replied when the build finished."""
         self.ready()
         return self._first
 
     def ready(self) -> Self:
-        """Wait until it is built."""
+        """Wait until the build has finished."""
         if self._broken is not None:
             raise self._broken
         if not self._open:
@@ -131,13 +133,13 @@ class Guest:
         return self
 
     def close(self) -> None:
-        """End the process."""
+        """Terminate the process."""
         if self._open:
             self._open = False
             self._process.end()
 
     def ask(self, content: Content, arrays: Sequence[Array] = ()) -> tuple[Content, list[Array]]:
-        """One question to the process: ``do`` says what, as its host lists it."""
+        """One request to the process; ``do`` names the action, as listed by its host."""
         self.ready()
         self._send(content, arrays)
         return self._receive()
@@ -148,7 +150,7 @@ class Guest:
     def _receive(self) -> tuple[Content, list[Array]]:
         content, arrays = self._talk(self._process.receive)
         if "trouble" in content:
-            raise self._told(content["trouble"])
+            raise self._trouble(content["trouble"])
         if "old_python" in content:
             self._broken = SideTrouble(
                 "side.old_python", side=self.name, python=self._python, version=content["old_python"]
@@ -159,23 +161,23 @@ class Guest:
         return content, arrays
 
     def _glance(self, asked: float) -> float:
-        """Now and then while an answer is waited for; since when there was no sign of life."""
+        """Called at intervals while waiting for a reply; returns the time of the last sign of life."""
         since = max(asked, self.sign_of_life())
         self._patience.waited(self.name, time.monotonic() - since, self._timeout)
         return since
 
     def sign_of_life(self) -> float:
-        """When it was last seen to go on, in the middle of a question; 0 where only answers count."""
+        """When progress was last seen within a request; 0 where only replies count."""
         return 0.0
 
-    def _talk(self, what: Any) -> Any:
-        """Once a message is half through, for whatever reason, there is no going on with the process."""
+    def _talk(self, exchange: Callable[[], Answer]) -> Answer:
+        """An exchange that was interrupted leaves the process unusable: it is terminated."""
         with ExitStack() as undoing:
             undoing.callback(self.close)
             try:
-                found = what()
+                answer = exchange()
                 undoing.pop_all()
-                return found
+                return answer
             except Died as died:
                 broken = self._died(died.code)
             except TimeoutError:
@@ -188,16 +190,16 @@ class Guest:
             self._broken = broken
             raise broken
 
-    def _told(self, told: Any) -> Trouble:
-        params = told["params"]
-        if told["id"] == "trouble.bad_file":
+    def _trouble(self, content: Content) -> Trouble:
+        params = content["params"]
+        if content["id"] == "trouble.bad_file":
             return BadFile(params["path"], params["reason"])
-        trouble = SideTrouble(told["id"], **params)
+        trouble = SideTrouble(content["id"], **params)
         trouble.output = self._process.output
         return trouble
 
     def garbled(self, error: Exception) -> SideTrouble:
-        """The trouble that an answer makes no sense."""
+        """The error for a malformed reply."""
         return SideTrouble("side.garbled", side=self.name, reason=str(error)[:200])
 
     def _died(self, code: int) -> SideTrouble:

@@ -1,4 +1,4 @@
-"""From an entry point to what stands there: the module or file imported, the name found in it."""
+"""From an entry point to its object: the module or file is imported, the name looked up in it."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self
+from typing import Self
 
 from trueline.adapters import FRAMEWORKS
 from trueline.adapters.guest.faults import interpreter, said_for
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Foreign, Value
 
 _MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An entry point as this process finds it: a file or a module, a name in it, and what to call that with."""
+    """An entry point as received by the process: a file or module, a name in it, and the arguments to call it with."""
 
     side: str
     module: str
     name: str
     is_file: bool
     folder: Path
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[object, ...] = ()
+    kwargs: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def arrived(cls, content: Content) -> Self:
-        """What the other end asks for; its folder becomes this process's own, and the first to import from."""
+        """The request of the parent; its folder becomes the working directory and the first entry of ``sys.path``."""
         folder = Path(content["folder"])
         os.chdir(folder)
         sys.path.insert(0, str(folder))
@@ -52,7 +53,7 @@ class Asked:
 
 
 def imported(asked: Asked) -> ModuleType:
-    """The module or the file; what it raises is a trouble."""
+    """The imported module or file; what it raises becomes a SideTrouble."""
     # A module that reads the command line as it is imported is to find none.
     sys.argv = [asked.module]
     with said_for(asked.side, "importing"):
@@ -72,7 +73,7 @@ def _imported(asked: Asked) -> ModuleType:
 
 
 def _lacking(side: str, error: ModuleNotFoundError) -> SideTrouble | ModuleNotFoundError:
-    """Something that the user's module imports is not there."""
+    """The error for a package that the user's module imports and that is not installed."""
     package = (error.name or "").partition(".")[0]
     if package in sys.modules or not package:
         return error
@@ -82,7 +83,7 @@ def _lacking(side: str, error: ModuleNotFoundError) -> SideTrouble | ModuleNotFo
 
 
 def import_file(side: str, file: Path) -> ModuleType:
-    """A file of the user's as a module; what it imports beside itself is found."""
+    """A file of the user's imported as a module, with its own folder on the path."""
     path = file.absolute()
     if not path.is_file():
         raise SideTrouble("side.no_file", side=side, file=str(file))
@@ -100,7 +101,7 @@ def import_file(side: str, file: Path) -> ModuleType:
 
 
 def _alone(path: Path) -> ModuleType:
-    """A file that belongs to no package; its name may be one that is taken, or none that Python could import."""
+    """A file outside of any package; its name may be taken, or no valid module name."""
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"user_file_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
@@ -110,31 +111,37 @@ def _alone(path: Path) -> ModuleType:
     return module
 
 
-def found_in(side: str, module: ModuleType, shown: str, name: str) -> Any:
-    """What stands in a module under a name, which may be dotted."""
-    found: Any = module
+def found_in(side: str, module: ModuleType, shown: str, name: str) -> Foreign:
+    """The object in a module under a name, which may be dotted."""
+    held: Foreign = module
     for part in name.split("."):
-        inside = getattr(found, part, _MISSING)
+        inside = getattr(held, part, _MISSING)
         if inside is _MISSING:
-            near = difflib.get_close_matches(part, [one for one in dir(found) if not one.startswith("_")], n=1)
+            near = difflib.get_close_matches(
+                part, [candidate for candidate in dir(held) if not candidate.startswith("_")], n=1
+            )
             if near:
                 raise SideTrouble("side.no_factory_near", side=side, name=name, module=shown, near=near[0])
             raise SideTrouble("side.no_factory", side=side, name=name, module=shown)
-        found = inside
-    return found
+        held = inside
+    return held
 
 
-def required(function: Any) -> list[str] | None:
-    """The parameters that a call must give; None where that cannot be told."""
+def required(function: Foreign) -> list[str] | None:
+    """The required parameters of a callable; None where it has no signature."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [one.name for one in parameters if one.default is one.empty and one.kind not in several]
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind not in variadic
+    ]
 
 
-def type_name(value: Any) -> str:
+def type_name(value: Value) -> str:
     """The type of a value, as a user would import it."""
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -14,7 +14,7 @@ import time
 _SET_PDEATHSIG = 1
 _SET_CHILD_SUBREAPER = 36
 # A process that cannot be killed now, as it waits for a disk, is not waited for.
-_MOST_SECONDS = 5.0
+_MAX_ENDING_SECONDS = 5.0
 
 
 def keep(parent: "int | None" = None, grace: float = 0.0, ours: "tuple[int, ...]" = ()) -> None:
@@ -26,8 +26,8 @@ def keep(parent: "int | None" = None, grace: float = 0.0, ours: "tuple[int, ...]
     if not _adopt_orphans():
         return
     wakes, wake = os.pipe()
-    for one in (wakes, wake):
-        os.set_blocking(one, False)
+    for descriptor in (wakes, wake):
+        os.set_blocking(descriptor, False)
     ended: list[float] = []
     before = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda *_: ended.append(time.time()))
@@ -72,14 +72,14 @@ def _prctl(option: int, value: int) -> bool:
 
 def _be_silent(ours: "tuple[int, ...]") -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for one in (0, 1, 2):
-        os.dup2(nowhere, one)
-    for one in ours:
-        os.close(one)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    for descriptor in ours:
+        os.close(descriptor)
 
 
 def _watched(child: int, parent: "int | None", wakes: int, ended: "list[float]", grace: float) -> int:
-    """The status with which the child ended; that of a killed one where it has to end now."""
+    """The status with which the child ended, or that of a killed one if it must end now."""
     waiting = select.poll()
     waiting.register(wakes, select.POLLIN)
     if parent is not None:
@@ -90,34 +90,34 @@ def _watched(child: int, parent: "int | None", wakes: int, ended: "list[float]",
             return status
         if ended and time.time() >= ended[0] + grace:
             return signal.SIGKILL
-        found = dict(waiting.poll(50 if ended else None))
-        if parent is not None and parent in found:
+        ready = dict(waiting.poll(50 if ended else None))
+        if parent is not None and parent in ready:
             return signal.SIGKILL
         with contextlib.suppress(BlockingIOError):
             os.read(wakes, 4096)
 
 
 def _reaped(child: int) -> "int | None":
-    """Take all that have ended; the child's status where it is among them."""
-    found = None
+    """Reap all ended children; the child's status if it is among them."""
+    first_status = None
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return found if found is not None else 1 << 8
+            return first_status if first_status is not None else 1 << 8
         if pid == 0:
-            return found
+            return first_status
         if pid == child:
-            found = status
+            first_status = status
 
 
 def _end_all() -> None:
-    """Until there is nobody left: whoever loses its parent on the way becomes ours."""
-    last = time.time() + _MOST_SECONDS
+    """Kill descendants until none is left; orphans are reparented to this process."""
+    last = time.time() + _MAX_ENDING_SECONDS
     while time.time() < last:
-        for one in _descendants():
+        for descendant in _descendants():
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(descendant, signal.SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -136,17 +136,17 @@ def _descendants() -> "list[int]":
             except OSError:
                 continue
             below.setdefault(int(fields[1]), []).append(int(name))
-    found: list[int] = []
+    descendants: list[int] = []
     waiting = [os.getpid()]
     while waiting:
         more = below.get(waiting.pop(), [])
-        found += more
+        descendants += more
         waiting += more
-    return found
+    return descendants
 
 
 def _end_as(status: int) -> None:
-    """End as the child has ended."""
+    """Exit with the child's status."""
     number = status & 0x7F
     if number:
         try:

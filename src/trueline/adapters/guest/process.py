@@ -1,4 +1,4 @@
-"""The process of a guest: messages in and out, the end of what it prints, and its end."""
+"""The process of a guest: messages in and out, the tail of its output, and its termination."""
 
 from __future__ import annotations
 
@@ -11,28 +11,30 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.tail import Tail
-from trueline.adapters.guest.wire import LONGEST_LINE, Content, Garbled, packed, unpacked
+from trueline.adapters.guest.wire import MAX_LINE_BYTES, Content, Garbled, packed, unpacked
 from trueline.kernel.array import Array
 from trueline.locale import language
 
 _START: Final = Path(__file__).parent / "start.py"
-_TAIL: Final = 16384
-_BLOCK: Final = 1 << 20
+_KEPT_OUTPUT_BYTES: Final = 16384
+_BLOCK_BYTES: Final = 1 << 20
 # How often it is looked whether the process is still there: a worker that it has forked may hold its pipes open.
-_GLANCE: Final = 0.5
-_PATIENCE: Final = 2.0
+_GLANCE_SECONDS: Final = 0.5
+# How long a process that has closed its pipes has to end.
+_EXIT_SECONDS: Final = 2.0
 # Arrays of megabytes come and go by the thousand: memory that is given back each time is cleared each time.
 _MEMORY: Final = {
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(16 << 30),
     "MALLOC_TOP_PAD_": str(16 << 20),
 }
-_FLUSHED: Final = 0.2
+# How long what a process wrote last may still be on its way.
+_FLUSH_SECONDS: Final = 0.2
 # How long the keeper has to end what the user's code has started.
-_KEEPER: Final = 8.0
+_KEEPER_SECONDS: Final = 8.0
 
 
 class Died(Exception):  # noqa: N818
@@ -44,10 +46,10 @@ class Died(Exception):  # noqa: N818
 
 
 def _widen(pipe: int) -> None:
-    """Room for a whole block: each time a pipe is full or empty both processes are woken."""
+    """Enlarge a pipe to hold a whole block: each time one is full or empty, both processes are woken."""
     # Where users have used up what they may have, a pipe stays as it is.
     with contextlib.suppress(OSError):
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BLOCK)
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BLOCK_BYTES)
 
 
 class Process:
@@ -56,18 +58,18 @@ class Process:
     def __init__(self, python: str, folder: Path, host: str) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
-        for one in (self._requests, self._replies):
-            _widen(one)
+        for descriptor in (self._requests, self._replies):
+            _widen(descriptor)
         self._asked = 0.0
         self._timeout: float | None = None
         # Hears, now and then while it is waited, since when; and says when there was a sign of life.
         self.glance: Callable[[float], float] = lambda asked: asked
         self._waiting = bytearray()
         with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
-            for one in (requests, replies):
-                theirs.callback(os.close, one)
-            for one in (self._requests, self._replies):
-                ours.callback(os.close, one)
+            for descriptor in (requests, replies):
+                theirs.callback(os.close, descriptor)
+            for descriptor in (self._requests, self._replies):
+                ours.callback(os.close, descriptor)
             self._process = subprocess.Popen(
                 [python, str(_START), str(requests), str(replies), host],
                 cwd=folder,
@@ -83,7 +85,7 @@ class Process:
             ours.pop_all()
         os.set_blocking(self._requests, False)
         assert self._process.stdout is not None
-        self._tail = Tail(self._process.stdout, _TAIL)
+        self._tail = Tail(self._process.stdout, _KEPT_OUTPUT_BYTES)
 
     @property
     def pid(self) -> int:
@@ -92,36 +94,36 @@ class Process:
 
     @property
     def output(self) -> str:
-        """The end of what it has printed."""
-        return self._tail.text(_FLUSHED)
+        """The tail of its output."""
+        return self._tail.text(_FLUSH_SECONDS)
 
-    def send(self, content: Mapping[str, Any], arrays: Sequence[Array], timeout: float | None) -> None:
-        """One message; Died or TimeoutError where it is not taken. The time counts until its answer is there."""
+    def send(self, content: Mapping[str, object], arrays: Sequence[Array], timeout: float | None) -> None:
+        """Send one message; Died or TimeoutError where it is not read. The time limit runs until its reply is there."""
         self._asked, self._timeout = time.monotonic(), timeout
         for piece in packed(content, arrays):
             view = memoryview(piece)
             while len(view):
                 self._wait(writing=True)
                 try:
-                    view = view[os.write(self._requests, view[:_BLOCK]) :]
+                    view = view[os.write(self._requests, view[:_BLOCK_BYTES]) :]
                 except BlockingIOError:
                     continue
                 except BrokenPipeError:
                     raise Died(self._ended()) from None
 
     def receive(self) -> tuple[Content, list[Array]]:
-        """The answer; Died, Garbled or TimeoutError where there is none."""
-        found = unpacked(self)
-        if found is None:
+        """The reply; Died, Garbled or TimeoutError where there is none."""
+        reply = unpacked(self)
+        if reply is None:
             raise Died(self._ended())
-        return found
+        return reply
 
     def line(self) -> bytes:
-        """The next line; empty at the end."""
+        """The next line; empty at end of file."""
         searched = 0
         while (end := self._waiting.find(b"\n", searched)) < 0:
             searched = len(self._waiting)
-            if searched > LONGEST_LINE:
+            if searched > MAX_LINE_BYTES:
                 raise Garbled("line")
             block = self._read()
             if not block:
@@ -132,7 +134,7 @@ class Process:
         return line
 
     def fill(self, room: memoryview) -> None:
-        """Exactly as many bytes as there is room for."""
+        """Exactly as many bytes as the buffer holds."""
         ready = min(len(room), len(self._waiting))
         room[:ready] = self._waiting[:ready]
         del self._waiting[:ready]
@@ -145,12 +147,12 @@ class Process:
             room = room[count:]
 
     def end(self) -> None:
-        """End it, whatever it is doing, and all that it has started."""
-        # Its keeper ends all that has left the group; nobody else is told, so that nobody can hold that up.
+        """Terminate it and all processes that it has started."""
+        # Its keeper ends all that has left the group; no other process is signalled, so that none can hold that up.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             self._process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_KEEPER)
+            self._process.wait(_KEEPER_SECONDS)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -160,13 +162,13 @@ class Process:
 
     def _read(self) -> bytes:
         self._wait()
-        return os.read(self._replies, _BLOCK)
+        return os.read(self._replies, _BLOCK_BYTES)
 
     def _wait(self, *, writing: bool = False) -> None:
-        """Until the pipe is ready; Died or TimeoutError where it never will be."""
+        """Wait until the pipe is ready; Died or TimeoutError where it never will be."""
         while True:
             reads, writes = ([], [self._requests]) if writing else ([self._replies], [])
-            left = _GLANCE if self._timeout is None else min(_GLANCE, self._timeout)
+            left = _GLANCE_SECONDS if self._timeout is None else min(_GLANCE_SECONDS, self._timeout)
             if any(select.select(reads, writes, [], left)):
                 return
             if self._process.poll() is not None and not any(select.select(reads, [], [], 0)):
@@ -176,8 +178,8 @@ class Process:
                 raise TimeoutError
 
     def _ended(self) -> int:
-        """The exit code of a process that has closed its pipes; Garbled where it lives on without them."""
+        """The exit code of a process that has closed its pipes; Garbled where it keeps running without them."""
         try:
-            return self._process.wait(_PATIENCE)
+            return self._process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             raise Garbled("it has closed its pipe") from None

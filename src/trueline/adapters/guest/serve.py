@@ -1,4 +1,4 @@
-"""One request after another, until the pipe they come through is closed."""
+"""The request loop of a guest's process, until its pipe is closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import traceback
-from typing import Any, BinaryIO, Protocol
+from collections.abc import Mapping
+from typing import BinaryIO, Protocol
 
 from trueline.adapters.guest.wire import Content, packed, unpacked
 from trueline.kernel.array import Array
@@ -18,13 +19,13 @@ from trueline.model.trouble import Trouble
 
 
 class Host(Protocol):
-    """Holds what the user's code has made, and does what it is asked for."""
+    """Holds the user's objects and answers requests about them."""
 
     def answer(self, content: Content, arrays: list[Array]) -> tuple[Content, list[Array]]: ...
 
 
 def serve(requests: int, replies: int, host_module: str) -> None:
-    """Answer; what the user's code prints goes where it always goes, and never in between."""
+    """Answer requests; the user's code prints to its own streams, never into the replies."""
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -48,17 +49,17 @@ def _answer(host: Host, content: Content, arrays: list[Array]) -> tuple[Content,
         return {"internal": traceback.format_exc(limit=-6)}, []
 
 
-def _texts(params: Any) -> dict[str, Any]:
-    return {name: one if isinstance(one, (int, float)) else str(one) for name, one in params.items()}
+def _texts(params: Mapping[str, object]) -> dict[str, int | float | str]:
+    return {name: value if isinstance(value, (int, float)) else str(value) for name, value in params.items()}
 
 
 def _end_with_parent(requests: int) -> None:
-    """Whatever the user's code is busy with: once nobody listens, it ends, and all it has started with it."""
+    """When the parent is gone, terminate this process and all that it has started, whatever it is doing."""
     waiting = select.poll()
     waiting.register(requests, 0)
-    while not (found := next((events for _, events in waiting.poll()), 0)):
+    while not (happened := next((events for _, events in waiting.poll()), 0)):
         pass
-    if found & select.POLLNVAL:
+    if happened & select.POLLNVAL:
         # The user's code has closed what was not its own.
         os._exit(1)
     if os.getpgrp() == os.getpid():
@@ -67,7 +68,7 @@ def _end_with_parent(requests: int) -> None:
 
 
 class _Pipe:
-    """Messages from the parent."""
+    """Messages of the parent."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -9,7 +9,7 @@ import sys
 
 
 def _import_trueline() -> None:
-    """This very package and no other of its name; nothing that lies beside it comes with it."""
+    """Import this very package and no other of its name, without putting its folder on ``sys.path``."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
     spec = importlib.util.spec_from_file_location(
         "trueline",
@@ -23,7 +23,7 @@ def _import_trueline() -> None:
 
 
 def _keep(requests: int, replies: int) -> None:
-    """All that the user's code starts ends with it; see ``keeper.py``, which lies beside this file."""
+    """Tie the life of all processes that the user's code starts to this one; see ``keeper.py`` beside this file."""
     file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")  # noqa: PTH100, PTH118, PTH120
     spec = importlib.util.spec_from_file_location("keeper", file)
     assert spec is not None and spec.loader is not None
@@ -33,7 +33,7 @@ def _keep(requests: int, replies: int) -> None:
 
 
 def main() -> None:
-    """Answer on the two pipes that were handed over until the first is closed; ``host`` is the module that does."""
+    """Serve the two pipes passed on the command line until the first is closed, with the host module ``host``."""
     requests, replies, host = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     for descriptor in (requests, replies):
         os.set_inheritable(descriptor, False)

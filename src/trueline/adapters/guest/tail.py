@@ -1,4 +1,4 @@
-"""The end of what another process prints, however much that is."""
+"""The tail of another process's output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO
 
 
 class Tail:
-    """Reads a stream beside everything else, and keeps its last bytes."""
+    """Reads a stream in a thread, and keeps its last bytes."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
         self._kept = b""
@@ -22,11 +22,11 @@ class Tail:
                 self._kept = (self._kept + block)[-self._most :]
 
     def text(self, patience: float) -> str:
-        """What is there by now; what a process that has just ended wrote last may still be on its way."""
+        """What has arrived by now; the last output of a process that has just ended may still be on its way."""
         self._thread.join(patience)
         return self._kept.decode("utf-8", "replace")
 
     def last_line(self, patience: float) -> str:
-        """The last line that says something."""
+        """The last non-empty line."""
         lines = [line.strip() for line in self.text(patience).splitlines()]
         return next((line for line in reversed(lines) if line), "")

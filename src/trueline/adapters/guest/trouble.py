@@ -1,4 +1,4 @@
-"""What went wrong with a user's model."""
+"""Errors of a user's model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from trueline.model.trouble import Trouble
 
 
 class SideTrouble(Trouble):
-    """Names the side and what happened there; ``output`` is the end of what its process had written by then."""
+    """Names the side and the failure; ``output`` is the tail of its process's output."""
 
     output: str = ""

@@ -1,4 +1,4 @@
-"""What goes through the pipes between a side and its process: a line of JSON, and after it the arrays it names."""
+"""The messages between a side and its process: a line of JSON, followed by the arrays it declares."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from trueline.kernel.array import Array, DType
 
 Content = dict[str, Any]
 
-LONGEST_LINE: Final = 1 << 28
-_MOST_DIMENSIONS: Final = 32
+MAX_LINE_BYTES: Final = 1 << 28
+_MAX_DIMENSIONS: Final = 32
 _ARRAYS: Final = "arrays"
 
 
 class Garbled(Exception):  # noqa: N818
-    """What came is no message."""
+    """Malformed bytes in place of a message."""
 
 
 class Source(Protocol):
-    """Where messages come from."""
+    """A source of messages."""
 
     def line(self) -> bytes:
-        """The next line; empty at the end."""
+        """The next line; empty at end of file."""
         ...
 
     def fill(self, room: memoryview) -> None:
-        """Exactly as many bytes as there is room for."""
+        """Exactly as many bytes as the buffer holds."""
         ...
 
 
-def packed(content: Mapping[str, Any], arrays: Sequence[Array] = ()) -> Iterator[bytes | memoryview]:
+def packed(content: Mapping[str, object], arrays: Sequence[Array] = ()) -> Iterator[bytes | memoryview]:
     """A message as the bytes to write, in order."""
     named = [[array.dtype.name, list(array.shape)] for array in arrays]
     # ASCII, so that no text of a user's can be one that UTF-8 does not know.
@@ -46,13 +46,13 @@ def packed(content: Mapping[str, Any], arrays: Sequence[Array] = ()) -> Iterator
 
 
 def unpacked(source: Source) -> tuple[Content, list[Array]] | None:
-    """The next message; None where no more will come."""
+    """The next message; None at end of file."""
     line = source.line()
     if not line:
         return None
     try:
         content = json.loads(line)
-        arrays = [_room(*one) for one in content.pop(_ARRAYS)]
+        arrays = [_room(*described) for described in content.pop(_ARRAYS)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError) as error:
         raise Garbled(str(error)) from None
     for array in arrays:
@@ -61,9 +61,10 @@ def unpacked(source: Source) -> tuple[Content, list[Array]] | None:
     return content, arrays
 
 
-def _room(name: Any, shape: Any) -> Array:
-    plain = isinstance(shape, list) and all(isinstance(side, int) and side >= 0 for side in shape)
-    if not plain or len(shape) > _MOST_DIMENSIONS or math.prod(side for side in shape if side) >= 1 << 48:
+def _room(name: object, shape: object) -> Array:
+    if not isinstance(shape, list) or not all(isinstance(side, int) and side >= 0 for side in shape):
+        raise ValueError("shape")
+    if len(shape) > _MAX_DIMENSIONS or math.prod(side for side in shape if side) >= 1 << 48:
         raise ValueError("shape")
     dtype = _dtype(name)
     if dtype.kind not in "?biufcV" or dtype.names is not None:
@@ -71,17 +72,17 @@ def _room(name: Any, shape: Any) -> Array:
     return np.empty(shape, dtype)
 
 
-def _dtype(name: Any) -> DType:
+def _dtype(name: object) -> DType:
     if not isinstance(name, str) or not name.isidentifier():
         # Of a text with commas NumPy makes a record, and parses it as Python does.
         raise ValueError("dtype")
     try:
         # MindSpore, once imported, gives NumPy another type of the name bfloat16.
-        found = np.dtype(name) if name != "bfloat16" else None
+        dtype = np.dtype(name) if name != "bfloat16" else None
     except TypeError:
-        found = None
-    if found is not None:
-        return found
+        dtype = None
+    if dtype is not None:
+        return dtype
     import ml_dtypes
 
     return np.dtype(getattr(ml_dtypes, name))

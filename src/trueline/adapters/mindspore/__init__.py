@@ -1,11 +1,9 @@
-"""MindSpore; the framework is imported only when the adapter is asked for, so that a dump can be prepared before."""
+"""MindSpore; imported only when the adapter is requested, so that a dump can be configured before."""
 
 from __future__ import annotations
 
-from typing import Any
 
-
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "ADAPTER":
         from trueline.adapters.mindspore.adapter import ADAPTER
 

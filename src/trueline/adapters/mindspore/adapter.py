@@ -1,4 +1,4 @@
-"""MindSpore's folder as one object."""
+"""The MindSpore adapter as one object."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trueline.adapters.mindspore import (
 
 
 class MindSporeAdapter:
-    """What an Adapter is, out of the modules of the same names."""
+    """An Adapter made of the modules of the same names."""
 
     name: Final = "mindspore"
     values: Final[ModuleType] = values

@@ -1,16 +1,14 @@
-"""The batch sizes of pipelines and loaders, told as they are built, and other ones in their place."""
+"""Batch sizes of pipelines and loaders, reported at construction and replaced on request."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
-
-from mindspore.dataset.engine import datasets
 
 from trueline.adapters.batchers import Batchers, Resize, building, held
 from trueline.adapters.mindspore.build import PACKAGE
-from trueline.adapters.mindspore.data import dataloader
+from trueline.adapters.mindspore.internals import DataLoader, datasets
+from trueline.adapters.nouns import Loader
 from trueline.adapters.patching import Placed
 
 _OPERATORS = (datasets.BatchDataset, datasets.PaddedBatchDataset)
@@ -25,19 +23,19 @@ class _Watching(Placed):
             self.patches.wrap(kind, "__init__", self._operator)
         for kind in _UNEQUAL:
             self.patches.wrap(kind, "__init__", self._unequal)
-        if dataloader is not None:
+        if DataLoader is not None:
             loader = building(self._batchers, lambda: self.switch.on)
-            self.patches.wrap(dataloader.DataLoader, "__init__", loader)
+            self.patches.wrap(DataLoader, "__init__", loader)
 
-    def behind(self, loader: Any) -> Sequence[int]:
-        """The numbers of the batchers that a loader's batches come from."""
+    def behind(self, loader: Loader) -> Sequence[int]:
+        """The numbers of the batchers behind a loader's batches."""
         chain = _whole(loader) if isinstance(loader, datasets.Dataset) else iter((loader,))
-        return [number for one in chain if (number := self._batchers.number(one)) is not None]
+        return [number for operation in chain if (number := self._batchers.number(operation)) is not None]
 
     def _operator(self, original: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(original)
 
-        def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+        def begin(pipeline: Loader, *args: object, **kwargs: object) -> None:
             if self.switch.on:
                 given = signature.bind(pipeline, *args, **kwargs)
                 wanted = self._batchers.ask(pipeline, type(pipeline).__name__, *held(given.arguments))
@@ -49,9 +47,9 @@ class _Watching(Placed):
         return begin
 
     def _unequal(self, original: Callable[..., None]) -> Callable[..., None]:
-        """Batches of several sizes, one for each length of sample."""
+        """Batches of several sizes, one per sample length."""
 
-        def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+        def begin(pipeline: Loader, *args: object, **kwargs: object) -> None:
             if self.switch.on:
                 self._batchers.ask(pipeline, type(pipeline).__name__, None, "length")
             original(pipeline, *args, **kwargs)
@@ -60,14 +58,14 @@ class _Watching(Placed):
 
 
 def watch(resize: Resize) -> _Watching:
-    """Ask for the size of every batcher that is built from now on."""
+    """Ask ``resize`` for the size of every batcher constructed from now on."""
     return _Watching(resize)
 
 
-def _whole(pipeline: Any) -> Iterator[Any]:
-    """All operations of a pipeline, the last one first."""
+def _whole(pipeline: Loader) -> Iterator[Loader]:
+    """All operations of a pipeline, last first."""
     waiting = [pipeline]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(one.children)
+        operation = waiting.pop()
+        yield operation
+        waiting.extend(operation.children)

@@ -1,4 +1,4 @@
-"""How a cell was built, building it again with one thing changed, and running it by itself."""
+"""How a cell was constructed; rebuilding it with changed arguments; running it in isolation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -19,7 +18,7 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.autograd import vjp
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
-from trueline.adapters.nouns import Built, Passed
+from trueline.adapters.nouns import Built, Network, Optimizer, Passed, Value
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
 from trueline.model.location import Location
@@ -31,23 +30,23 @@ _capturing = False
 
 
 def package() -> str:
-    """MindSpore's folder, with its closing slash: frames in it are not the user's."""
+    """MindSpore's package folder with a trailing slash: frames in it are not the user's."""
     return PACKAGE
 
 
-def _is_heavy(value: Any) -> bool:
+def _is_heavy(value: object) -> bool:
     return isinstance(value, nn.Cell | ms.Tensor)
 
 
 def capture_built() -> None:
-    """Remember the constructor's arguments of every cell built from now on; nothing is stored on the cell."""
+    """From now on capture the constructor arguments of every cell; nothing is stored on the cell."""
     global _capturing
     if _capturing:
         return
     _capturing = True
     original = nn.Cell.__new__
 
-    def new(class_: type, *args: Any, **kwargs: Any) -> Any:
+    def new(class_: type, *args: object, **kwargs: object) -> Network:
         cell = original(class_, *args, **kwargs)
         caller = sys._getframe(1)
         # A copy is made without arguments, which would not be the ones it was built with.
@@ -59,54 +58,54 @@ def capture_built() -> None:
     nn.Cell.__new__ = staticmethod(new)
 
 
-def built_cells() -> list[Any]:
-    """The cells whose building was seen and that are still alive, in order."""
+def built_cells() -> list[Network]:
+    """Live cells whose construction was captured, in order."""
     return list(_built)
 
 
-def last_optimizer() -> Any:
-    """The optimizer built last that is still alive."""
+def last_optimizer() -> Optimizer:
+    """The live optimizer constructed last."""
     return next(reversed(optimizers()), None)
 
 
-def optimizers() -> list[Any]:
-    """Those whose building was seen and that are still alive, in order."""
+def optimizers() -> list[Optimizer]:
+    """Live optimizers whose construction was captured, in order."""
     return [cell for cell in _built if isinstance(cell, OPTIMIZERS)]
 
 
-def built(module: Any) -> Built | None:
-    """How a cell was built, or None for one that was there before capturing began."""
-    found = _built.get(module)
-    return describe(module, found) if found is not None else None
+def built(module: Network) -> Built | None:
+    """How a cell was constructed; None for one constructed before capturing began."""
+    arguments = _built.get(module)
+    return describe(module, arguments) if arguments is not None else None
 
 
-def line_of(optimizer: Any) -> Location | None:
-    """The user's line that built an optimizer, where it was seen."""
-    found = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
-    return found[2] if found is not None else None
+def line_of(optimizer: Optimizer) -> Location | None:
+    """The user's line that constructed an optimizer, if captured."""
+    arguments = _built.get(optimizer) if isinstance(optimizer, nn.Cell) else None
+    return arguments.line if arguments is not None else None
 
 
-def rebuild(module: Any, **changes: Any) -> Any:
-    """A new cell of the same arguments and weights with only ``changes`` different."""
-    found = built(module)
-    arguments = {**found.arguments, **changes} if found is not None else {}
-    if found is None or holds_placeholder(arguments) or (not found.complete and not found.arguments):
+def rebuild(module: Network, **changes: object) -> Network:
+    """A new cell with the same arguments and weights except for ``changes``."""
+    original = built(module)
+    arguments = {**original.arguments, **changes} if original is not None else {}
+    if original is None or holds_placeholder(arguments) or (not original.complete and not original.arguments):
         raise BadUsage("mindspore.cannot_rebuild", module=type(module).__name__)
     # Initial values are drawn from NumPy's generator, and are overwritten below.
     drawn = np.random.get_state()
     made = make_again(type(module), arguments)
     np.random.set_state(drawn)
-    old = {one.name: one.value for one in values.tensors(module)}
-    for one in values.tensors(made):
-        before = old.get(one.name)
-        if before is not None and values.shape(before) == values.shape(one.value):
-            values.assign(one.value, values.to_numpy(before, copy=True))
+    old = {tensor.name: tensor.value for tensor in values.tensors(module)}
+    for tensor in values.tensors(made):
+        before = old.get(tensor.name)
+        if before is not None and values.shape(before) == values.shape(tensor.value):
+            values.assign(tensor.value, values.to_numpy(before, copy=True))
     return made.set_train(module.training)
 
 
 @contextmanager
-def undisturbed(module: Any, train: bool) -> Iterator[None]:
-    """Run op by op in the given mode, and leave modes and running statistics as they were."""
+def undisturbed(module: Network, train: bool) -> Iterator[None]:
+    """Run op by op in the given mode, then restore modes and running statistics."""
     mode, jit = context.get_context("mode"), os.environ.get("MS_JIT")
     # What is decorated to be compiled is run as it was written too.
     os.environ["MS_JIT"] = "0"
@@ -125,11 +124,13 @@ def undisturbed(module: Any, train: bool) -> Iterator[None]:
 
 
 @contextmanager
-def modes_kept(module: Any, train: bool) -> Iterator[None]:
-    """Run in the given mode, and leave modes and running statistics as they were."""
+def modes_kept(module: Network, train: bool) -> Iterator[None]:
+    """Run in the given mode, then restore modes and running statistics."""
     modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
     buffers = [
-        (one.value, values.to_numpy(one.value, copy=True)) for one in values.tensors(module) if not one.trainable
+        (buffer.value, values.to_numpy(buffer.value, copy=True))
+        for buffer in values.tensors(module)
+        if not buffer.trainable
     ]
     module.set_train(train)
     try:
@@ -141,9 +142,11 @@ def modes_kept(module: Any, train: bool) -> Iterator[None]:
             values.assign(tensor, before)
 
 
-def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
-    """One cell forward, and with ``gout`` backward, leaving its mode and buffers as they were."""
-    given = [values.from_numpy(one) for one in inputs]
+def run(
+    module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
+) -> Passed:
+    """Forward pass of one cell, with ``gout`` also backward, leaving its mode and buffers unchanged."""
+    given = [values.from_numpy(array) for array in inputs]
     with undisturbed(module, train):
         if gout is None:
             with values.without_gradient():
@@ -151,21 +154,22 @@ def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = 
         return _run_backward(module, given, gout)
 
 
-def _arrays(output: Any) -> list[Array]:
-    return [values.to_numpy(one, copy=True) for _, one in leaves(output, values.is_tensor)]
+def _arrays(output: Value) -> list[Array]:
+    return [values.to_numpy(tensor, copy=True) for _, tensor in leaves(output, values.is_tensor)]
 
 
-def _run_backward(module: Any, given: list[Any], gout: Sequence[Array]) -> Passed:
-    named = {one.name: one.value for one in values.tensors(module) if one.trainable}
-    found = vjp(module, given, list(named.values()), gout)
-    grads = {name: one for name, one in zip(named, found.grads, strict=True) if one is not None}
-    return Passed(found.outputs, found.gin, grads)
+def _run_backward(module: Network, given: list[Value], gout: Sequence[Array]) -> Passed:
+    named = {tensor.name: tensor.value for tensor in values.tensors(module) if tensor.trainable}
+    pulled = vjp(module, given, list(named.values()), gout)
+    grads = {name: gradient for name, gradient in zip(named, pulled.grads, strict=True) if gradient is not None}
+    return Passed(pulled.outputs, pulled.gin, grads)
 
 
-def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:
-    """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
-    parameters = [one for group in values.groups(optimizer) for one in group.parameters]
+def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
+    """One optimizer step with these gradients, in the order of its groups' parameters."""
+    parameters = [parameter for group in values.groups(optimizer) for parameter in group.parameters]
     given = {
-        id(one): values.from_numpy(gradient, like=one) for one, gradient in zip(parameters, gradients, strict=True)
+        id(parameter): values.from_numpy(gradient, like=parameter)
+        for parameter, gradient in zip(parameters, gradients, strict=True)
     }
-    optimizer(tuple(given[id(one)] for one in optimizer.parameters))
+    optimizer(tuple(given[id(parameter)] for parameter in optimizer.parameters))

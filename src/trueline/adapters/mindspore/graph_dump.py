@@ -1,4 +1,4 @@
-"""Graph mode: MindSpore's own dump, prepared before it is imported.
+"""Graph mode: MindSpore's own dump, configured before MindSpore is imported.
 
 Nothing here imports MindSpore.
 """
@@ -14,12 +14,13 @@ from trueline.model.steps import Steps
 DUMP: Final = "dump"
 
 _NET = "trueline"
-_LAST = 2**31 - 1
-_MOST_PARTS = 1000
+_LAST_STEP = 2**31 - 1
+# Steps that are no range are listed one by one: bounds the list.
+_MAX_LISTED_STEPS = 1000
 
 
 def prepare(folder: Path, steps: Steps) -> dict[str, str]:
-    """Write the dump's settings into a folder; the variables to set before MindSpore is imported."""
+    """Write the dump configuration into a folder; returns the environment variables to set before the import."""
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     settings = {
@@ -46,9 +47,9 @@ def _iterations(steps: Steps) -> str:
     for start, stop, stride in steps.parts:
         if (start, stop, stride) == (0, None, 1):
             return "all"
-        last = _LAST if stop is None else stop - 1
+        last = _LAST_STEP if stop is None else stop - 1
         if stride == 1:
             parts.append(f"{start}-{last}" if last > start else str(start))
         else:
-            parts.extend(str(step) for step in range(start, last + 1, stride)[: _MOST_PARTS - len(parts)])
+            parts.extend(str(step) for step in range(start, last + 1, stride)[: _MAX_LISTED_STEPS - len(parts)])
     return "|".join(parts)

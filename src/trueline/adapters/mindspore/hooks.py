@@ -1,56 +1,57 @@
-"""Watching a training run without changing the user's script."""
+"""Hooks that observe a training run without changes to the user's script."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import mindspore as ms
 from mindspore import nn
 
-from trueline.adapters import children
-from trueline.adapters.mindspore import besides, build, cells, data, gradients, jit, scaling
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters import child_processes
+from trueline.adapters.hidden_frames import leave_out_of_warnings
+from trueline.adapters.mindspore import build, cells, check_events, data, gradients, jit, scaling
+from trueline.adapters.mindspore.internals import grad_node
+from trueline.adapters.mindspore.session import Session
+from trueline.adapters.nouns import Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.protocol import Installed
-from trueline.adapters.unseen import leave_out_of_warnings
 from trueline.model.recursion import ROOM
 
 
 class _Hooks:
     def __init__(self, observer: Observer) -> None:
-        self.telling = Telling(observer)
+        self.session = Session(observer)
         self.patches = Patches(observer.turn_off)
 
     def remove(self) -> None:
-        if self.telling.speaks():
-            self.telling.settle()
-        self.telling.switch.on = False
+        if self.session.is_reporting():
+            self.session.settle()
+        self.session.switch.on = False
         self.patches.remove()
         ROOM.end()
 
 
 def install(observer: Observer) -> Installed:
-    """Tell the observer of everything that happens from now on, on this thread."""
+    """Report all events to the observer from now on, on this thread."""
     hooks = _Hooks(observer)
     leave_out_of_warnings()
     build.capture_built()
-    for room in (cells, gradients, scaling, jit, data, besides):
-        room.watch(hooks.telling, hooks.patches)
-    children.watch(observer, hooks.patches, nn.Cell)
+    for room in (cells, gradients, scaling, jit, data, check_events):
+        room.watch(hooks.session, hooks.patches)
+    child_processes.watch(observer, hooks.patches, nn.Cell)
     ROOM.begin()
     return hooks
 
 
-def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
-    """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
+def on_gradient(tensor: Value, receive: Callable[[Value], None]) -> None:
+    """Pass on the gradient that arrives at a tensor in this step's backward, if any."""
     # A hook on a parameter would outlive the step.
-    if tensor._grad_node is not None and not isinstance(tensor, ms.Parameter):
+    if grad_node(tensor) is not None and not isinstance(tensor, ms.Parameter):
 
-        def arrived(gradient: Any) -> None:
+        def arrived(gradient: Value) -> None:
             # None at an output that the loss does not depend on.
             if gradient is not None:
-                tell(gradient)
+                receive(gradient)
 
         tensor.register_hook(arrived)

@@ -1,24 +1,23 @@
-"""Every call of a cell, taken in hand; op by op only: a compiled graph calls no cell."""
+"""Interception of every cell call; op by op only, since a compiled graph calls no cell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from mindspore import nn
 
-from trueline.adapters.nouns import Around
+from trueline.adapters.nouns import Around, Function, Network, Value
 from trueline.adapters.patching import Patches
 
 
 @contextmanager
 def intercept(around: Around) -> Iterator[None]:
-    """In this block every cell's call goes through ``around``."""
+    """In this block every cell call goes through ``around``."""
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
-            def proceed(*given: Any, **named: Any) -> Any:
+    def make(original: Function) -> Function:
+        def call(cell: Network, *args: object, **kwargs: object) -> Value:
+            def proceed(*given: object, **named: object) -> Value:
                 return original(cell, *given, **named)
 
             return around(cell, args, kwargs, proceed)

@@ -1,93 +1,94 @@
-"""Functions that run as one compiled graph: what goes in and comes out is all there is to see."""
+"""Functions compiled with jit: only their inputs and outputs are visible."""
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from mindspore import amp
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.engine import api
-from trueline.adapters.mindspore.gradients import tell_loss, tell_parameters
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.gradients import report_loss, report_parameters
+from trueline.adapters.mindspore.internals import JitExecutor
+from trueline.adapters.mindspore.session import Session
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
+from trueline.adapters.nouns import Foreign, Function, Optimizer, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.tree import leaves
 
-_DEEPEST = 4
+# How many calls deep an optimizer is looked for in a compiled function.
+_MAX_CALL_DEPTH = 4
 
 
-def watch(telling: Telling, patches: Patches) -> None:
-    """Tell of every compiled function that the user calls."""
-    patches.wrap(api._JitExecutor, "__call__", lambda original: _calls(telling, original))
+def watch(session: Session, patches: Patches) -> None:
+    """Report every compiled function that the user calls."""
+    patches.wrap(JitExecutor, "__call__", lambda original: _calls(session, original))
 
 
-def _calls(telling: Telling, original: Callable[..., Any]) -> Callable[..., Any]:
-    def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
-        if not telling.speaks():
+def _calls(session: Session, original: Function) -> Function:
+    def call(executor: Foreign, *args: object, **kwargs: object) -> Value:
+        if not session.is_reporting():
             return original(executor, *args, **kwargs)
         function = executor.fn
         if str(function.__module__).startswith("mindspore."):
             gradient = _closure(function).get("grad_")
             if gradient is None:
                 return original(executor, *args, **kwargs)
-            return _differentiate(telling, original, executor, gradient, args, kwargs)
-        telling.notice("mindspore.jit", function.__qualname__, function=function.__qualname__)
+            return _differentiate(session, original, executor, gradient, args, kwargs)
+        session.notice("mindspore.jit", function.__qualname__, function=function.__qualname__)
         optimizer = _mentioned(function, OPTIMIZERS, owner=executor.obj)
         if optimizer is None:
-            with telling.silence():
+            with session.silence():
                 return original(executor, *args, **kwargs)
-        return _train(telling, original, executor, optimizer, args, kwargs)
+        return _train(session, original, executor, optimizer, args, kwargs)
 
     return call
 
 
 def _train(
-    telling: Telling, original: Callable[..., Any], executor: Any, optimizer: Any, args: Any, kwargs: Any
-) -> Any:
-    """A whole training step in one function: its first output is taken for the loss."""
-    telling.optimizer = optimizer
-    telling.observer.step_due(optimizer)
-    telling.observer.step_began(optimizer, None)
+    session: Session, original: Function, executor: Foreign, optimizer: Optimizer, args: Value, kwargs: Value
+) -> Value:
+    """A whole training step in one function: its first output is taken as the loss."""
+    session.optimizer = optimizer
+    session.observer.step_due(optimizer)
+    session.observer.step_began(optimizer, None)
     try:
-        with telling.silence():
+        with session.silence():
             output = original(executor, *args, **kwargs)
-        found = next((one for _, one in leaves(output, values.is_tensor)), None)
-        if found is not None and found.size == 1:
-            telling.observer.loss(found, "model")
+        first = next((tensor for _, tensor in leaves(output, values.is_tensor)), None)
+        if first is not None and first.size == 1:
+            session.observer.loss(first, "model")
     except BaseException:
-        telling.observer.aside("undone", optimizer=optimizer)
+        session.observer.aside("undone", optimizer=optimizer)
         raise
     finally:
-        telling.observer.step_ended(optimizer, False)
+        session.observer.step_ended(optimizer, False)
     return output
 
 
 def _differentiate(
-    telling: Telling, original: Callable[..., Any], executor: Any, gradient: Any, args: Any, kwargs: Any
-) -> Any:
+    session: Session, original: Function, executor: Foreign, gradient: Value, args: Value, kwargs: Value
+) -> Value:
     """``value_and_grad`` in graph mode: forward and backward in one graph."""
-    telling.settle()
+    session.settle()
     inside = _closure(executor.fn)
     function = inside.get("fn")
-    telling.observer.forward_began([one for one in args if values.is_tensor(one)])
+    session.observer.forward_began([argument for argument in args if values.is_tensor(argument)])
     name = getattr(function, "__qualname__", type(function).__name__)
-    telling.notice("mindspore.graph_mode", name, module=name)
-    with telling.silence():
+    session.notice("mindspore.graph_mode", name, module=name)
+    with session.silence():
         output = original(executor, *args, **kwargs)
     if getattr(gradient, "get_value", False) and isinstance(output, tuple):
         scaler = _mentioned(function, (amp.DynamicLossScaler, amp.StaticLossScaler))
-        telling.scaled = [(None, None, values.keep(scaler.scale_value))] if scaler is not None else []
-        tell_loss(telling, output[0], "value_and_grad")
-    telling.observer.backward_began()
-    telling.observer.backward_ended()
-    tell_parameters(telling, inside.get("weights"), (), inside.get("grad_position"), args)
+        session.scaled = [(None, None, values.keep(scaler.scale_value))] if scaler is not None else []
+        report_loss(session, output[0], "value_and_grad")
+    session.observer.backward_began()
+    session.observer.backward_ended()
+    report_parameters(session, inside.get("weights"), (), inside.get("grad_position"), args)
     return output
 
 
-def _closure(function: Any) -> dict[str, Any]:
+def _closure(function: object) -> dict[str, Foreign]:
     code = getattr(function, "__code__", None)
     cells = getattr(function, "__closure__", None)
     if code is None or not cells:
@@ -95,7 +96,7 @@ def _closure(function: Any) -> dict[str, Any]:
     return dict(_filled(zip(code.co_freevars, cells, strict=True)))
 
 
-def _filled(cells: Any) -> Iterator[tuple[str, Any]]:
+def _filled(cells: Iterable[tuple[str, types.CellType]]) -> Iterator[tuple[str, Foreign]]:
     for name, cell in cells:
         try:
             yield name, cell.cell_contents
@@ -104,12 +105,12 @@ def _filled(cells: Any) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _mentioned(function: Any, kinds: tuple[type, ...], *, owner: Any = None, depth: int = 0) -> Any:
-    """The first object of these kinds that a function, or a function it calls, refers to by name."""
+def _mentioned(function: Foreign, kinds: tuple[type, ...], *, owner: Foreign = None, depth: int = 0) -> Foreign:
+    """The first object of these types that a function, or a function it calls, refers to by name."""
     owner = getattr(function, "__self__", owner)
     function = getattr(function, "__func__", function)
     function = getattr(function, "__wrapped__", function)
-    if depth > _DEEPEST or not isinstance(function, types.FunctionType):
+    if depth > _MAX_CALL_DEPTH or not isinstance(function, types.FunctionType):
         return None
     names = function.__code__.co_names
     held = [function.__globals__[name] for name in names if name in function.__globals__]
@@ -120,7 +121,7 @@ def _mentioned(function: Any, kinds: tuple[type, ...], *, owner: Any = None, dep
             return value
     for value in held:
         if callable(value) and not str(getattr(value, "__module__", "")).startswith("mindspore"):
-            found = _mentioned(value, kinds, depth=depth + 1)
-            if found is not None:
-                return found
+            mentioned = _mentioned(value, kinds, depth=depth + 1)
+            if mentioned is not None:
+                return mentioned
     return None

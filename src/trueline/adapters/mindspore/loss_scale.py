@@ -1,16 +1,16 @@
-"""Loss scalers as they are built, and gradients on their way through a backward pass."""
+"""Loss scalers at construction, and gradients during the backward pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import mindspore as ms
 from mindspore import amp, context, nn
-from mindspore.ops.composite import base
 
 from trueline.adapters.mindspore import values
 from trueline.adapters.mindspore.build import PACKAGE
+from trueline.adapters.mindspore.internals import PYNATIVE_FORWARD, grad_node
+from trueline.adapters.nouns import Function, Value
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.scalers import Begin, Names, building
@@ -27,7 +27,7 @@ _SCALERS = {
 
 
 def watch_scalers(begin: Begin) -> Installed:
-    """Ask of every scaler that is built from now on what it is to begin with."""
+    """Ask ``begin`` for the initial settings of every scaler constructed from now on."""
     installed = Placed()
     for kind, names in _SCALERS.items():
         installed.patches.wrap(kind, "__init__", building(names, begin, lambda _: installed.switch.on, PACKAGE))
@@ -35,13 +35,13 @@ def watch_scalers(begin: Begin) -> Installed:
 
 
 def multiply_losses(factor: Callable[[], float]) -> Installed:
-    """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+    """From now on multiply the gradient at every loss by ``factor()``."""
     installed = Placed()
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(original: Function) -> Function:
         inside = False
 
-        def forward(*args: Any, **kwargs: Any) -> Any:
+        def forward(*args: object, **kwargs: object) -> Value:
             nonlocal inside
             if inside or not installed.switch.on:
                 return original(*args, **kwargs)
@@ -50,19 +50,19 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
                 result = original(*args, **kwargs)
             finally:
                 inside = False
-            loss = next((one for _, one in leaves(result[1], values.is_tensor)), None)
-            if loss is not None and loss._grad_node is not None:
+            loss = next((tensor for _, tensor in leaves(result[1], values.is_tensor)), None)
+            if loss is not None and grad_node(loss) is not None:
                 loss.register_hook(lambda gradient: gradient * factor())
             return result
 
         return forward
 
-    installed.patches.wrap(base, "_pynative_forward_run", make)
+    installed.patches.wrap(*PYNATIVE_FORWARD, make)
     return installed
 
 
-def on_parameter_gradient(parameter: Any, change: Callable[[Any], Any]) -> None:
-    """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
+def on_parameter_gradient(parameter: Value, change: Callable[[Value], Value]) -> None:
+    """From now on pass every gradient of a parameter, once per backward pass, through ``change``."""
     # A graph does not call hooks, and is not compiled with them.
     if parameter.requires_grad and context.get_context("mode") != ms.GRAPH_MODE:
         parameter.register_hook(change)

@@ -1,26 +1,23 @@
-"""Op level in PyNative: MindSpore has no dispatch mode, so the ways into its kernels are wrapped for a while."""
+"""Op level in PyNative: MindSpore has no dispatch mode, so the entry points of its kernels are wrapped temporarily."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import mindspore as ms
 from mindspore import nn
-from mindspore.common._tensor_cpp_method import tensor_cpp_methods
 from mindspore.ops import Primitive
-from mindspore.ops.auto_generate import pyboost_inner_prim
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore import internals, values
 from trueline.adapters.mindspore.build import PACKAGE
-from trueline.adapters.mindspore.engine import api
-from trueline.adapters.nouns import OpCall
+from trueline.adapters.mindspore.internals import JitExecutor, grad_node
+from trueline.adapters.nouns import Foreign, Function, OpCall, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.tree import leaves
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 _OPERATORS = (
@@ -31,82 +28,85 @@ _OPERATORS = (
 
 
 class _Watching:
-    """Tells the outermost of nested entry points, so that each operator is told once."""
+    """Reports the outermost of nested entry points, so that each operator is reported once."""
 
     def __init__(self, callback: Callable[[OpCall], None]) -> None:
         self.callback = callback
         self.inside = False
         self.on = True
-        self.told = 0
+        self.reported = 0
 
-    def wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
+    def wrap(self, name: str, original: Function) -> Function:
+        def call(*args: object, **kwargs: object) -> Value:
             if self.inside or not self.on:
                 return original(*args, **kwargs)
             self.inside = True
             try:
                 output = original(*args, **kwargs)
-                self.tell(name, (args, kwargs), output, _settings(args, kwargs))
+                self.report(name, (args, kwargs), output, _settings(args, kwargs))
             finally:
                 self.inside = False
             return output
 
         return call
 
-    def wrap_run_op(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def run_op(primitive: Any, name: str, args: Any) -> Any:
+    def wrap_run_op(self, original: Function) -> Function:
+        def run_op(primitive: Foreign, name: str, args: Value) -> Value:
             if self.inside or not self.on:
                 return original(primitive, name, args)
             self.inside = True
             try:
                 output = original(primitive, name, args)
-                self.tell(name, args, output, {**plain_settings(primitive.attrs), **_settings(args, {})})
+                attributes = plain_settings(primitive.attrs, internals.DTYPE_MODULE)
+                self.report(name, args, output, {**attributes, **_settings(args, {})})
             finally:
                 self.inside = False
             return output
 
         return run_op
 
-    def tell(self, name: str, given: Any, output: Any, settings: dict[str, Any]) -> None:
-        outputs = [one for _, one in leaves(output, values.is_tensor)]
+    def report(self, name: str, given: Value, output: Value, settings: dict[str, Json]) -> None:
+        outputs = [tensor for _, tensor in leaves(output, values.is_tensor)]
         if not outputs:
             return
         line = user_line(PACKAGE)
-        inputs = [one for _, one in leaves(given, values.is_tensor)]
-        self.told += 1
-        self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.told))
-        node = outputs[0]._grad_node
+        inputs = [tensor for _, tensor in leaves(given, values.is_tensor)]
+        self.reported += 1
+        self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.reported))
+        node = grad_node(outputs[0])
         if node is not None:
-            node.register_hook(self._backward(name, line, self.told))
+            node.register_hook(self._backward(name, line, self.reported))
 
-    def _backward(self, name: str, line: Location | None, number: int) -> Callable[[Any, Any], None]:
-        def arrived(gin: Any, gout: Any) -> None:
+    def _backward(self, name: str, line: Location | None, number: int) -> Callable[[Value, Value], None]:
+        def arrived(gin: Value, gout: Value) -> None:
             if self.on:
-                before = [one for _, one in leaves(gout, values.is_tensor)]
-                after = [one for _, one in leaves(gin, values.is_tensor)]
+                before = [tensor for _, tensor in leaves(gout, values.is_tensor)]
+                after = [tensor for _, tensor in leaves(gin, values.is_tensor)]
                 self.callback(OpCall(name, before, after, line, backward=True, node=number))
 
         return arrived
 
 
-def _settings(args: Any, kwargs: Any) -> dict[str, Any]:
-    """The plain arguments, by place where they have no name: the first of a method is the tensor itself."""
+def _settings(args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Json]:
+    """The plain arguments, by position where unnamed; the first argument of a method is the tensor itself."""
     # Kernels take a primitive and the list of its arguments.
     last = args[-1] if args else None
     placed = last if len(args) == 2 and isinstance(args[0], Primitive) and isinstance(last, list | tuple) else args
-    return plain_settings({**{str(place): one for place, one in enumerate(placed)}, **kwargs})
+    return plain_settings(
+        {**{str(place): argument for place, argument in enumerate(placed)}, **kwargs}, internals.DTYPE_MODULE
+    )
 
 
 _ABSENT = object()
 
 
 class _Entries:
-    """Attributes to be replaced, which can be put in place and taken away again and again."""
+    """Attribute replacements that can be applied and reverted repeatedly."""
 
     def __init__(self) -> None:
-        self._entries: list[tuple[Any, str, Any, Any]] = []
+        self._entries: list[tuple[object, str, object, object]] = []
 
-    def add(self, owner: Any, name: str, replacement: Any) -> None:
+    def add(self, owner: object, name: str, replacement: object) -> None:
         self._entries.append((owner, name, vars(owner).get(name, _ABSENT), replacement))
 
     def put(self) -> None:
@@ -122,48 +122,37 @@ class _Entries:
 
 
 def _add_functions(watching: _Watching, entries: _Entries) -> None:
-    """Kernels held as ``pyboost_*`` and ``_*_instance``, and the way of the older primitives, in every module."""
-    made: dict[int, Callable[..., Any]] = {}
-    for name, module in list(sys.modules.items()):
-        if not name.startswith("mindspore.") or name == "mindspore._c_expression" or module is None:
-            continue
+    """Add kernels held as ``pyboost_*`` and ``_*_instance``, and the entry of the older primitives, in every module."""
+    made: dict[int, Function] = {}
+    for module in internals.python_modules():
         for held, value in list(vars(module).items()):
             if not callable(value) or isinstance(value, type):
                 continue
-            if held == "_run_op":
+            if held == internals.RUN_OPERATOR:
                 wrapped = made.setdefault(id(value), watching.wrap_run_op(value))
-            elif held.startswith("pyboost_"):
-                wrapped = made.setdefault(id(value), watching.wrap(held.removeprefix("pyboost_"), value))
-            elif held.startswith("_") and held.endswith("_instance") and not _is_python(value):
-                wrapped = made.setdefault(id(value), watching.wrap(held[1:].removesuffix("_instance"), value))
+            elif (kernel := internals.kernel_name(held, value)) is not None:
+                wrapped = made.setdefault(id(value), watching.wrap(kernel, value))
             else:
                 continue
             entries.add(module, held, wrapped)
 
 
-def _is_python(value: Any) -> bool:
-    home = type(value).__module__
-    return hasattr(value, "__code__") or (home.startswith("mindspore.") and home != "mindspore._c_expression")
-
-
 def _add_methods(watching: _Watching, entries: _Entries) -> None:
-    """Tensor's methods that go straight into C++, and the primitives that come from there."""
+    """Add Tensor methods implemented in C++, and C++ primitives."""
     base = ms.Tensor.__mro__[1]
-    for name in {*tensor_cpp_methods, *_OPERATORS}:
+    for name in {*internals.CPP_METHODS, *_OPERATORS}:
         method = vars(base).get(name)
         if method is not None and callable(method) and name not in vars(ms.Tensor):
             entries.add(ms.Tensor, name, watching.wrap(name.strip("_"), method))
-    for name, kind in list(vars(pyboost_inner_prim).items()):
-        if isinstance(kind, type) and name.startswith("_Pyboost") and "__call__" in vars(kind):
-            told = name.removeprefix("_Pyboost").removesuffix("Prim")
-            entries.add(kind, "__call__", watching.wrap(told, vars(kind)["__call__"]))
+    for name, kind in internals.cpp_primitives():
+        entries.add(kind, "__call__", watching.wrap(name, vars(kind)["__call__"]))
 
 
 def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
-    """A function or cell that is compiled in the block, as optimizers are, must find MindSpore's own functions."""
+    """Functions and cells compiled in the block, such as optimizers, must find MindSpore's own functions."""
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def compile_untouched(*args: Any, **kwargs: Any) -> Any:
+    def make(original: Function) -> Function:
+        def compile_untouched(*args: object, **kwargs: object) -> object:
             entries.take()
             try:
                 return original(*args, **kwargs)
@@ -172,13 +161,13 @@ def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
 
         return compile_untouched
 
-    patches.wrap(api._JitExecutor, "compile", make)
+    patches.wrap(JitExecutor, "compile", make)
     patches.wrap(nn.Cell, "compile", make)
 
 
 @contextmanager
 def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
-    """Tell every operator call in this block, and those of its backward as their gradients arrive."""
+    """Report every operator call in this block, and its backward when gradients arrive."""
     watching = _Watching(callback)
     patches = Patches()
     entries = _Entries()

@@ -1,14 +1,12 @@
-"""An optimizer's groups, with the learning rate in force for the coming step."""
+"""An optimizer's parameter groups, with the learning rate of the coming step."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn
 
-from trueline.adapters.nouns import Group
+from trueline.adapters.nouns import Foreign, Group, Optimizer, Value
 
 _SETTINGS = (
     "momentum",
@@ -28,12 +26,12 @@ _SETTINGS = (
 _PLAIN = (bool, int, float, str)
 
 
-def groups(optimizer: Any) -> list[Group]:
+def groups(optimizer: Optimizer) -> list[Group]:
     """The parameter groups with their plain settings."""
     if hasattr(optimizer, "param_groups"):
         return [
             Group(
-                {name: found for name, value in group.items() if (found := _plain(value)) is not None},
+                {name: plain for name, value in group.items() if (plain := _plain(value)) is not None},
                 list(group["params"]),
             )
             for group in optimizer.param_groups
@@ -41,12 +39,12 @@ def groups(optimizer: Any) -> list[Group]:
     return _groups_of_cell(optimizer)
 
 
-def _groups_of_cell(optimizer: Any) -> list[Group]:
-    common = {name: found for name in _SETTINGS if (found := _plain(getattr(optimizer, name, None))) is not None}
+def _groups_of_cell(optimizer: Optimizer) -> list[Group]:
+    common = {name: plain for name in _SETTINGS if (plain := _plain(getattr(optimizer, name, None))) is not None}
     parameters = list(optimizer.parameters)
     rates = list(optimizer.group_lr) if optimizer.is_group_lr else [optimizer.learning_rate] * len(parameters)
     decays = list(optimizer.group_weight_decay) if optimizer.is_group else [optimizer.weight_decay] * len(parameters)
-    merged: dict[Any, tuple[Any, Any, list[Any]]] = {}
+    merged: dict[tuple[int, float], tuple[Foreign, Foreign, list[Value]]] = {}
     for parameter, rate, decay in zip(parameters, rates, decays, strict=True):
         key = (id(rate), decay if isinstance(decay, float) else id(decay))
         merged.setdefault(key, (rate, decay, []))[2].append(parameter)
@@ -56,8 +54,8 @@ def _groups_of_cell(optimizer: Any) -> list[Group]:
     ]
 
 
-def rate_now(optimizer: Any, rate: Any) -> float | None:
-    """What a rate, a list of them or a schedule gives for the coming step."""
+def rate_now(optimizer: Optimizer, rate: Foreign) -> float | None:
+    """The value of a rate, a list of rates or a schedule at the coming step."""
     listed = getattr(rate, "learning_rate", None) if isinstance(rate, nn.Cell) else None
     if isinstance(listed, ms.Parameter) and listed.ndim == 1:
         values = listed.asnumpy()
@@ -65,25 +63,25 @@ def rate_now(optimizer: Any, rate: Any) -> float | None:
     return _at_step(optimizer, rate)
 
 
-def _at_step(optimizer: Any, value: Any) -> float | None:
+def _at_step(optimizer: Optimizer, value: Value) -> float | None:
     if isinstance(value, nn.Cell):
         # Not a call of the cell: in graph mode that would compile a graph only to look.
         value = value.construct(ms.Tensor([steps_done(optimizer)], ms.int32))
-    found = _plain(value)
-    return float(found) if isinstance(found, int | float) else None
+    plain = _plain(value)
+    return float(plain) if isinstance(plain, int | float) else None
 
 
-def steps_done(optimizer: Any) -> int:
-    """How many steps an optimizer has counted."""
+def steps_done(optimizer: Optimizer) -> int:
+    """The optimizer's step counter."""
     return int(optimizer.global_step.asnumpy().reshape(-1)[0])
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     if isinstance(value, ms.Tensor):
         return short(value.asnumpy().reshape(-1)[0]) if value.size == 1 else None
     return value if isinstance(value, _PLAIN) else None
 
 
-def short(value: Any) -> float:
-    """The shortest number that is this one in its own precision: 0.1, as the user wrote it."""
+def short(value: Value) -> float:
+    """The shortest decimal that rounds to this number in its own precision: 0.1, as the user wrote it."""
     return float(str(value)) if isinstance(value, np.floating) else float(value)

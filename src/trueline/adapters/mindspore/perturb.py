@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import mindspore as ms
 import ml_dtypes
@@ -15,8 +14,9 @@ import numpy as np
 from mindspore import context, nn
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.engine import api
+from trueline.adapters.mindspore.internals import JitExecutor
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS, inner_name
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
 
@@ -29,7 +29,7 @@ class _Perturbing(Perturbing):
         self.calls = Calls()
         self.inside = 0
 
-    def moved(self, value: Any) -> Any:
+    def moved(self, value: Value) -> Value:
         if not isinstance(value, ms.Tensor) or isinstance(value, ms.Parameter) or value.dtype not in _MOVED:
             return value
         if not value.size:
@@ -42,10 +42,10 @@ class _Perturbing(Perturbing):
 
 
 def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Perturbing:
-    """Put the hooks in place, and between them and the network a perturbation."""
+    """Install the hooks, and a perturbation between them and the network."""
     perturbing = _Perturbing(seed, ulps)
     perturbing.patches.wrap(nn.Cell, "__call__", lambda original: _calls(perturbing, original))
-    perturbing.patches.wrap(api._JitExecutor, "__call__", lambda original: _graphs(perturbing, original))
+    perturbing.patches.wrap(JitExecutor, "__call__", lambda original: _graphs(perturbing, original))
     perturbing.hooks = hooks()
     return perturbing
 
@@ -54,8 +54,8 @@ def _graph_mode() -> bool:
     return bool(context.get_context("mode") == ms.GRAPH_MODE) and os.environ.get("MS_JIT") != "0"
 
 
-def _calls(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..., Any]:
-    def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
+def _calls(perturbing: _Perturbing, original: Function) -> Function:
+    def call(cell: Network, *args: object, **kwargs: object) -> Value:
         if not perturbing.switch.on or perturbing.inside:
             return original(cell, *args, **kwargs)
         if isinstance(cell, OPTIMIZERS):
@@ -77,10 +77,10 @@ def _calls(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..
     return call
 
 
-def _graphs(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function that the user calls, or the gradient of one; the framework's own helpers are left alone."""
+def _graphs(perturbing: _Perturbing, original: Function) -> Function:
+    """Compiled functions that the user calls, and gradients of them; the framework's own are left alone."""
 
-    def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(executor: Foreign, *args: object, **kwargs: object) -> Value:
         function = executor.fn
         own = str(function.__module__).startswith("mindspore.") and "grad_" not in function.__code__.co_freevars
         if not perturbing.switch.on or perturbing.inside or perturbing.calls.going_on or own:
@@ -90,8 +90,8 @@ def _graphs(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[.
     return call
 
 
-def _as_one(perturbing: _Perturbing, original: Callable[..., Any], owner: Any, args: Any, kwargs: Any) -> Any:
-    """Nothing inside is moved."""
+def _as_one(perturbing: _Perturbing, original: Function, owner: Foreign, args: Value, kwargs: Value) -> Value:
+    """Call without perturbing anything inside."""
     perturbing.inside += 1
     try:
         return original(owner, *args, **kwargs)

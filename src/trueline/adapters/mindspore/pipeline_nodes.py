@@ -1,66 +1,63 @@
-"""The operators of a dataset's tree, each called by itself in this thread: no engine, and the user's own tracebacks."""
+"""The operators of a dataset tree, each called in this thread without the engine, so that tracebacks are the user's."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import mindspore as ms
 import numpy as np
-from mindspore.dataset.engine import datasets, samplers
-from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
+from mindspore.dataset import GeneratorDataset, RandomSampler, SequentialSampler
 from mindspore.dataset.transforms import Compose
-from mindspore.dataset.transforms.py_transforms_util import FuncWrapper
-from mindspore.dataset.vision import transforms as vision
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.mindspore.build import package
+from trueline.adapters.mindspore.internals import FunctionWrapper, datasets, is_vision_transform
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, Values, batched, column, listed
-from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.pipeline import Meter, Nothing, Operator, Row, Unfit
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
+from trueline.adapters.pipeline import BuiltAt, Meter, Nothing, Operator, Row, Unfit
 from trueline.adapters.steps import defined, name_of, settings_of
-from trueline.model.location import Location
+from trueline.adapters.user_code import line_of_users_function
 
-Built = Callable[[Any], Location | None]
 # Nodes that change the order or the number of rows, and no row.
 # Operators that look at an image as height, width, channels.
 _ON_IMAGES: Final = ("Resize", "Crop", "Flip", "Rotat", "Affine", "Perspective", "HWC2CHW")
 _PASSING: Final = (datasets.ShuffleDataset, datasets.RepeatDataset, datasets.SyncWaitDataset)
 
 
-def source_of(leaf: Any) -> Any:
+def source_of(leaf: Loader) -> Foreign:
     """The user's object that a leaf reads from; None where the engine reads by itself."""
     return leaf.source if isinstance(leaf, GeneratorDataset) else None
 
 
-def has_indexes(leaf: Any) -> bool:
-    """Whether a leaf's samples can be had by their index."""
+def has_indexes(leaf: Loader) -> bool:
+    """Whether a leaf's samples are accessible by index."""
     source = source_of(leaf)
     return source is not None and hasattr(source, "__getitem__") and hasattr(source, "__len__")
 
 
 class Nodes:
-    """All operators of a tree, told to a meter once, then run as often as wanted."""
+    """All operators of a tree, registered with a meter once, then run as often as needed."""
 
-    def __init__(self, meter: Meter, built: Built) -> None:
+    def __init__(self, meter: Meter, built: BuiltAt) -> None:
         self._meter, self._built = meter, built
-        self._places: dict[int, list[tuple[Any, int]]] = {}
+        self._places: dict[int, list[tuple[Foreign, int]]] = {}
 
-    def tell(self, node: Any) -> None:
-        """The operators of a node and of those below it, in the order of the data."""
+    def register(self, node: Foreign) -> None:
+        """Register the operators of a node and of those below it, in data order."""
         for child in node.children:
-            self.tell(child)
-        self._places[id(node)] = [(call, self._meter.operator(one)) for call, one in self._operators(node)]
+            self.register(child)
+        self._places[id(node)] = [(call, self._meter.operator(operator)) for call, operator in self._operators(node)]
 
-    def call(self, place: int) -> Callable[..., Any] | None:
-        """The operator at a place, by itself."""
+    def call(self, place: int) -> Function | None:
+        """The operator at a place."""
         calls = (call for calls in self._places.values() for call, at in calls if at == place)
         return next((call for call in calls if callable(call)), None)
 
-    def rows(self, node: Any, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
-        """What comes out of a node: of the samples ``wanted``, where its leaf has them by index, else the first."""
+    def rows(self, node: Foreign, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
+        """The rows out of a node: of the samples ``wanted`` where its leaf has indexes, else the first ``count``."""
         if not node.children:
             yield from self._leaf(node, wanted, count)
         elif isinstance(node, datasets.ConcatDataset):
@@ -78,13 +75,13 @@ class Nodes:
             for row in self.rows(node.children[0], wanted, count):
                 yield from self._through(node, row)
 
-    def batch(self, node: Any, samples: Sequence[Values]) -> Values:
-        """Rows put together as a batch node does."""
+    def batch(self, node: Foreign, samples: Sequence[Values]) -> Values:
+        """Rows batched as a batch node does."""
         (_, place), *_ = self._places[id(node)]
         return dict(self._meter.run(place, lambda: batched(node, samples), None))
 
-    def after(self, node: Any, row: Values) -> Values | None:
-        """A row through one node that takes rows one by one; None where it is filtered out."""
+    def after(self, node: Foreign, row: Values) -> Values | None:
+        """A row after one row-wise node; None where it is filtered out."""
         if isinstance(node, datasets.MapDataset):
             return self._map(node, row)
         if isinstance(node, datasets.FilterDataset):
@@ -95,28 +92,28 @@ class Nodes:
             return {name: column(row, name) for name in listed(node.columns)}
         return row
 
-    def _through(self, node: Any, row: Row) -> Iterator[Row]:
+    def _through(self, node: Foreign, row: Row) -> Iterator[Row]:
         if row.error is not None:
             yield row
             return
-        found = self._placed(node, attempt(row.index, lambda: self.after(node, row.value)))
-        if found.error is not None or found.value is not None:
-            yield found
+        passed = self._placed(node, attempt(row.index, lambda: self.after(node, row.value)))
+        if passed.error is not None or passed.value is not None:
+            yield passed
 
-    def _placed(self, node: Any, row: Row) -> Row:
-        """Columns that do not match are the fault of a node, not of a call."""
+    def _placed(self, node: Foreign, row: Row) -> Row:
+        """Attribute a column mismatch to its node."""
         if isinstance(row.error, Unfit) and row.error.place is None:
             places = self._places[id(node)]
             row.error.place, row.error.line = places[0][1] if places else None, self._built(node)
         return row
 
-    def _operators(self, node: Any) -> Iterator[tuple[Any, Operator]]:
+    def _operators(self, node: Loader) -> Iterator[tuple[Foreign, Operator]]:
         line = self._built(node)
         if isinstance(node, datasets.MapDataset):
             for call in _steps(node.operations):
                 own = defined(call, package()) or self._built(call) or line
                 columns = list(node.input_columns or ())
-                last = type(call).__module__ == vision.__name__ and any(word in name_of(call) for word in _ON_IMAGES)
+                last = is_vision_transform(call) and any(word in name_of(call) for word in _ON_IMAGES)
                 yield call, Operator(name_of(call), "map", settings_of(call), own, columns, last)
         elif isinstance(node, datasets.FilterDataset):
             call = _inside(node.predicate)
@@ -144,7 +141,7 @@ class Nodes:
         elif isinstance(node, datasets.RenameDataset | datasets.ProjectDataset):
             yield None, Operator(type(node).__name__.removesuffix("Dataset").lower(), "other", {}, line)
 
-    def _leaf(self, leaf: Any, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
+    def _leaf(self, leaf: Loader, wanted: Sequence[int] | None, count: int) -> Iterator[Row]:
         source, (_, place) = source_of(leaf), self._places[id(leaf)][0]
         if source is None:
             yield from self._engine(leaf, place, count)
@@ -155,11 +152,11 @@ class Nodes:
         else:
             yield from self._stream(leaf, place, count)
 
-    def _one(self, leaf: Any, place: int, index: int) -> Row:
+    def _one(self, leaf: Loader, place: int, index: int) -> Row:
         row = attempt(index, lambda: _named(leaf, place, self._meter.run(place, lambda: leaf.source[index], None)))
         return self._placed(leaf, row)
 
-    def _stream(self, leaf: Any, place: int, count: int) -> Iterator[Row]:
+    def _stream(self, leaf: Loader, place: int, count: int) -> Iterator[Row]:
         self._meter.sample(0)
         first = attempt(0, lambda: iter(leaf.source() if callable(leaf.source) else leaf.source))
         if first.error is not None:
@@ -176,8 +173,8 @@ class Nodes:
                 return
             yield self._placed(leaf, attempt(index, lambda row=row: _named(leaf, place, row.value)))  # type: ignore[misc]
 
-    def _engine(self, leaf: Any, place: int, count: int) -> Iterator[Row]:
-        """The rows of a leaf that MindSpore reads by itself, in the order of its files."""
+    def _engine(self, leaf: Loader, place: int, count: int) -> Iterator[Row]:
+        """The rows of a leaf that MindSpore reads by itself, in file order."""
         own = in_order(leaf)
         self._meter.sample(0)
         iterator = own.create_dict_iterator(output_numpy=True, num_epochs=1)
@@ -191,7 +188,7 @@ class Nodes:
             if row.error is not None:
                 return
 
-    def _concat(self, node: Any, count: int) -> Iterator[Row]:
+    def _concat(self, node: Foreign, count: int) -> Iterator[Row]:
         left = count
         before = 0
         for child in node.children:
@@ -201,21 +198,21 @@ class Nodes:
                 yield Row(before + row.index, row.value, row.error)
             before += seen + 1
 
-    def _zip(self, node: Any, count: int) -> Iterator[Row]:
+    def _zip(self, node: Foreign, count: int) -> Iterator[Row]:
         for rows in zip(*(self.rows(child, None, count) for child in node.children), strict=False):
             failed = next((row for row in rows if row.error is not None), None)
             yield failed or self._placed(node, attempt(rows[0].index, lambda rows=rows: _merged(rows)))  # type: ignore[misc]
 
-    def _map(self, node: Any, row: Values) -> Values:
+    def _map(self, node: Foreign, row: Values) -> Values:
         names = list(node.input_columns or ()) or list(row)[:1]
-        given: tuple[Any, ...] = tuple(column(row, name) for name in names)
+        given: tuple[Value, ...] = tuple(column(row, name) for name in names)
         for call, place in self._places[id(node)]:
             made = self._called(place, call, given)
             if made is None:
                 raise Nothing(place)
             # Consecutive functions hand on what they like: images too.
             given = made if isinstance(made, tuple) else (made,)
-        given = tuple(_array(one) for one in given)
+        given = tuple(_array(value) for value in given)
         wanted = list(node.output_columns or ()) or names
         if len(given) != len(wanted):
             raise Unfit(wanted=wanted, given=len(given))
@@ -224,24 +221,24 @@ class Nodes:
             return {name: dict(zip(wanted, given, strict=True)).get(name, value) for name, value in row.items()}
         return {**dict(zip(wanted, given, strict=True)), **rest}
 
-    def _called(self, place: int, call: Any, given: tuple[Any, ...]) -> Any:
+    def _called(self, place: int, call: Function, given: tuple[Value, ...]) -> Value:
         return self._meter.run(place, lambda: call(*given), given)
 
-    def _filter(self, node: Any, row: Values) -> Values | None:
+    def _filter(self, node: Foreign, row: Values) -> Values | None:
         names = listed(node.input_columns) or list(row)
         given = tuple(column(row, name) for name in names)
         (call, place), *_ = self._places[id(node)]
         return row if self._called(place, call, given) else None
 
-    def _renamed(self, node: Any, row: Values) -> Values:
+    def _renamed(self, node: Foreign, row: Values) -> Values:
         names = dict(zip(listed(node.input_column_names), listed(node.output_column_names), strict=False))
         for name in names:
             column(row, name)
         return {names.get(name, name): value for name, value in row.items()}
 
 
-def attempt(index: int, call: Callable[[], Any]) -> Row:
-    """A row, or what was raised instead; StopIteration is the caller's."""
+def attempt(index: int, call: Callable[[], Value]) -> Row:
+    """A row, or the exception raised instead; StopIteration is passed on."""
     try:
         return Row(index, call())
     except (KeyboardInterrupt, StopIteration):
@@ -250,47 +247,47 @@ def attempt(index: int, call: Callable[[], Any]) -> Row:
         return Row(index, error=error)
 
 
-def in_order(leaf: Any) -> Any:
-    """A leaf of its own that reads the same, in order."""
+def in_order(leaf: Loader) -> Loader:
+    """A copy of a leaf that reads in order."""
     own = copy.copy(leaf)
     own.parent = []
-    if isinstance(getattr(leaf, "sampler", None), samplers.RandomSampler):
-        own.sampler = samplers.SequentialSampler()
+    if isinstance(getattr(leaf, "sampler", None), RandomSampler):
+        own.sampler = SequentialSampler()
     if hasattr(own, "shuffle_flag"):
         own.shuffle_flag = 0
     return own
 
 
-def _merged(rows: Sequence[Row]) -> dict[str, Any]:
-    """The columns of rows that lie side by side."""
-    found: dict[str, Any] = {}
+def _merged(rows: Sequence[Row]) -> dict[str, Value]:
+    """The columns of zipped rows."""
+    merged: dict[str, Value] = {}
     for row in rows:
-        twice = next((name for name in row.value if name in found), None)
+        twice = next((name for name in row.value if name in merged), None)
         if twice is not None:
-            raise Unfit(wanted=list(found), twice=twice)
-        found |= row.value
-    return found
+            raise Unfit(wanted=list(merged), twice=twice)
+        merged |= row.value
+    return merged
 
 
-def _steps(operations: Any) -> list[Any]:
-    """The operators of a map, composed ones one by one."""
-    found: list[Any] = []
-    for one in operations if isinstance(operations, list | tuple) else [operations]:
-        inside = one.transform if type(one) is FuncWrapper else one
-        found += _steps(inside.transforms) if type(inside) is Compose else [inside]
-    return found
+def _steps(operations: Foreign) -> list[Foreign]:
+    """The operators of a map, with Compose flattened."""
+    steps: list[Foreign] = []
+    for operation in operations if isinstance(operations, list | tuple) else [operations]:
+        inside = operation.transform if type(operation) is FunctionWrapper else operation
+        steps += _steps(inside.transforms) if type(inside) is Compose else [inside]
+    return steps
 
 
-def _inside(predicate: Any) -> Any:
-    """The user's function that MindSpore has wrapped."""
+def _inside(predicate: Foreign) -> Foreign:
+    """The user's function inside MindSpore's wrapper."""
     cells = getattr(predicate, "__closure__", None) or ()
     inner = next((cell.cell_contents for cell in cells if callable(cell.cell_contents)), None)
     code = getattr(predicate, "__code__", None)
     return inner if inner is not None and code is not None and not is_users(code.co_filename) else predicate
 
 
-def _named(leaf: Any, place: int, value: Any) -> dict[str, Any]:
-    """What a source gives, by the names of its columns."""
+def _named(leaf: Loader, place: int, value: Value) -> dict[str, Value]:
+    """A source's values by column name."""
     if value is None:
         raise Nothing(place)
     names = list(leaf.column_names or ())
@@ -300,21 +297,21 @@ def _named(leaf: Any, place: int, value: Any) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
-def _tuple(value: Any) -> tuple[Any, ...]:
-    """What the engine makes of what a function returns."""
+def _tuple(value: Value) -> tuple[Value, ...]:
+    """The engine's conversion of a function's return value."""
     if isinstance(value, ms.Tensor | np.ndarray | np.generic | int | float | str | bytes | dict):
         return (_array(value),)
-    return tuple(_array(one) for one in value)
+    return tuple(_array(part) for part in value)
 
 
-def _array(value: Any) -> Any:
+def _array(value: Value) -> Value:
     if isinstance(value, ms.Tensor):
         return value.asnumpy()
     if isinstance(value, dict):
         return value
-    found = np.array(value, copy=False)
-    if found.dtype == np.dtype(object):
+    array = np.array(value, copy=False)
+    if array.dtype == np.dtype(object):
         raise TypeError(
             f"no array can be made of {type(value).__name__}: it holds Python objects, or rows of other lengths"
         )
-    return found
+    return array

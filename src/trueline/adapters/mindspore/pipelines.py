@@ -1,28 +1,30 @@
-"""Datasets taken apart: their operators one by one, samples by index, order, batches, workers."""
+"""Datasets taken apart: operators, samples by index, order, batches, workers."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from mindspore.dataset.engine import datasets, samplers
-from mindspore.dataset.engine.datasets_user_defined import GeneratorDataset
+from mindspore.dataset import GeneratorDataset, SubsetSampler
 
 from trueline.adapters.mindspore import data
 from trueline.adapters.mindspore.build import package
+from trueline.adapters.mindspore.internals import datasets
 from trueline.adapters.mindspore.pipeline_batches import BATCHES, batched
-from trueline.adapters.mindspore.pipeline_nodes import Built, Nodes, has_indexes, source_of
-from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.pipeline import Meter, Row
+from trueline.adapters.mindspore.pipeline_nodes import Nodes, has_indexes, source_of
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
+from trueline.adapters.pipeline import BuiltAt, Meter, PipelineFacts, Row, ZippedFacts
 from trueline.adapters.steps import objects_in
+from trueline.adapters.user_code import line_of_users_function
 from trueline.model.location import Location
 
 _CLASSES: Final = ("num_classes", "n_classes", "classes", "class_names", "class_to_idx")
 _SHUFFLED: Final = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "PKSampler")
-_MOST_INDEXES: Final = 200_000
+# Bounds a sampler that does not end.
+_MAX_INDEXES: Final = 200_000
 _CHANGING: Final = (
     datasets.FilterDataset,
     datasets.ConcatDataset,
@@ -32,8 +34,8 @@ _CHANGING: Final = (
 )
 
 
-def is_pipeline(value: Any) -> bool:
-    """Whether this is a dataset of MindSpore's."""
+def is_pipeline(value: object) -> bool:
+    """Whether this is a MindSpore dataset."""
     return isinstance(value, datasets.Dataset)
 
 
@@ -41,30 +43,30 @@ is_own = is_pipeline
 
 
 def stir() -> None:
-    """No operator of a dataset draws from MindSpore's own generator."""
+    """Nothing: no dataset operator draws from MindSpore's own generator."""
 
 
 def fix() -> None:
-    """Nothing to fix: a seed would make datasets draw the same order again and again."""
+    """Nothing: a seed would make datasets repeat the same order."""
 
 
 def chance() -> bytes:
-    """Nothing to tell of a generator that takes no part."""
+    """Empty: pipelines do not draw from MindSpore's generator."""
     return b""
 
 
-def opened(value: Any, built: Built) -> Opened:
-    """Take it apart; ``built`` knows the user's line that built an object."""
+def opened(value: Loader, built: BuiltAt) -> Opened:
+    """Take a pipeline apart; ``built`` gives the user's line that constructed an object."""
     return Opened(value, built)
 
 
 class Opened:
-    """A dataset of the user's: below the first batch node samples, above it batches."""
+    """A dataset of the user's: samples below the first batch node, batches above it."""
 
-    def __init__(self, given: Any, built: Built) -> None:
+    def __init__(self, given: Loader, built: BuiltAt) -> None:
         self.given, self._built = given, built
-        chain = list(data._chain(given))
-        place = max((at for at, one in enumerate(chain) if isinstance(one, BATCHES)), default=-1)
+        chain = list(data.operations(given))
+        place = max((at for at, operation in enumerate(chain) if isinstance(operation, BATCHES)), default=-1)
         self._above = list(reversed(chain[: place + 1]))
         self._below = chain[place + 1]
         self._chain = chain[place + 1 :]
@@ -79,19 +81,19 @@ class Opened:
 
     @property
     def indexed(self) -> bool:
-        """Whether samples can be had by their index: one leaf that has them, and nothing that changes their number."""
-        return has_indexes(self._leaf) and not any(isinstance(one, _CHANGING) for one in self._chain)
+        """Whether samples are accessible by index: an indexed leaf, and no node that changes the number of samples."""
+        return has_indexes(self._leaf) and not any(isinstance(operation, _CHANGING) for operation in self._chain)
 
     @property
     def batches(self) -> bool:
-        """Whether it makes batches itself."""
+        """Whether it batches."""
         return bool(self._above)
 
-    def facts(self) -> dict[str, Any]:
-        """What is known of it before it gives anything."""
+    def facts(self) -> PipelineFacts:
+        """What is known before any sample is drawn."""
         known = data.facts(self.given)
         source = source_of(self._leaf)
-        shuffles = any(isinstance(one, datasets.ShuffleDataset) for one in data._chain(self.given))
+        shuffles = any(isinstance(operation, datasets.ShuffleDataset) for operation in data.operations(self.given))
         sampler = type(getattr(self._leaf, "sampler", None)).__name__ if has_indexes(self._leaf) else None
         return {
             "kind": self.kind,
@@ -105,7 +107,7 @@ class Opened:
             "sampler": "shuffle" if shuffles else sampler,
             "shuffles": shuffles or sampler in _SHUFFLED,
             "workers": self._workers(),
-            "own_collate": any(getattr(one, "per_batch_map", None) is not None for one in self._above),
+            "own_collate": any(getattr(operation, "per_batch_map", None) is not None for operation in self._above),
             "classes": _classes(source),
             "columns": list(getattr(self._leaf, "column_names", None) or ()),
             "line": _json(self._built(self._leaf) or self._built(self.given)),
@@ -117,51 +119,53 @@ class Opened:
             "zipped": self._zipped(),
         }
 
-    def _zipped(self) -> dict[str, Any] | None:
-        """Datasets side by side that are not of the same length: what is left of the longer ones is lost."""
-        for node in data._chain(self.given):
+    def _zipped(self) -> ZippedFacts | None:
+        """Zipped datasets of different lengths: the excess of the longer ones is dropped."""
+        for node in data.operations(self.given):
             if isinstance(node, datasets.ZipDataset):
-                lengths = [data._length(one) for one in node.children]
-                known = [one for one in lengths if one is not None]
+                lengths = [data.length_of(child) for child in node.children]
+                known = [length for length in lengths if length is not None]
                 if len(known) == len(lengths) and len(set(known)) > 1:
                     return {"lengths": known, "line": _json(self._built(node))}
         return None
 
-    def _asked(self, name: str) -> Any:
+    def _asked(self, name: str) -> Foreign:
         arguments = getattr(self._built, "__self__", None)
         return arguments.argument(self._leaf, name) if arguments is not None else None
 
     def _length(self) -> int | None:
         if self.indexed:
             return len(self._leaf.source)
-        if any(isinstance(one, datasets.RepeatDataset) for one in self._chain):
+        if any(isinstance(operation, datasets.RepeatDataset) for operation in self._chain):
             # Each sample is looked at once.
             return None
-        return data._length(self._below)
+        return data.length_of(self._below)
 
     def _batch_size(self) -> int | None:
         size = getattr(self._above[0], "batch_size", None) if self._above else None
         return size if isinstance(size, int) else None
 
     def _workers(self) -> int:
-        """How many processes run the user's code; threads share their random numbers."""
-        asked = [one for one in self._chain if getattr(one, "python_multiprocessing", False)]
-        return max((int(one.num_parallel_workers or 1) for one in asked if self._own_code(one)), default=0)
+        """The number of processes that run the user's code; threads share their random state."""
+        asked = [operation for operation in self._chain if getattr(operation, "python_multiprocessing", False)]
+        return max(
+            (int(operation.num_parallel_workers or 1) for operation in asked if self._own_code(operation)), default=0
+        )
 
-    def _own_code(self, node: Any) -> bool:
+    def _own_code(self, node: Foreign) -> bool:
         return isinstance(node, datasets.MapDataset | GeneratorDataset) and (node.num_parallel_workers or 1) > 1
 
     def instrument(self, meter: Meter) -> None:
-        """Tell the meter of all operators."""
+        """Register all operators with the meter."""
         self._nodes = Nodes(meter, self._built)
-        self._nodes.tell(self.given)
+        self._nodes.register(self.given)
 
     def restore(self) -> None:
         """Nothing was changed."""
 
     @property
     def nodes(self) -> Nodes:
-        """The operators, once they are told."""
+        """The operators, once registered."""
         assert self._nodes is not None
         return self._nodes
 
@@ -169,22 +173,22 @@ class Opened:
         """The samples of these indexes, or as many of a stream."""
         yield from self.nodes.rows(self._below, wanted if self.indexed else None, len(wanted))
 
-    def batch(self, _: Meter, samples: Sequence[Any]) -> Any:
-        """Samples put together as the first batch node does, and through all that comes after it."""
-        if not all(isinstance(one, Mapping) for one in samples):
+    def batch(self, _: Meter, samples: Sequence[Value]) -> Value:
+        """Samples through the first batch node and all nodes after it."""
+        if not all(isinstance(sample, Mapping) for sample in samples):
             return list(samples)
         if not self._above:
             return batched(None, samples)
         if isinstance(self._above[0], datasets.BucketBatchByLengthDataset):
             return list(samples)
-        row: Any = self.nodes.batch(self._above[0], samples)
+        row: Value = self.nodes.batch(self._above[0], samples)
         for node in self._above[1:]:
             if row is not None and not isinstance(node, BATCHES):
                 row = self.nodes.after(node, row)
         return row
 
     def order(self, epoch: int) -> list[int] | None:
-        """The indexes of one epoch, in order; None where nothing decides it."""
+        """The indexes of one epoch, in order; None where they are not determined."""
         if not self.indexed:
             return None
         if self._orders is None:
@@ -192,58 +196,64 @@ class Opened:
         return self._orders[min(epoch, len(self._orders) - 1)]
 
     def _ordered(self, epochs: int) -> list[list[int]]:
-        """The same sampler and the same shuffling over nothing but numbers."""
+        """The order that the same sampler and shuffles produce on bare indexes."""
         leaf = self._leaf
         made = GeneratorDataset(_Numbers(len(leaf.source)), ["index"], sampler=leaf.sampler)
-        for node in reversed(list(data._chain(self.given))):
+        for node in reversed(list(data.operations(self.given))):
             if isinstance(node, datasets.ShuffleDataset):
                 again = bool(getattr(node, "reshuffle_each_epoch", True))
                 made = made.shuffle(int(node.buffer_size))
                 made.reshuffle_each_epoch = again
         iterator = made.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
-        return [[int(row[0]) for row in islice(iterator, _MOST_INDEXES)] for _ in range(epochs)]
+        return [[int(row[0]) for row in islice(iterator, _MAX_INDEXES)] for _ in range(epochs)]
 
-    def order_told(self, _: int) -> list[int] | None:
-        """No sampler of MindSpore's wants to be told of an epoch."""
+    def order_after_set_epoch(self, _: int) -> list[int] | None:
+        """None: no MindSpore sampler has ``set_epoch``."""
         return None
 
-    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Any]]]:
-        """For each of two epochs what each of ``count`` workers makes of the same samples."""
+    def by_workers(self, indexes: Sequence[int], count: int) -> list[list[list[Value]]]:
+        """For each of two epochs, the results of each of ``count`` workers on the same samples."""
         nodes = list(reversed(self._chain))
-        plain = all(isinstance(one, (GeneratorDataset, datasets.MapDataset, datasets.ShuffleDataset)) for one in nodes)
+        plain = all(
+            isinstance(node, (GeneratorDataset, datasets.MapDataset, datasets.ShuffleDataset)) for node in nodes
+        )
         if not plain or not has_indexes(self._leaf):
             return []
         leaf = self._leaf
-        several = {"python_multiprocessing": True, "num_parallel_workers": count}
-        settings = several if self._own_code(leaf) and leaf.python_multiprocessing else {"num_parallel_workers": 1}
+        in_processes = {"python_multiprocessing": True, "num_parallel_workers": count}
+        settings = in_processes if self._own_code(leaf) and leaf.python_multiprocessing else {"num_parallel_workers": 1}
         source = _Again(leaf.source, indexes, count)
-        made: Any = GeneratorDataset(source, leaf.column_names, shuffle=False, **settings)
+        made: Loader = GeneratorDataset(source, leaf.column_names, shuffle=False, **settings)
         for node in nodes[1:]:
             if isinstance(node, datasets.MapDataset):
-                several = {"python_multiprocessing": True, "num_parallel_workers": count}
-                own = several if self._own_code(node) and node.python_multiprocessing else {"num_parallel_workers": 1}
+                in_processes = {"python_multiprocessing": True, "num_parallel_workers": count}
+                own = (
+                    in_processes
+                    if self._own_code(node) and node.python_multiprocessing
+                    else {"num_parallel_workers": 1}
+                )
                 made = made.map(node.operations, node.input_columns, node.output_columns, **own)
         iterator = made.create_tuple_iterator(num_epochs=2, output_numpy=True)
         epochs = [list(iterator) for _ in range(2)]
         return [[rows[worker::count] for worker in range(count)] for rows in epochs]
 
     def counted(self, _: int) -> int | None:
-        """Workers of MindSpore share the samples of a source among themselves."""
+        """None: MindSpore's workers split the samples of a source."""
         return None
 
-    def run(self, most: int) -> Iterator[Any]:
-        """Its own batches, made the way it is set up."""
+    def run(self, most: int) -> Iterator[Value]:
+        """Its own batches, with its own configuration."""
         yield from islice(self.given.create_tuple_iterator(num_epochs=1, output_numpy=True), most)
 
-    def objects(self) -> Iterator[Any]:
-        """The source, what the operators are, and the sampler."""
+    def objects(self) -> Iterator[Foreign]:
+        """The source, the operators and the sampler."""
         yield from objects_in(source_of(self._leaf))
         for node in self._chain:
             yield from objects_in(getattr(node, "operations", None))
         yield from objects_in(getattr(self._leaf, "sampler", None))
 
-    def deciding(self) -> tuple[Any, Location | None]:
-        """The method that decides the order, and the line that set it up."""
+    def deciding(self) -> tuple[Foreign, Location | None]:
+        """The method that determines the order, and the line that configured it."""
         source, line = source_of(self._leaf), self._built(self._leaf)
         if not has_indexes(self._leaf):
             return source if hasattr(source, "__code__") else getattr(type(source), "__iter__", None), line
@@ -253,39 +263,39 @@ class Opened:
             return function, self._built(sampler) or line
         return None, self._built(sampler) or line
 
-    def length_method(self) -> Any:
-        """The method that says how many samples there are."""
+    def length_method(self) -> Function | None:
+        """The ``__len__`` of the source."""
         return getattr(type(source_of(self._leaf)), "__len__", None)
 
-    def call(self, place: int) -> Callable[..., Any] | None:
-        """The operator at a place, by itself."""
+    def call(self, place: int) -> Function | None:
+        """The operator at a place."""
         return self.nodes.call(place)
 
-    def starting(self) -> Any:
-        """Workers of MindSpore call nothing first."""
+    def starting(self) -> Function | None:
+        """None: MindSpore has no worker initialisation function."""
         return None
 
-    def alone(self, index: int) -> Any:
-        """One sample by the engine itself."""
+    def alone(self, index: int) -> Value:
+        """One sample through the engine itself."""
         below = copy.deepcopy(self._below)
         below.parent = []
-        leaf = list(data._chain(below))[-1]
-        leaf.sampler = samplers.SubsetSampler([index])
+        leaf = list(data.operations(below))[-1]
+        leaf.sampler = SubsetSampler([index])
         return next(iter(below.create_tuple_iterator(num_epochs=1, output_numpy=True)))
 
-    def stored(self) -> dict[str, Any]:
-        """The arrays that the source holds, by name."""
+    def stored(self) -> dict[str, Value]:
+        """The arrays held by the source, by name."""
         source = source_of(self._leaf)
-        found: dict[str, Any] = {}
+        arrays: dict[str, Value] = {}
         for name, value in getattr(source, "__dict__", {}).items():
             first = value[0] if isinstance(value, list) and value else value
             if isinstance(first, np.ndarray):
-                found[f"{type(source).__name__}.{name}"] = value
-        return found
+                arrays[f"{type(source).__name__}.{name}"] = value
+        return arrays
 
 
 class _Numbers:
-    """A source of its own indexes."""
+    """A source that returns its own indexes."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -293,32 +303,32 @@ class _Numbers:
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index: int) -> tuple[Any]:
+    def __getitem__(self, index: int) -> tuple[np.int64]:
         return (np.int64(index),)
 
 
 class _Again:
-    """Each of some samples once for every worker."""
+    """Each of some samples once per worker."""
 
-    def __init__(self, source: Any, indexes: Sequence[int], workers: int) -> None:
+    def __init__(self, source: Foreign, indexes: Sequence[int], workers: int) -> None:
         self._source, self._indexes, self._workers = source, list(indexes), workers
 
     def __len__(self) -> int:
         return len(self._indexes) * self._workers
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> Value:
         return self._source[self._indexes[int(index) // self._workers]]
 
 
-def _classes(source: Any) -> int | None:
+def _classes(source: Foreign) -> int | None:
     for name in _CLASSES:
-        found = getattr(source, name, None)
-        if isinstance(found, int) and not isinstance(found, bool):
-            return found
-        if isinstance(found, list | tuple | Mapping) and found:
-            return len(found)
+        classes = getattr(source, name, None)
+        if isinstance(classes, int) and not isinstance(classes, bool):
+            return classes
+        if isinstance(classes, list | tuple | Mapping) and classes:
+            return len(classes)
     return None
 
 
-def _json(line: Location | None) -> dict[str, Any] | None:
+def _json(line: Location | None) -> Mapping[str, object] | None:
     return line.line_json() if line is not None else None

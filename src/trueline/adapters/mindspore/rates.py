@@ -1,25 +1,25 @@
-"""An optimizer's learning rates, held at others for a step, whether it runs op by op or is compiled."""
+"""Overriding an optimizer's learning rates for a step, in PyNative and graph mode."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn
-from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.internals import LISTED_RATES, LearningRateSchedule
 from trueline.adapters.mindspore.optimizers import rate_now, short, steps_done
 from trueline.adapters.mindspore.wrappers import OPTIMIZERS
+from trueline.adapters.nouns import Foreign, Optimizer, Value
 from trueline.adapters.protocol import HeldRates
 from trueline.kernel.array import Array
 
 _numbers = count()
 # Where a schedule that is computed may have its largest value.
-_LOOKED_AT = (0, *(2**power for power in range(21)))
+_PROBED_STEPS = (0, *(2**power for power in range(21)))
 
 
 class _Constant(LearningRateSchedule):  # type: ignore[misc]
@@ -40,9 +40,9 @@ class _Constant(LearningRateSchedule):  # type: ignore[misc]
 
 
 class _HeldInGroups:
-    """Of an optimizer with torch's kind of groups."""
+    """Rates of an optimizer with torch-style parameter groups."""
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         self._groups = optimizer.param_groups
         self._kept: list[float] | None = None
 
@@ -79,81 +79,82 @@ class _HeldInCell:
     it may be compiled into a graph with the first step; what it would have given is still asked of it.
     """
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         self._optimizer = optimizer
-        self._own = list({id(one): one for one in _each(optimizer)}.values())
-        self._used: list[Any] = []
+        self._own = list({id(rate): rate for rate in _each(optimizer)}.values())
+        self._used: list[Foreign] = []
         self._kept: list[Array | None] | None = None
 
     def own(self) -> list[float]:
         kept = self._kept or [None] * len(self._own)
-        return [self._now(one, array) for one, array in zip(self._own, kept, strict=True)]
+        return [self._now(rate, array) for rate, array in zip(self._own, kept, strict=True)]
 
-    def _now(self, rate: Any, kept: Array | None) -> float:
+    def _now(self, rate: Foreign, kept: Array | None) -> float:
         if kept is None:
             return rate_now(self._optimizer, rate) or 0.0
         listed = kept.reshape(-1)
         return short(listed[min(steps_done(self._optimizer), len(listed) - 1)])
 
     def peak(self) -> list[float]:
-        return [max(rate, *_planned(one)) for rate, one in zip(self.own(), self._own, strict=True)]
+        return [max(rate, *_planned(schedule)) for rate, schedule in zip(self.own(), self._own, strict=True)]
 
     def use(self, rates: Sequence[float]) -> None:
         if not self._used:
-            self._used = [one if _parameter(one) is not None else _Constant(0.0) for one in self._own]
-            _replace(self._optimizer, {id(one): new for one, new in zip(self._own, self._used, strict=True)})
+            self._used = [rate if _parameter(rate) is not None else _Constant(0.0) for rate in self._own]
+            _replace(self._optimizer, {id(rate): new for rate, new in zip(self._own, self._used, strict=True)})
         if self._kept is None:
             self._kept = [
-                values.to_numpy(held, copy=True) if (held := _parameter(one)) is not None else None for one in self._own
+                values.to_numpy(held, copy=True) if (held := _parameter(rate)) is not None else None
+                for rate in self._own
             ]
-        for one, rate in zip(self._used, rates, strict=True):
-            held = one.learning_rate if isinstance(one, _Constant) else _parameter(one)
+        for used, rate in zip(self._used, rates, strict=True):
+            held = used.learning_rate if isinstance(used, _Constant) else _parameter(used)
             values.assign(held, np.full(values.shape(held), rate, np.float32))
 
     def release(self) -> None:
-        for one, kept in zip(self._own, self._kept or (), strict=False):
+        for own_rate, kept in zip(self._own, self._kept or (), strict=False):
             if kept is not None:
-                values.assign(_parameter(one), kept)
+                values.assign(_parameter(own_rate), kept)
         self._kept = None
 
 
-def hold(optimizer: Any) -> HeldRates:
-    """Take an optimizer's rates in hand."""
+def hold(optimizer: Optimizer) -> HeldRates:
+    """Take control of an optimizer's learning rates."""
     while isinstance(getattr(optimizer, "opt", None), OPTIMIZERS):
         # LARS has no rate of its own.
         optimizer = optimizer.opt
     return _HeldInGroups(optimizer) if hasattr(optimizer, "param_groups") else _HeldInCell(optimizer)
 
 
-def _each(optimizer: Any) -> Iterator[Any]:
+def _each(optimizer: Optimizer) -> Iterator[Foreign]:
     yield from optimizer.learning_rate if optimizer.is_group_lr else [optimizer.learning_rate]
 
 
-def _parameter(rate: Any) -> Any:
-    """What holds a rate, or a list of them; None for a schedule that is computed."""
+def _parameter(rate: Foreign) -> Value:
+    """The parameter that holds a rate or a list of rates; None for a computed schedule."""
     if isinstance(rate, ms.Parameter):
         return rate
-    if type(rate).__name__ == "_IteratorLearningRate":
+    if type(rate).__name__ == LISTED_RATES:
         return rate.learning_rate
     return None
 
 
-def _planned(rate: Any) -> list[float]:
+def _planned(rate: Foreign) -> list[float]:
     held = _parameter(rate)
     if held is not None:
         return [short(values.to_numpy(held).max())]
-    return [_plain(rate.construct(ms.Tensor([step], ms.int32))) for step in _LOOKED_AT]
+    return [_plain(rate.construct(ms.Tensor([step], ms.int32))) for step in _PROBED_STEPS]
 
 
-def _plain(rate: Any) -> float:
+def _plain(rate: Foreign) -> float:
     return short(values.to_numpy(rate).reshape(-1)[0]) if values.is_tensor(rate) else float(rate)
 
 
-def _replace(optimizer: Any, new: dict[int, Any]) -> None:
+def _replace(optimizer: Optimizer, new: dict[int, Foreign]) -> None:
     if not optimizer.is_group_lr:
         optimizer.learning_rate = new[id(optimizer.learning_rate)]
         return
     if isinstance(optimizer.learning_rate, nn.CellList):
-        for place, one in enumerate(list(optimizer.learning_rate)):
-            optimizer.learning_rate[place] = new[id(one)]
-        optimizer.group_lr = [new[id(one)] for one in optimizer.group_lr]
+        for place, rate in enumerate(list(optimizer.learning_rate)):
+            optimizer.learning_rate[place] = new[id(rate)]
+        optimizer.group_lr = [new[id(rate)] for rate in optimizer.group_lr]

@@ -1,72 +1,72 @@
-"""Loss scalers and clipping: what is done to losses and gradients on their way to the optimizer."""
+"""Events of loss scaling and gradient clipping."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from mindspore import amp
-from mindspore.ops.function import clip_func
 
 from trueline.adapters.mindspore import values
-from trueline.adapters.mindspore.telling import Telling
+from trueline.adapters.mindspore.internals import clip_func
+from trueline.adapters.mindspore.session import Session
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.tree import leaves
 
 _SCALERS = (amp.DynamicLossScaler, amp.StaticLossScaler)
 
 
-def watch(telling: Telling, patches: Patches) -> None:
-    """Put all of them in place."""
+def watch(session: Session, patches: Patches) -> None:
+    """Install the patches."""
 
-    def scaled(result: Any, scaler: Any, inputs: Any) -> None:
-        telling.scaled.append((inputs, result, values.keep(scaler.scale_value)))
-        del telling.scaled[:-8]
-        telling.observer.scaled_by(scaler)
+    def scaled(result: Value, scaler: Foreign, inputs: Value) -> None:
+        session.scaled.append((inputs, result, values.keep(scaler.scale_value)))
+        del session.scaled[:-8]
+        session.observer.scaled_by(scaler)
 
-    def unscaled(_result: Any, _scaler: Any, inputs: Any) -> None:
+    def unscaled(_result: object, _scaler: object, inputs: Value) -> None:
         if isinstance(inputs, list | tuple):
-            telling.observer.unscaled(telling.optimizer)
+            session.observer.unscaled(session.optimizer)
 
-    def adjusting(_scaler: Any, _grads_finite: Any) -> None:
-        telling.undecided = telling.unstepped
+    def adjusting(_scaler: object, _grads_finite: object) -> None:
+        session.undecided = session.unstepped
 
     for kind in _SCALERS:
-        patches.wrap(kind, "scale", lambda original: outermost(original, telling.speaks, after=scaled))
-        patches.wrap(kind, "unscale", lambda original: outermost(original, telling.speaks, after=unscaled))
-        patches.wrap(kind, "adjust", lambda original: outermost(original, telling.speaks, before=adjusting))
-    _watch_clipping(telling, patches)
+        patches.wrap(kind, "scale", lambda original: outermost(original, session.is_reporting, after=scaled))
+        patches.wrap(kind, "unscale", lambda original: outermost(original, session.is_reporting, after=unscaled))
+        patches.wrap(kind, "adjust", lambda original: outermost(original, session.is_reporting, before=adjusting))
+    _watch_clipping(session, patches)
 
 
-def _watch_clipping(telling: Telling, patches: Patches) -> None:
-    def by_norm(x: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:
-        _tell(telling, "norm", x, values.read(max_norm))
+def _watch_clipping(session: Session, patches: Patches) -> None:
+    def by_norm(x: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:
+        _report(session, "norm", x, values.read(max_norm))
 
-    def by_global_norm(x: Any, clip_norm: Any = 1.0, *_args: Any, **_kwargs: Any) -> None:
-        _tell(telling, "norm", x, values.read(clip_norm))
+    def by_global_norm(x: Value, clip_norm: Value = 1.0, *_args: object, **_kwargs: object) -> None:
+        _report(session, "norm", x, values.read(clip_norm))
 
-    def by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> None:
+    def by_value(x: Value, clip_value_min: Value = None, clip_value_max: Value = None) -> None:
         limit = clip_value_max if clip_value_max is not None else clip_value_min
         if isinstance(x, list | tuple) and limit is not None:
-            _tell(telling, "value", x, abs(values.read(limit)))
+            _report(session, "value", x, abs(values.read(limit)))
 
-    _replace(telling, patches, clip_func.clip_by_norm, by_norm)
-    _replace(telling, patches, clip_func.clip_by_global_norm, by_global_norm)
-    _replace(telling, patches, clip_func.clip_by_value, by_value)
-
-
-def _tell(telling: Telling, kind: str, gradients: Any, limit: float) -> None:
-    found = [one for _, one in leaves(gradients, values.is_tensor)]
-    telling.observer.clipped(kind, limit, values.norm(found))
+    _replace(session, patches, clip_func.clip_by_norm, by_norm)
+    _replace(session, patches, clip_func.clip_by_global_norm, by_global_norm)
+    _replace(session, patches, clip_func.clip_by_value, by_value)
 
 
-def _replace(telling: Telling, patches: Patches, original: Callable[..., Any], before: Callable[..., None]) -> None:
-    """Wrap a function wherever MindSpore's own modules hold it, and where the user's modules imported it."""
+def _report(session: Session, kind: str, gradients: Value, limit: float) -> None:
+    tensors = [tensor for _, tensor in leaves(gradients, values.is_tensor)]
+    session.observer.clipped(kind, limit, values.norm(tensors))
 
-    def speaks() -> bool:
-        return telling.speaks() and not telling.depth
+
+def _replace(session: Session, patches: Patches, original: Function, before: Callable[..., None]) -> None:
+    """Wrap a function in every module that holds it, MindSpore's and the user's."""
+
+    def is_reporting() -> bool:
+        return session.is_reporting() and not session.depth
 
     for module in list(sys.modules.values()):
         if getattr(module, "__dict__", {}).get(original.__name__) is original:
-            patches.wrap(module, original.__name__, lambda original: outermost(original, speaks, before=before))
+            patches.wrap(module, original.__name__, lambda original: outermost(original, is_reporting, before=before))

@@ -1,19 +1,19 @@
-"""Fix randomness, and tell a run's circumstances."""
+"""Seeding and determinism; facts of the environment."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import mindspore as ms
-from mindspore import context, dataset
-from mindspore.communication import management
+from mindspore import communication, context, dataset
 
 from trueline.adapters.mindspore.build import built_cells
+from trueline.adapters.mindspore.internals import is_communicating
+from trueline.model.json_value import Json
 
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:
-    """Fix MindSpore's randomness; returns the message ids of what stays free."""
+    """Seed MindSpore; returns the message ids of what remains nondeterministic."""
     ms.set_seed(seed)
     dataset.config.set_seed(seed)
     free = ["mindspore.free_first_calls"] if context.get_context("device_target") == "CPU" else []
@@ -45,11 +45,11 @@ _threads_fixed = False
 
 
 def threads_are_fixed() -> bool:
-    """Whether every operator runs on one thread, by ``seed``."""
+    """Whether ``seed`` has set every operator to one thread."""
     return _threads_fixed
 
 
-def circumstances() -> dict[str, Any]:
+def circumstances() -> dict[str, Json]:
     """Versions, device, precision, mode, seeds and flags."""
     return {
         "framework": "mindspore",
@@ -67,15 +67,15 @@ def circumstances() -> dict[str, Any]:
 
 
 def _precision() -> str:
-    """What the cells built so far compute in."""
+    """The precision of the cells constructed so far."""
     mixed = {cell.mixed_precision_type for cell in built_cells() if getattr(cell, "mixed_precision_type", None)}
-    return "mixed " + ", ".join(sorted(str(one.name).lower() for one in mixed)) if mixed else "float32"
+    return "mixed " + ", ".join(sorted(str(precision.name).lower() for precision in mixed)) if mixed else "float32"
 
 
 def rank() -> tuple[int, int] | None:
     """(rank, world size) of the process group, or of the launcher's environment; None for msrun's scheduler."""
-    if management.GlobalComm.INITED:
-        return int(management.get_rank()), int(management.get_group_size())
+    if is_communicating():
+        return int(communication.get_rank()), int(communication.get_group_size())
     if os.environ.get("MS_ROLE", "MS_WORKER") != "MS_WORKER":
         return None
     own = os.environ.get("MS_NODE_ID") or os.environ.get("RANK_ID", "")

@@ -1,31 +1,24 @@
-"""Dropout and its kin made identity, so that training mode gives the same numbers twice."""
+"""Dropout disabled, so that training mode is deterministic."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import mindspore as ms
 from mindspore import ops
-from mindspore.ops.function import nn_func
 
-from trueline.adapters.mindspore import values
-from trueline.adapters.nouns import Share
+from trueline.adapters.dropout import Dropping, drops_by_name, nothing, user_functions
+from trueline.adapters.mindspore import internals, values
+from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
 
-_FUNCTIONS = (
-    *("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"),
-    *("_inner_dropout", "dropout_ext", "dropout2d_ext"),
-)
 _PRIMITIVES = ("Dropout", "Dropout2D", "Dropout3D")
 
 
 def work_in_order() -> None:
-    """No pipeline of threads: whoever reads a value after every operator has them spin while they wait."""
+    """Synchronous execution: threads that run ahead only spin when every value is read after its operator."""
     # Where AVX-512 is, convolutions else fall back to code that is a hundred times slower.
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
     if ms.get_context("pynative_synchronize"):
@@ -38,19 +31,15 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
-    """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
-    patches, dropping = Patches(), Dropping(share)
+def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
+    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own."""
+    patches, dropping = Patches(), Dropping(share, internals.subcells)
     plain = ops.dropout
-    owners = [
-        module
-        for name, module in list(sys.modules.items())
-        if name.startswith("mindspore.") and module is not None and name != "mindspore._c_expression"
-    ]
+    owners = list(internals.python_modules())
     for name in _PRIMITIVES:
         patches.wrap(getattr(ops, name), "__call__", lambda original: _primitive(original, dropping))
-    for name in _FUNCTIONS:
-        original = getattr(nn_func, name, None)
+    for name in internals.DROPOUT_FUNCTIONS:
+        original = getattr(internals.nn_func, name, None)
         for owner in (ops, *owners):
             if original is not None and vars(owner).get(name) is original:
                 patches.wrap(owner, name, dropping.function)
@@ -64,10 +53,10 @@ def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
         patches.remove()
 
 
-def _primitive(original: Callable[..., Any], dropping: Dropping) -> Callable[..., Any]:
-    """An operator that gives its mask as well, and holds what it keeps."""
+def _primitive(original: Function, dropping: Dropping) -> Function:
+    """A primitive that also returns its mask, and holds its keep probability."""
 
-    def call(primitive: Any, value: Any) -> Any:
+    def call(primitive: Foreign, value: Value) -> Value:
         if dropping.inside:
             return original(primitive, value)
         share = 1.0 - float(getattr(primitive, "keep_prob", 1.0))

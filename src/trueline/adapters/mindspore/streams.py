@@ -1,42 +1,39 @@
-"""MindSpore's random generators, the network's and the data pipeline's: seeded, and told of."""
+"""MindSpore's random generators, of the network and of the data pipeline: seeding and reporting."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import mindspore as ms
-from mindspore import common, dataset
-from mindspore.dataset.engine import datasets
+from mindspore import dataset
 
-from trueline.adapters.mindspore import state
+from trueline.adapters.mindspore import internals, state
+from trueline.adapters.nouns import Loader
 from trueline.adapters.observer import Tap
 
 NAMES: Final = ("mindspore", "mindspore.dataset")
 
 
 def fix(seeds: Mapping[str, int], *, deterministic: bool) -> None:
-    """Seed the generators; the one of the pipeline last, since the network's sets it too."""
+    """Seed the generators; the pipeline's last, since the network's seed also sets it."""
     state.seed(seeds["mindspore"], deterministic=deterministic)
     dataset.config.set_seed(seeds["mindspore.dataset"])
 
 
 def watch(tap: Tap) -> None:
-    """Tell of seeds, and of pipelines that are built."""
-    # The package has a function of the same name.
-    holder = importlib.import_module("mindspore.common.seed")
+    """Report seeds and constructed pipelines."""
     seeding = _seeding(tap, "mindspore", ms.set_seed)
-    for owner in (ms, common, holder):
+    for owner in internals.SEED_HOLDERS:
         vars(owner)["set_seed"] = seeding
     dataset.config.set_seed = _seeding(tap, "mindspore.dataset", dataset.config.set_seed)
-    datasets.Dataset.__init__ = _building(tap, datasets.Dataset.__init__)
+    dataset.Dataset.__init__ = _building(tap, dataset.Dataset.__init__)
 
 
-def _seeding(tap: Tap, stream: str, original: Callable[[Any], None]) -> Callable[[Any], None]:
+def _seeding(tap: Tap, stream: str, original: Callable[[object], None]) -> Callable[[object], None]:
     @functools.wraps(original)
-    def seed(seed: Any) -> None:
+    def seed(seed: object) -> None:
         original(tap.seeding(stream, seed))
 
     return seed
@@ -44,7 +41,7 @@ def _seeding(tap: Tap, stream: str, original: Callable[[Any], None]) -> Callable
 
 def _building(tap: Tap, original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
-    def begin(pipeline: Any, *args: Any, **kwargs: Any) -> None:
+    def begin(pipeline: Loader, *args: object, **kwargs: object) -> None:
         original(pipeline, *args, **kwargs)
         tap.built(type(pipeline).__name__, {"item": None})
 

@@ -1,4 +1,4 @@
-"""Tensors to and from NumPy, and what a network consists of."""
+"""Conversion of tensors to and from NumPy, and the structure of a network."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import mindspore as ms
 import ml_dtypes
@@ -14,13 +13,15 @@ import numpy as np
 from mindspore import nn
 
 from trueline.adapters.identity import walk
-from trueline.adapters.mindspore.engine import pynative
+from trueline.adapters.mindspore import internals
+from trueline.adapters.mindspore.internals import grad_node, node_number, pynative
 from trueline.adapters.mindspore.optimizers import groups
 from trueline.adapters.mindspore.wrappers import unwrap
-from trueline.adapters.nouns import Tensor, check_expanded
+from trueline.adapters.nouns import Foreign, Network, Tensor, Value, check_expanded
 from trueline.adapters.plain import is_plain
 from trueline.kernel.array import Array
 from trueline.model.describing import described
+from trueline.model.json_value import Json
 
 __all__ = [
     "assign",
@@ -49,23 +50,23 @@ __all__ = [
 ]
 
 # Never too large to be read, whatever the type.
-_SMALL = 1 << 20
+_ALWAYS_READ_ELEMENTS = 1 << 20
 _STATISTICS = frozenset(("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked"))
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Whether a value is a tensor."""
     return isinstance(value, ms.Tensor)
 
 
-def is_module(value: Any) -> bool:
+def is_module(value: object) -> bool:
     """Whether a value is a cell."""
     return isinstance(value, nn.Cell)
 
 
-def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
-    """The tensor's values; without ``copy`` later steps may write into the same memory."""
-    if tensor.size > _SMALL:
+def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
+    """The tensor's values; without ``copy`` later steps may overwrite them."""
+    if tensor.size > _ALWAYS_READ_ELEMENTS:
         check_expanded(tensor.shape, tensor.stride(), tensor.itemsize)
     array: Array = tensor.asnumpy()
     if array.dtype.name == "bfloat16":
@@ -74,28 +75,28 @@ def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
     return np.array(array, copy=True) if copy else array
 
 
-def from_numpy(array: Array, *, like: Any = None) -> Any:
-    """A tensor of its own memory, with the dtype of ``like`` where given."""
+def from_numpy(array: Array, *, like: Value = None) -> Value:
+    """A new tensor, with the dtype of ``like`` if given."""
     owned = np.array(array, copy=True, order="C")
     if not owned.dtype.isnative:
         owned = owned.astype(owned.dtype.newbyteorder("="))
     return ms.Tensor(owned) if like is None else ms.Tensor(owned, dtype=like.dtype)
 
 
-def assign(tensor: Any, array: Array) -> None:
-    """Overwrite a tensor in place; ``set_data`` would leave an optimizer that has stepped with the old values."""
+def assign(tensor: Value, array: Array) -> None:
+    """Overwrite a tensor in place; after ``set_data`` an optimizer that has stepped would still use the old values."""
     with without_gradient():
         tensor.copy_(from_numpy(array, like=tensor))
 
 
 @dataclass(frozen=True, slots=True)
 class _Norm:
-    """The L2 norm of tensors that stay as they are, to be taken when it is read."""
+    """The L2 norm of tensors that do not change, computed when read."""
 
-    tensors: tuple[Any, ...]
+    tensors: tuple[Value, ...]
 
     def __float__(self) -> float:
-        return math.sqrt(math.fsum(_squares(to_numpy(one)) for one in self.tensors))
+        return math.sqrt(math.fsum(_squares(to_numpy(tensor)) for tensor in self.tensors))
 
 
 def _squares(array: Array) -> float:
@@ -103,9 +104,9 @@ def _squares(array: Array) -> float:
         array = array.astype(np.float32)
     flat = array.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = float(np.vdot(flat, flat).real)
+        squares = float(np.vdot(flat, flat).real)
     # A sum of squares can overflow where the norm itself does not.
-    return found if math.isfinite(found) else _squares_of_large(flat)
+    return squares if math.isfinite(squares) else _squares_of_large(flat)
 
 
 def _squares_of_large(flat: Array) -> float:
@@ -114,13 +115,13 @@ def _squares_of_large(flat: Array) -> float:
         return float(np.vdot(wide, wide))
 
 
-def read(scalar: Any) -> float:
-    """A Python number from a scalar, waiting for the device."""
+def read(scalar: Value) -> float:
+    """A scalar as a Python number; synchronises with the device."""
     return float(to_numpy(scalar).reshape(-1)[0]) if is_tensor(scalar) else float(scalar)
 
 
-def keep(scalar: Any) -> Any:
-    """The scalar, or the mean of a tensor, out of reach of later changes and without waiting for it."""
+def keep(scalar: Value) -> Value:
+    """A copy of a scalar, or a tensor's mean, without synchronising."""
     if not is_tensor(scalar):
         return scalar if isinstance(scalar, _Norm) else float(scalar)
     with without_gradient():
@@ -129,16 +130,16 @@ def keep(scalar: Any) -> Any:
         return scalar.astype(ms.float32).mean()
 
 
-def norm(tensors: Sequence[Any]) -> Any:
-    """The L2 norm over all tensors together: of parameters at once, since they change; of others when read."""
-    held = tuple(one for one in tensors if is_tensor(one))
-    if any(isinstance(one, ms.Parameter) for one in held):
+def norm(tensors: Sequence[Value]) -> Value:
+    """The L2 norm over all tensors: of parameters at once, since they change; of others when read."""
+    held = tuple(tensor for tensor in tensors if is_tensor(tensor))
+    if any(isinstance(tensor, ms.Parameter) for tensor in held):
         return float(_Norm(held))
     return _Norm(held)
 
 
 class without_gradient:  # noqa: N801 - reads as a statement where it is used
-    """No operator in this block takes part in the user's gradient."""
+    """Operators in this block are not recorded for the user's gradients."""
 
     def __enter__(self) -> None:
         self._before = bool(pynative.enable_grad())
@@ -150,83 +151,87 @@ class without_gradient:  # noqa: N801 - reads as a statement where it is used
             pynative.set_enable_grad(True)
 
 
-def total(tensors: Sequence[Any]) -> Any:
-    """The norm, which a NaN or Inf spoils."""
+def total(tensors: Sequence[Value]) -> Value:
+    """The norm, which is NaN or Inf if any element is."""
     return norm(tensors)
 
 
-def identity(tensor: Any) -> int:
-    """The address of a tensor's storage; a parameter, whose storage moves when it first steps, is only itself."""
+def identity(tensor: Value) -> int:
+    """The address of a tensor's storage; a parameter, whose storage moves at the first step, is only itself."""
     if isinstance(tensor, ms.Parameter) or tensor.size == 0:
         return id(tensor)
     return int(tensor.data_ptr()) or id(tensor)
 
 
-def version(tensor: Any) -> int | None:  # noqa: ARG001
-    """None: MindSpore's own counter does not see every write."""
+def version(tensor: Value) -> int | None:  # noqa: ARG001
+    """None: MindSpore's own version counter does not see every write."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """An autograd node, which MindSpore hands out as a new object each time."""
+    """An autograd node, which MindSpore returns as a new object each time."""
 
     id: int
-    held: Any = field(compare=False)
+    held: Foreign = field(compare=False)
 
 
-def _nodes(found: Iterable[Any]) -> list[_Node]:
-    return [_Node(int(one._unique_id()), one) for one in found if one is not None and not one.is_leaf()]
+def _nodes(nodes: Iterable[Value]) -> list[_Node]:
+    return [
+        _Node(node_number(autograd_node), autograd_node)
+        for autograd_node in nodes
+        if autograd_node is not None and not autograd_node.is_leaf()
+    ]
 
 
-def node(tensor: Any) -> Any:
-    """The autograd node that made the tensor; None where there is none."""
-    return next(iter(_nodes((tensor._grad_node,))), None)
+def node(tensor: Value) -> Foreign:
+    """The autograd node that produced the tensor; None where there is none."""
+    return next(iter(_nodes((grad_node(tensor),))), None)
 
 
-def gradient(parameter: Any) -> Any:
-    """None: gradients are handed around, they do not wait at parameters."""
+def gradient(parameter: Value) -> Value:
+    """None: gradients are return values, not attributes of parameters."""
 
 
-def nodes_before(node: Any) -> Sequence[Any]:
-    """The autograd nodes whose outputs a node takes."""
-    return _nodes(one for one, _ in node.held.next_functions)
+def nodes_before(node: Foreign) -> Sequence[Foreign]:
+    """The autograd nodes whose outputs a node consumes."""
+    return _nodes(source for source, _ in node.held.next_functions)
 
 
-def _owned(root: Any, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Any]]:
-    """(full name, leaf name, tensor) of every parameter and buffer, also where cells or parameters are shared."""
-    for source in (root._params, root._buffers):
-        for leaf, found in source.items():
-            if found is not None:
+def _owned(root: Network, prefix: str, above: tuple[int, ...]) -> Iterator[tuple[str, str, Value]]:
+    """(full name, leaf name, tensor) of every parameter and buffer, including shared ones under each name."""
+    for source in (internals.parameters(root), internals.buffers(root)):
+        for leaf, tensor in source.items():
+            if tensor is not None:
                 name = described(str, leaf)
-                yield prefix + name, name, found
-    for holder, listed in getattr(root, "_params_list", {}).items():
-        for place, found in enumerate(listed):
-            yield f"{prefix}{holder}.{place}", holder, found
-    for name, cell in root._cells.items():
+                yield prefix + name, name, tensor
+    for holder, listed in internals.parameter_lists(root).items():
+        for place, tensor in enumerate(listed):
+            yield f"{prefix}{holder}.{place}", holder, tensor
+    for name, cell in internals.subcells(root).items():
         if cell is not None and id(cell) not in above:
             yield from _owned(cell, f"{prefix}{name}.", (*above, id(cell)))
 
 
-def tensors(root: Any) -> Iterator[Tensor]:
+def tensors(root: Network) -> Iterator[Tensor]:
     """Parameters, then buffers, by path; running statistics count as buffers, though they are Parameters here."""
     buffers: list[Tensor] = []
-    for name, leaf, found in _owned(root, "", (id(root),)):
-        if isinstance(found, ms.Parameter) and not (leaf in _STATISTICS and not found.requires_grad):
-            yield Tensor(name, found, bool(found.requires_grad))
+    for name, leaf, tensor in _owned(root, "", (id(root),)):
+        if isinstance(tensor, ms.Parameter) and not (leaf in _STATISTICS and not tensor.requires_grad):
+            yield Tensor(name, tensor, bool(tensor.requires_grad))
         else:
-            buffers.append(Tensor(name, found, False, buffer=True))
+            buffers.append(Tensor(name, tensor, False, buffer=True))
     yield from buffers
 
 
-def modules(root: Any) -> Iterator[tuple[str, Any]]:
-    """All cells below and with root, each once."""
-    return walk(root, lambda cell: cell._cells)
+def modules(root: Network) -> Iterator[tuple[str, Network]]:
+    """All cells from the root down, each once."""
+    return walk(root, internals.subcells)
 
 
-def has_weights(module: Any) -> bool:
-    """Whether parameters are registered in a cell."""
-    return any(not one.buffer for one in tensors(module))
+def has_weights(module: Network) -> bool:
+    """Whether a cell has parameters."""
+    return any(not tensor.buffer for tensor in tensors(module))
 
 
 @cache
@@ -234,8 +239,8 @@ def _of_every_cell() -> frozenset[str]:
     return frozenset(vars(nn.Cell()))
 
 
-def attributes(module: Any) -> dict[str, Any]:
-    """The plain public attributes that a cell's behaviour depends on."""
+def attributes(module: Network) -> dict[str, Json]:
+    """The plain public attributes that determine a cell's behaviour."""
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in vars(module).items()
@@ -243,16 +248,16 @@ def attributes(module: Any) -> dict[str, Any]:
     }
 
 
-def training(module: Any) -> bool:
+def training(module: Network) -> bool:
     """Whether the cell is in training mode and gradients would be recorded."""
     return bool(module.training) and bool(pynative.enable_grad())
 
 
-def dtype(tensor: Any) -> str:
-    """NumPy's name of the dtype."""
+def dtype(tensor: Value) -> str:
+    """The NumPy name of the dtype."""
     return str(tensor.dtype).lower()
 
 
-def shape(tensor: Any) -> tuple[int, ...]:
+def shape(tensor: Value) -> tuple[int, ...]:
     """The shape."""
     return tuple(int(size) for size in tensor.shape)

@@ -25,7 +25,7 @@ from trueline.adapters.torch import (
 
 
 class TorchAdapter:
-    """PyTorch's folder as one object."""
+    """The PyTorch adapter as one object."""
 
     name: Final = "torch"
     values: Final[ModuleType] = values

@@ -1,4 +1,4 @@
-"""How a module was built, building it again with one thing changed, and running it by itself."""
+"""How a module was constructed; rebuilding it with changed arguments; running it in isolation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -16,8 +15,8 @@ from torch import nn
 from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Built, Passed
-from trueline.adapters.torch import values
+from trueline.adapters.nouns import Built, Network, Optimizer, Passed
+from trueline.adapters.torch import internals, values
 from trueline.adapters.torch.autograd import vjp
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
@@ -32,22 +31,22 @@ _capturing = False
 
 
 def package() -> str:
-    """Torch's folder, with its closing slash."""
+    """torch's package folder with a trailing slash."""
     return PACKAGE
 
 
-def _is_heavy(value: Any) -> bool:
+def _is_heavy(value: object) -> bool:
     return isinstance(value, nn.Module | torch.Tensor)
 
 
 def capture_built() -> None:
-    """Remember the constructor's arguments of every module built from now on; nothing is stored on the module."""
+    """From now on capture the constructor arguments of every module; nothing is stored on the module."""
     global _capturing
     if _capturing:
         return
     _capturing = True
 
-    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+    def new(cls: type, *args: object, **kwargs: object) -> Network:
         following = super(nn.Module, cls).__new__
         module = following(cls) if following is object.__new__ else following(cls, *args, **kwargs)
         with contextlib.suppress(Exception):
@@ -58,7 +57,7 @@ def capture_built() -> None:
 
     # Copies and unpickled modules are made by __new__ alone, without arguments: only __init__ shows a real one.
     @functools.wraps(initialise)
-    def init(module: Any, *args: Any, **kwargs: Any) -> None:
+    def init(module: Network, *args: object, **kwargs: object) -> None:
         with contextlib.suppress(Exception):
             asked = _asked.pop(module)
             if asked is not None:
@@ -68,7 +67,7 @@ def capture_built() -> None:
     make_optimizer = torch.optim.Optimizer.__init__
 
     @functools.wraps(make_optimizer)
-    def init_optimizer(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    def init_optimizer(optimizer: Optimizer, *args: object, **kwargs: object) -> None:
         with contextlib.suppress(Exception):
             line = user_line(PACKAGE, frame=sys._getframe(1))
             if line is not None:
@@ -81,27 +80,27 @@ def capture_built() -> None:
     nn.Module.__new__ = staticmethod(new)
 
 
-def built(module: Any) -> Built | None:
-    """How a module was built, or None for one that was there before capturing began."""
-    found = _built.get(module)
-    return describe(module, found) if found is not None else None
+def built(module: Network) -> Built | None:
+    """How a module was constructed; None for one constructed before capturing began."""
+    arguments = _built.get(module)
+    return describe(module, arguments) if arguments is not None else None
 
 
-def line_of(optimizer: Any) -> Location | None:
-    """The user's line that built an optimizer, where it was seen."""
+def line_of(optimizer: Optimizer) -> Location | None:
+    """The user's line that constructed an optimizer, if captured."""
     return _lines.get(optimizer)
 
 
-def optimizers() -> list[Any]:
-    """Those whose building was seen and that are still alive."""
+def optimizers() -> list[Optimizer]:
+    """Live optimizers whose construction was captured."""
     return list(_lines)
 
 
-def rebuild(module: Any, **changes: Any) -> Any:
-    """A new module of the same arguments and weights with only ``changes`` different."""
-    found = built(module)
-    arguments = {**found.arguments, **changes} if found is not None else {}
-    if found is None or not found.complete or holds_placeholder(arguments):
+def rebuild(module: Network, **changes: object) -> Network:
+    """A new module with the same arguments and weights except for ``changes``."""
+    original = built(module)
+    arguments = {**original.arguments, **changes} if original is not None else {}
+    if original is None or not original.complete or holds_placeholder(arguments):
         raise BadUsage("torch.cannot_rebuild", module=type(module).__name__)
     with torch.random.fork_rng():
         made = make_again(type(module), arguments)
@@ -117,59 +116,60 @@ def rebuild(module: Any, **changes: Any) -> Any:
 
 
 @contextmanager
-def undisturbed(module: Any, train: bool) -> Iterator[None]:
-    """Run op by op in the given mode, and leave modes and buffers as they were."""
+def undisturbed(module: Network, train: bool) -> Iterator[None]:
+    """Run op by op in the given mode, then restore modes and buffers."""
     with as_written(), modes_kept(module, train):
         yield
 
 
 def as_written() -> AbstractContextManager[None]:
-    """In this block what was compiled is run as it was written."""
-    # Without the compiler in this process nothing is; asking would load it, which takes as long as torch itself.
-    if "torch._dynamo" not in sys.modules:
+    """In this block compiled code runs eagerly."""
+    if not internals.is_compiler_loaded():
         return nullcontext()
     stance: AbstractContextManager[None] = torch.compiler.set_stance("force_eager")
     return stance
 
 
 @contextmanager
-def modes_kept(module: Any, train: bool) -> Iterator[None]:
-    """Run in the given mode, and leave modes and buffers as they were."""
-    modes = [(one, one.training) for one in module.modules()]
+def modes_kept(module: Network, train: bool) -> Iterator[None]:
+    """Run in the given mode, then restore modes and buffers."""
+    modes = [(part, part.training) for part in module.modules()]
     buffers = {name: value.clone() for name, value in module.named_buffers()}
     module.train(train)
     try:
         yield
     finally:
-        for one, mode in modes:
-            one.training = mode
+        for part, mode in modes:
+            part.training = mode
         with torch.no_grad():
             for name, value in module.named_buffers():
                 value.copy_(buffers[name])
 
 
-def run(module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False) -> Passed:
-    """One module forward, and with ``gout`` backward, leaving its mode, buffers and gradients as they were."""
+def run(
+    module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None, train: bool = False
+) -> Passed:
+    """Forward pass of one module, with ``gout`` also backward, leaving its mode, buffers and gradients unchanged."""
     with undisturbed(module, train):
         return passed(module, inputs, gout)
 
 
-def passed(module: Any, inputs: Sequence[Array], gout: Sequence[Array] | None) -> Passed:
-    """A module as it is, in the mode that it is in."""
-    given = [values.from_numpy(one) for one in inputs]
+def passed(module: Network, inputs: Sequence[Array], gout: Sequence[Array] | None) -> Passed:
+    """A module run in its current mode."""
+    given = [values.from_numpy(array) for array in inputs]
     if gout is None:
         with torch.no_grad():
-            outputs = [one for _, one in leaves(module(*given), torch.is_tensor)]
-        return Passed([values.to_numpy(one, copy=True) for one in outputs])
-    named = [(name, one) for name, one in module.named_parameters() if one.requires_grad]
-    found = vjp(module, given, [one for _, one in named], gout)
-    grads = {name: one for (name, _), one in zip(named, found.grads, strict=True) if one is not None}
-    return Passed(found.outputs, found.gin, grads)
+            outputs = [tensor for _, tensor in leaves(module(*given), torch.is_tensor)]
+        return Passed([values.to_numpy(tensor, copy=True) for tensor in outputs])
+    named = [(name, parameter) for name, parameter in module.named_parameters() if parameter.requires_grad]
+    pulled = vjp(module, given, [parameter for _, parameter in named], gout)
+    grads = {name: gradient for (name, _), gradient in zip(named, pulled.grads, strict=True) if gradient is not None}
+    return Passed(pulled.outputs, pulled.gin, grads)
 
 
-def apply_gradients(optimizer: Any, gradients: Sequence[Array]) -> None:
-    """Give the optimizer these gradients, in the order of its groups' parameters, and let it step."""
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+def apply_gradients(optimizer: Optimizer, gradients: Sequence[Array]) -> None:
+    """One optimizer step with these gradients, in the order of its groups' parameters."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = values.from_numpy(gradient, like=parameter)
     optimizer.step()

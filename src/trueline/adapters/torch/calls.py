@@ -1,21 +1,20 @@
-"""Module calls, told where a module really runs: not while it is compiled, traced or transformed."""
+"""Events of module calls that really run: not while compiling, tracing or transforming."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import get_ident
-from typing import Any
 
 import torch
 from torch import nn
 from torch.compiler import is_compiling
-from torch.fx._lazy_graph_module import _LazyGraphModule
 
+from trueline.adapters.hidden_frames import leave_out_of_trace, stand_in
+from trueline.adapters.nouns import Function, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.torch import differentiation
+from trueline.adapters.torch import differentiation, internals
+from trueline.adapters.torch.internals import LazyGraphModule, innermost_transform, tracing_state
 from trueline.adapters.training_thread import TrainingThread
-from trueline.adapters.unseen import leave_out_of_trace, stand_in
 from trueline.model.recursion import ROOM
 
 # What stands between a module's call and its forward.
@@ -24,7 +23,7 @@ _FUSED_IN_EVALUATION = (nn.TransformerEncoderLayer,)
 
 
 class _Calls:
-    """Pairs calls and returns of one thread; other threads' (replicas of data parallel training) are not told."""
+    """Pairs calls and returns of one thread; other threads (data parallel replicas) are not reported."""
 
     def __init__(self, observer: Observer, switch: Switch, training: TrainingThread) -> None:
         self.observer = observer
@@ -38,25 +37,25 @@ class _Calls:
         self._fusing: list[tuple[nn.Module, int]] = []
 
     def end(self) -> None:
-        """Hooks are taken away."""
+        """The hooks are removed."""
         self.over = True
 
     def quiet(self, module: nn.Module) -> bool:
-        """Whether this call is none of the user's network running."""
+        """Whether this call is not a run of the user's network."""
         if not self._switch.on or get_ident() in self._switch.fetching:
             return True
-        if isinstance(module, _LazyGraphModule) or torch._C._get_tracing_state() is not None:
+        if isinstance(module, LazyGraphModule) or tracing_state() is not None:
             return True
-        if torch._C._functorch.peek_interpreter_stack() is not None:
+        if innermost_transform() is not None:
             differentiation.called_inside(module)
             self.observer.notice("torch.transformed", module=type(module).__name__)
             return True
         return False
 
     def begins(self, module: nn.Module) -> bool:
-        """A call begins; whether the observer is told of it."""
+        """A call begins; returns whether it is reported."""
         if self._depth == 0:
-            if not self._training.is_told():
+            if not self._training.is_recorded():
                 return False
             self._thread = get_ident()
         elif self._thread != get_ident():
@@ -67,7 +66,7 @@ class _Calls:
             self._fusing.append((module, self._count))
         return self._depth == 1 or self.observer.wants_calls
 
-    def ends(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def ends(self, module: nn.Module, args: Value, kwargs: Value, output: Value) -> None:
         if not self._switch.on or self._depth == 0 or self._thread != get_ident():
             return
         self._depth -= 1
@@ -80,32 +79,32 @@ class _Calls:
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
-    """Tell every module's calls and returns."""
+    """Report calls and returns of all modules."""
     calls = _Calls(observer, switch, thread)
     # torch's own hooks would do, but where there is one, torch calls every ``forward`` from another line of its own and
     # through one more function: warnings that count frames would show other lines. This has guards of its own.
     around = Patches()
-    around.wrap(nn.Module, "_call_impl", lambda original: _around(calls, observer, original))
+    around.wrap(*internals.MODULE_CALL, lambda original: _around(calls, observer, original))
     patches.on_remove(around.remove)
     patches.on_remove(calls.end)
 
-    def make_compile(original: Callable[..., Any]) -> Callable[..., Any]:
-        def compile_in_place(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+    def make_compile(original: Function) -> Function:
+        def compile_in_place(module: nn.Module, *args: object, **kwargs: object) -> None:
             original(module, *args, **kwargs)
             if switch.on:
                 observer.notice("torch.compiled", module=type(module).__name__)
-                module._compiled_call_impl = _told(module, module._compiled_call_impl, calls)
+                internals.set_compiled_call(module, _observed(module, internals.compiled_call(module), calls))
 
         return compile_in_place
 
     patches.wrap(nn.Module, "compile", make_compile)
 
 
-def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> Callable[..., Any]:
+def _around(calls: _Calls, observer: Observer, original: Function) -> Function:
     guard = harmless(observer)
 
     # Where a compiled network is called, torch's compiler looks at this one by itself: it vanishes there too.
-    def before(module: nn.Module, args: Any, kwargs: Any) -> bool | None:
+    def before(module: nn.Module, args: Value, kwargs: Value) -> bool | None:
         if is_compiling():
             return None
         with guard:
@@ -117,17 +116,17 @@ def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> 
                 return True
         return False
 
-    def after(module: nn.Module, told: bool, args: Any, kwargs: Any, output: Any) -> None:
+    def after(module: nn.Module, is_recorded: bool, args: Value, kwargs: Value, output: Value) -> None:
         with guard:
             ROOM.leave(_FRAMES)
-            if told:
+            if is_recorded:
                 calls.ends(_inside(module, observer), args, kwargs, output)
 
-    def call(module: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
+    def call(module: nn.Module, /, *args: object, **kwargs: object) -> Value:
         # torch.compile traces through this: its first line makes the rest vanish from the compiled graph.
         if is_compiling() or calls.over:
             return original(module, *args, **kwargs)
-        told = before(module, args, kwargs)
+        is_recorded = before(module, args, kwargs)
         output = None
         try:
             output = original(module, *args, **kwargs)
@@ -136,8 +135,8 @@ def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> 
             leave_out_of_trace(error)
             raise
         finally:
-            if told is not None:
-                after(module, told, args, kwargs, output)
+            if is_recorded is not None:
+                after(module, is_recorded, args, kwargs, output)
 
     # The compiler passes over functions of torch's own files, and begins with what these call: each forward.
     stand_in(call, torch.nn.modules.module.__file__)
@@ -145,9 +144,9 @@ def _around(calls: _Calls, observer: Observer, original: Callable[..., Any]) -> 
 
 
 def _inside(module: nn.Module, observer: Observer) -> nn.Module:
-    """What torch.compile returns stands for the network it has compiled, which is itself never called."""
-    if type(module).__name__ == "OptimizedModule":
-        inner: nn.Module = module._orig_mod
+    """The network inside what torch.compile returns, which is itself never called."""
+    if type(module).__name__ == internals.COMPILED:
+        inner: nn.Module = internals.compiled_inner(module)
         observer.notice("torch.compiled", module=type(inner).__name__)
         return inner
     if isinstance(module, torch.jit.ScriptModule):
@@ -155,10 +154,10 @@ def _inside(module: nn.Module, observer: Observer) -> nn.Module:
     return module
 
 
-def _told(module: nn.Module, compiled: Callable[..., Any], calls: _Calls) -> Callable[..., Any]:
-    """A module compiled in place calls no hooks at all, not even its own."""
+def _observed(module: nn.Module, compiled: Function, calls: _Calls) -> Function:
+    """A module compiled in place calls no hooks at all, not even its own: wrap its compiled call."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Value:
         if is_compiling() or calls.quiet(module):
             return compiled(*args, **kwargs)
         with harmless(calls.observer):

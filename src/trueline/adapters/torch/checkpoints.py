@@ -1,16 +1,17 @@
-"""PyTorch's checkpoints: a model's state_dict."""
+"""PyTorch checkpoints: a model's state_dict."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from trueline.adapters.nouns import Network, Value
 
-def kept(model: Any) -> dict[str, Any]:
-    """The tensors of the state_dict; what modules add to it that is no tensor is left out."""
+
+def kept(model: Network) -> dict[str, Value]:
+    """The tensors of the state_dict, without other objects that modules add to it."""
     try:
         state = model.state_dict(keep_vars=True)
     except TypeError:
@@ -19,8 +20,8 @@ def kept(model: Any) -> dict[str, Any]:
     return {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
 
 
-def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Any]] | None:
-    """A file as torch reads it; ``nested`` is the key that holds the model's weights."""
+def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]] | None:
+    """Read a file through torch; ``nested`` is the key that holds the model's weights."""
     if format == "pth":
         return "torch.load", _inside(torch.load(path, map_location="cpu", weights_only=True), nested)
     if format == "safetensors" and path.is_file() and path.suffix == ".safetensors":
@@ -32,8 +33,8 @@ def read(path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Any]] 
     return None
 
 
-def _inside(tree: Any, nested: str) -> Mapping[str, Any]:
-    """What lies below a dotted key, whose parts may have dots themselves."""
+def _inside(tree: Value, nested: str) -> Mapping[str, Value]:
+    """The value below a dotted key, whose parts may contain dots themselves."""
     parts = nested.split(".") if nested else []
     while parts:
         for count in range(1, len(parts) + 1):
@@ -50,7 +51,7 @@ def _inside(tree: Any, nested: str) -> Mapping[str, Any]:
     return {str(name): value for name, value in tree.items() if isinstance(value, torch.Tensor)}
 
 
-def put(model: Any, tensors: Mapping[str, Any]) -> list[str]:
-    """Through load_state_dict."""
+def put(model: Network, tensors: Mapping[str, Value]) -> list[str]:
+    """Load through load_state_dict."""
     missing, _ = model.load_state_dict(dict(tensors), strict=False)
     return [str(name) for name in missing]

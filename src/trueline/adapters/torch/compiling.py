@@ -1,37 +1,37 @@
-"""What a compiler makes of a model: whether there is one, and what it gives."""
+"""Running a model as compiled: whether it is, and its results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import torch
 
-from trueline.adapters.nouns import Passed
-from trueline.adapters.torch import build
+from trueline.adapters.nouns import Network, Passed
+from trueline.adapters.torch import build, internals
 from trueline.kernel.array import Array
 
-_INNER: Final = "_orig_mod."
+_INNER: Final = f"{internals.COMPILED_INNER}."
 
 
-def how(root: Any) -> str:
-    """By what the model, or a part of it, is compiled; empty where nothing is."""
-    found = any(_is_compiled(one) or one._compiled_call_impl is not None for one in root.modules())
-    return "torch.compile" if found else ""
+def how(root: Network) -> str:
+    """How the model or a part of it is compiled; empty where it is not."""
+    compiled = any(map(internals.is_compiled, root.modules()))
+    return "torch.compile" if compiled else ""
 
 
-def run(root: Any, module: Any, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
-    """One module of the model forward, and with ``gout`` backward, in evaluation, compiled as the model is."""
+def run(root: Network, module: Network, inputs: Sequence[Array], *, gout: Sequence[Array] | None = None) -> Passed:
+    """Forward pass of one module in evaluation mode, with ``gout`` also backward, compiled as the model is."""
     with build.modes_kept(module, train=False):
-        found = build.passed(module if how(module) else _compiled(root, module), inputs, gout)
-    grads = {name.removeprefix(_INNER): one for name, one in found.grads.items()}
-    return Passed(found.outputs, found.gin, grads if not _is_compiled(module) else found.grads)
+        passed = build.passed(module if how(module) else _compiled(root, module), inputs, gout)
+    grads = {name.removeprefix(_INNER): gradient for name, gradient in passed.grads.items()}
+    return Passed(passed.outputs, passed.gin, grads if not _is_compiled(module) else passed.grads)
 
 
-def _is_compiled(module: Any) -> bool:
-    return type(module).__name__ == "OptimizedModule"
+def _is_compiled(module: Network) -> bool:
+    return type(module).__name__ == internals.COMPILED
 
 
-def _compiled(root: Any, module: Any) -> Any:
-    above = next((one for one in root.modules() if _is_compiled(one)), None)
-    return above.dynamo_ctx(module) if above is not None else torch.compile(module)
+def _compiled(root: Network, module: Network) -> Network:
+    above = next((part for part in root.modules() if _is_compiled(part)), None)
+    return internals.compiled_alike(above, module) if above is not None else torch.compile(module)

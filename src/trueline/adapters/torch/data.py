@@ -1,20 +1,19 @@
-"""Batches as the training loop gets them, with the sampler's indexes."""
+"""Events of batches as the training loop receives them, with the sampler's indexes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any
 
 from torch.utils import data as torch_data
-from torch.utils.data import dataloader
 
 from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.indexes import Indexes
+from trueline.adapters.nouns import Foreign, Function, Loader, LoaderFacts, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
-from trueline.adapters.torch import workers
+from trueline.adapters.torch import internals, workers
 from trueline.adapters.training_thread import TrainingThread
 
 _SHUFFLES = {
@@ -26,23 +25,23 @@ _SHUFFLES = {
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
-    """Tell of every iteration over a DataLoader and of every batch."""
+    """Report every iteration over a DataLoader and every batch."""
     loaders: ByIdentity[Reference] = ByIdentity()
     indexes = Indexes()
     pass_on = workers.watch(observer, switch, patches)
 
-    def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
-        def begin(loader: Any) -> Any:
+    def make_iter(original: Function) -> Function:
+        def begin(loader: Loader) -> Loader:
             iterator = original(loader)
-            if switch.on and thread.may_fetch() and isinstance(iterator, dataloader._BaseDataLoaderIter):
+            if switch.on and thread.may_fetch() and isinstance(iterator, internals.LoaderIterator):
                 loaders.set(iterator, _holding(loader))
                 observer.loader_began(loader, facts(loader))
             return iterator
 
         return begin
 
-    def make_next(original: Callable[..., Any]) -> Callable[..., Any]:
-        def fetch(iterator: Any) -> Any:
+    def make_next(original: Function) -> Function:
+        def fetch(iterator: Loader) -> Value:
             if not switch.on or not thread.may_fetch():
                 return original(iterator)
             known = loaders.get(iterator)
@@ -62,37 +61,37 @@ def watch(observer: Observer, switch: Switch, patches: Patches, thread: Training
                 observer.loader_ended(loader)
                 raise
             pass_on()
-            in_order = bool(getattr(iterator, "_in_order", True))
+            in_order = internals.is_in_order(iterator)
             observer.fetched(loader, batch, indexes.handed_out(iterator, in_order=in_order))
             return batch
 
         return fetch
 
-    def make_next_index(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ask(iterator: Any) -> Any:
-            found = original(iterator)
+    def make_next_index(original: Function) -> Function:
+        def ask(iterator: Loader) -> object:
+            index = original(iterator)
             if switch.on:
-                indexes.asked(iterator, found)
-            return found
+                indexes.asked(iterator, index)
+            return index
 
         return ask
 
-    def make_reset(original: Callable[..., Any]) -> Callable[..., Any]:
-        def reset(iterator: Any, *args: Any, **kwargs: Any) -> Any:
+    def make_reset(original: Function) -> Function:
+        def reset(iterator: Loader, *args: object, **kwargs: object) -> object:
             indexes.forget(iterator)
             return original(iterator, *args, **kwargs)
 
         return reset
 
     patches.wrap(torch_data.DataLoader, "__iter__", make_iter)
-    patches.wrap(dataloader._BaseDataLoaderIter, "__next__", make_next)
-    patches.wrap(dataloader._BaseDataLoaderIter, "_next_index", make_next_index)
-    patches.wrap(dataloader._BaseDataLoaderIter, "_reset", make_reset)
+    patches.wrap(internals.LoaderIterator, "__next__", make_next)
+    patches.wrap(internals.LoaderIterator, internals.NEXT_INDEX, make_next_index)
+    patches.wrap(internals.LoaderIterator, internals.RESET, make_reset)
 
 
 @contextmanager
 def _fetching(switch: Switch) -> Iterator[None]:
-    """What is called in this block makes data: transforms, a network that only prepares samples."""
+    """Calls in this block make data: transforms, or a network that preprocesses samples."""
     thread = get_ident()
     nested = thread in switch.fetching
     switch.fetching.add(thread)
@@ -103,13 +102,13 @@ def _fetching(switch: Switch) -> Iterator[None]:
             switch.fetching.discard(thread)
 
 
-def _holding(loader: Any) -> Reference:
-    """A loader that the script does not hold lives as long as its iterator, unless it holds that iterator itself."""
+def _holding(loader: Loader) -> Reference:
+    """A reference that keeps the loader alive as long as its iterator, unless the loader holds the iterator itself."""
     return reference(loader) if getattr(loader, "persistent_workers", False) is True else lambda: loader
 
 
-def facts(loader: Any) -> dict[str, Any]:
-    """What is worth knowing of a loader; an iterable dataset is not asked for its length, which would change it."""
+def facts(loader: Loader) -> LoaderFacts:
+    """Facts of a loader; the length of an iterable dataset is not queried, since that changes it."""
     iterable = isinstance(loader.dataset, torch_data.IterableDataset)
     sampler = None if iterable else _sampler(loader)
     return {
@@ -125,15 +124,15 @@ def facts(loader: Any) -> dict[str, Any]:
     }
 
 
-def _sampler(loader: Any) -> str:
-    """What decides the order: the sampler, the one inside a batch sampler of the user's, or that batch sampler."""
+def _sampler(loader: Loader) -> str:
+    """The class that determines the order: the sampler, that of a user's batch sampler, or the batch sampler."""
     if loader.batch_size is not None or loader.batch_sampler is None:
         return type(loader.sampler).__name__
     inside = getattr(loader.batch_sampler, "sampler", None)
     return type(inside if inside is not None else loader.batch_sampler).__name__
 
 
-def _length(sized: Any) -> int | None:
+def _length(sized: Foreign) -> int | None:
     try:
         return len(sized)
     except Exception:  # noqa: BLE001 - a user's class may refuse as it likes

@@ -1,4 +1,4 @@
-"""Where gradients end or are made by hand: seen, and undone for a try."""
+"""Where gradients are stopped or hand-written: detection, and trial removal of stops."""
 
 from __future__ import annotations
 
@@ -6,47 +6,44 @@ import copy
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
-from torch.autograd.function import BackwardCFunction
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.own_frame import any_of_users, line_of_users_frame, line_of_users_function
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.patching import Patches
+from trueline.adapters.torch import internals
 from trueline.adapters.torch.build import PACKAGE
+from trueline.adapters.user_code import any_of_users, line_of_users_frame, line_of_users_function
 from trueline.model.location import Location
 
-# Where a function that is decorated with no_grad enters it.
-_DECORATING = "/torch/utils/_contextlib.py"
 
-
-def carries(tensor: Any) -> bool:
-    """Whether a gradient would come back to the tensor."""
+def carries(tensor: Value) -> bool:
+    """Whether gradients flow back to the tensor."""
     return bool(tensor.requires_grad)
 
 
-def custom(node: Any) -> tuple[str, Location | None] | None:
-    """The name and the backward's line of an autograd node that a user's ``autograd.Function`` made."""
-    if not isinstance(node, BackwardCFunction):
+def custom(node: Foreign) -> tuple[str, Location | None] | None:
+    """Name and backward line of the user's ``autograd.Function`` behind a node."""
+    made_by = internals.function_class(node)
+    if made_by is None:
         return None
-    made_by = getattr(node, "_forward_cls", type(node))
     line = line_of_users_function(getattr(made_by, "backward", None), PACKAGE)
     return (made_by.__name__, line) if line is not None else None
 
 
 def functions_written() -> bool:
-    """Whether the user has any ``autograd.Function`` of their own."""
+    """Whether the user defines any ``autograd.Function``."""
     return any_of_users(torch.autograd.Function, PACKAGE)
 
 
-def written_backward(_: Any) -> tuple[str, Location | None] | None:
-    """None: a module of torch has no backward of its own, only its nodes have."""
+def written_backward(_: object) -> tuple[str, Location | None] | None:
+    """None: in torch only autograd functions have a backward of their own, no modules."""
     return None
 
 
-def widened(module: Any) -> Any:
-    """A copy of the module that computes in float64; None where it cannot be copied."""
+def widened(module: Network) -> Network | None:
+    """A float64 copy of the module; None where it cannot be copied."""
     try:
         return copy.deepcopy(module).double()
     except (RuntimeError, TypeError, ValueError, AttributeError):
@@ -55,24 +52,24 @@ def widened(module: Any) -> Any:
 
 @contextmanager
 def unstopped(undo: Callable[[Location | None], bool]) -> Iterator[None]:
-    """In this block a user's ``detach``, ``data`` and ``no_grad`` stop nothing on lines that ``undo`` says yes to."""
+    """In this block ``detach``, ``data`` and ``no_grad`` have no effect on user lines for which ``undo`` is true."""
 
     def wanted() -> bool:
         caller = sys._getframe(2)
-        if caller.f_code.co_filename.endswith(_DECORATING):
+        if caller.f_code.co_filename.endswith(internals.GRAD_MODE_DECORATOR):
             return undo(user_line(PACKAGE, frame=caller))
         line = line_of_users_frame(caller, PACKAGE)
         return line is not None and undo(line)
 
-    def returning_itself(original: Callable[..., Any]) -> Callable[..., Any]:
+    def returning_itself(original: Function) -> Function:
         return lambda tensor: tensor if wanted() else original(tensor)
 
-    def not_entering(original: Callable[..., Any]) -> Callable[..., Any]:
-        def enter(block: Any) -> Any:
-            found = original(block)
+    def not_entering(original: Function) -> Function:
+        def enter(block: Foreign) -> object:
+            entered = original(block)
             if wanted():
                 torch.set_grad_enabled(block.prev)
-            return found
+            return entered
 
         return enter
 

@@ -1,23 +1,23 @@
-"""Watching a training run without changing the user's script."""
+"""Hooks that observe a training run without changes to the user's script."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
+from trueline.adapters.hidden_frames import leave_out_of_warnings
+from trueline.adapters.nouns import Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.torch import build, calls, data, training
 from trueline.adapters.training_thread import TrainingThread
-from trueline.adapters.unseen import leave_out_of_warnings
 from trueline.model.recursion import ROOM
 
 
 def install(observer: Observer) -> Installed:
-    """Tell the observer of everything that happens from now on."""
+    """Report all events to the observer from now on."""
     hooks = Placed(observer.turn_off, torch.compiler.is_compiling)
     leave_out_of_warnings()
     build.capture_built()
@@ -29,7 +29,7 @@ def install(observer: Observer) -> Installed:
     return hooks
 
 
-def on_gradient(tensor: Any, tell: Callable[[Any], None]) -> None:
-    """Tell the gradient that arrives at a tensor in this step's backward; silent where none will."""
+def on_gradient(tensor: Value, receive: Callable[[Value], None]) -> None:
+    """Pass on the gradient that arrives at a tensor in this step's backward, if any."""
     if tensor.requires_grad:
-        tensor.register_hook(lambda gradient: tell(gradient))
+        tensor.register_hook(lambda gradient: receive(gradient))

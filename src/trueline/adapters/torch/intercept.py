@@ -1,26 +1,25 @@
-"""Every call of a module, taken in hand."""
+"""Interception of every module call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import nn
 
-from trueline.adapters.nouns import Around
+from trueline.adapters.nouns import Around, Function, Network, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch.build import as_written
 
 
 @contextmanager
 def intercept(around: Around) -> Iterator[None]:
-    """In this block every module's call goes through ``around``; modules torch would fuse are called one by one."""
+    """In this block every module call goes through ``around``; torch's fused fast paths are disabled."""
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            def proceed(*given: Any, **named: Any) -> Any:
+    def make(original: Function) -> Function:
+        def call(module: Network, *args: object, **kwargs: object) -> Value:
+            def proceed(*given: object, **named: object) -> Value:
                 return original(module, *given, **named)
 
             return around(module, args, kwargs, proceed)

@@ -1,13 +1,13 @@
-"""Loss scalers as they are built, and gradients on their way through a backward pass."""
+"""Loss scalers at construction, and gradients during the backward pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
-from torch.amp.grad_scaler import GradScaler
+from torch.amp import GradScaler
 
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
 from trueline.adapters.scalers import Begin, Beginning, Names, Scaler, building
@@ -18,7 +18,7 @@ _NAMES = Names("init_scale", "growth_factor", "growth_interval")
 
 
 def watch_scalers(begin: Begin) -> Installed:
-    """Ask of every scaler that is built from now on what it is to begin with."""
+    """Ask ``begin`` for the initial settings of every scaler constructed from now on."""
     installed = Placed()
     changed = False
 
@@ -28,34 +28,34 @@ def watch_scalers(begin: Begin) -> Installed:
         changed = changed or wanted is not None
         return wanted
 
-    def speaks(given: Any) -> bool:
+    def is_reporting(given: Value) -> bool:
         return installed.switch.on and bool(given["enabled"])
 
-    def make_load(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make_load(original: Function) -> Function:
         # A checkpoint's scale would take the place of the one that was asked for.
-        def load(scaler: Any, state: Any) -> Any:
+        def load(scaler: Foreign, state: object) -> object:
             return None if changed and installed.switch.on else original(scaler, state)
 
         return load
 
-    installed.patches.wrap(GradScaler, "__init__", building(_NAMES, ask, speaks, PACKAGE))
+    installed.patches.wrap(GradScaler, "__init__", building(_NAMES, ask, is_reporting, PACKAGE))
     installed.patches.wrap(GradScaler, "load_state_dict", make_load)
     return installed
 
 
 def multiply_losses(factor: Callable[[], float]) -> Installed:
-    """From now on multiply the gradient at a loss, before it is brought back, by what ``factor`` gives then."""
+    """From now on multiply the gradient at every loss by ``factor()``."""
     installed = Placed()
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            found = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
+    def make(original: Function) -> Function:
+        def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
+            roots = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
             if not installed.switch.on:
-                return original(found, *args, **kwargs)
-            losses = [one for one in found if values.is_tensor(one) and one.grad_fn is not None]
-            handles = [one.register_hook(lambda gradient: gradient * factor()) for one in losses]
+                return original(roots, *args, **kwargs)
+            losses = [tensor for tensor in roots if values.is_tensor(tensor) and tensor.grad_fn is not None]
+            handles = [tensor.register_hook(lambda gradient: gradient * factor()) for tensor in losses]
             try:
-                return original(found, *args, **kwargs)
+                return original(roots, *args, **kwargs)
             finally:
                 for handle in handles:
                     handle.remove()
@@ -66,7 +66,7 @@ def multiply_losses(factor: Callable[[], float]) -> Installed:
     return installed
 
 
-def on_parameter_gradient(parameter: Any, change: Callable[[Any], Any]) -> None:
-    """Every gradient that arrives at a parameter from now on, one for each backward pass, goes through ``change``."""
+def on_parameter_gradient(parameter: Value, change: Callable[[Value], Value]) -> None:
+    """From now on pass every gradient of a parameter, once per backward pass, through ``change``."""
     if parameter.requires_grad:
         parameter.register_hook(change)

@@ -1,46 +1,46 @@
-"""Op level: every operator that runs, forward and backward, with the user's line."""
+"""Op level: every operator of forward and backward, with the user's line."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import OpCall
+from trueline.adapters.nouns import Foreign, OpCall, Value
 from trueline.adapters.settings import plain_settings
+from trueline.adapters.torch import internals
 from trueline.adapters.torch.build import PACKAGE
+from trueline.adapters.torch.internals import (
+    next_node_number,
+    node_number,
+    operator_name,
+    operator_parameters,
+    running_node,
+)
 from trueline.adapters.tree import leaves
+from trueline.model.json_value import Json
 
 
-class _Watching(TorchDispatchMode):  # type: ignore[misc]
+class _Watching(internals.DispatchMode):
     def __init__(self, callback: Callable[[OpCall], None]) -> None:
         super().__init__()
         self._callback = callback
-        self._newest = torch.autograd._get_sequence_nr() - 1
+        self._newest = next_node_number() - 1
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Else torch keeps its compiler away, and loads it for that: a second, where nothing is compiled."""
-        return False
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func: Foreign, types: object, args: Value = (), kwargs: Value = None) -> Value:
         output = func(*args, **(kwargs or {}))
-        made_by = torch._C._current_autograd_node()
+        made_by = running_node()
         # A node is made, and numbered, before its operator comes by here.
-        newest = torch.autograd._get_sequence_nr() - 1
-        node = newest if made_by is None else made_by._sequence_nr()
+        newest = next_node_number() - 1
+        node = newest if made_by is None else node_number(made_by)
         recorded, self._newest = made_by is None and newest > self._newest, newest
         self._callback(
             OpCall(
-                func.overloadpacket._qualified_op_name.split("::")[-1],
-                [one for _, one in leaves((args, kwargs), torch.is_tensor)],
-                [one for _, one in leaves(output, torch.is_tensor)],
+                operator_name(func),
+                [tensor for _, tensor in leaves((args, kwargs), torch.is_tensor)],
+                [tensor for _, tensor in leaves(output, torch.is_tensor)],
                 user_line(PACKAGE),
                 backward=made_by is not None,
                 settings=_settings(func, args, kwargs or {}),
@@ -51,32 +51,22 @@ class _Watching(TorchDispatchMode):  # type: ignore[misc]
         return output
 
 
-class _BesideCompiled(_Watching):
-    """The same where torch's compiler is loaded already: it leaves this code alone."""
+class _BesideCompiled(internals.BesideCompiler, _Watching):
+    """The same where torch's compiler is loaded: it leaves this code alone."""
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return True
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func: Foreign, types: object, args: Value = (), kwargs: Value = None) -> Value:
         return super().__torch_dispatch__(func, types, args, kwargs)
 
 
-@cache
-def _parameters(func: Any) -> list[tuple[str, Any]]:
-    """The names of an operator's parameters with their defaults, which are None where there are none."""
-    return [(one.name, one.default_value) for one in func._schema.arguments]
-
-
-def _settings(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    parameters = _parameters(func)
+def _settings(func: Foreign, args: Value, kwargs: Value) -> dict[str, Json]:
+    parameters = operator_parameters(func)
     given = {name: value for (name, _), value in zip(parameters, args, strict=False)}
     return plain_settings({**dict(parameters), **given, **kwargs})
 
 
 @contextmanager
 def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
-    """Tell every operator call in this block."""
-    kind = _BesideCompiled if "torch._dynamo" in sys.modules else _Watching
+    """Report every operator call in this block."""
+    kind = _BesideCompiled if internals.is_compiler_loaded() else _Watching
     with kind(callback):
         yield

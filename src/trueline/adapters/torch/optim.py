@@ -1,14 +1,13 @@
-"""Optimizers taken in hand: their settings, a rate of one's own, gradients of one's own, schedules."""
+"""Controlling optimizers: settings, learning rates, given gradients, schedules."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 
-from trueline.adapters.nouns import Group
+from trueline.adapters.nouns import Foreign, Group, Optimizer, Value
 from trueline.adapters.torch import values
 from trueline.kernel.array import Array
 
@@ -16,13 +15,13 @@ from trueline.kernel.array import Array
 _NO_SETTINGS = ("foreach", "fused", "capturable", "differentiable", "initial_lr")
 
 
-def is_optimizer(value: Any) -> bool:
+def is_optimizer(value: object) -> bool:
     """Whether a value is an optimizer."""
     return isinstance(value, torch.optim.Optimizer)
 
 
-def settings(optimizer: Any) -> list[Group]:
-    """The groups with their plain settings."""
+def settings(optimizer: Optimizer) -> list[Group]:
+    """The parameter groups with their plain settings."""
     return [
         Group(
             {name: value for name, value in group.settings.items() if name not in _NO_SETTINGS and value is not None},
@@ -32,18 +31,18 @@ def settings(optimizer: Any) -> list[Group]:
     ]
 
 
-def dynamic(optimizer: Any) -> bool:  # noqa: ARG001
-    """Whether the optimizer changes its rates by itself: torch leaves that to schedulers."""
+def dynamic(optimizer: Optimizer) -> bool:  # noqa: ARG001
+    """False: torch optimizers leave learning rates to schedulers."""
     return False
 
 
-def plain_sgd(parameters: Sequence[Any], rate: float) -> Any:
-    """Gradient descent without anything else."""
+def plain_sgd(parameters: Sequence[Value], rate: float) -> Optimizer:
+    """Plain gradient descent."""
     return torch.optim.SGD(parameters, lr=rate)
 
 
-def use_rate(optimizer: Any, rate: float) -> bool:
-    """Let every group step with this rate; False where that cannot be said."""
+def use_rate(optimizer: Optimizer, rate: float) -> bool:
+    """Use this learning rate in every group; False where that is not possible."""
     for group in optimizer.param_groups:
         if values.is_tensor(group["lr"]):
             group["lr"].fill_(rate)
@@ -52,8 +51,8 @@ def use_rate(optimizer: Any, rate: float) -> bool:
     return True
 
 
-def step(optimizer: Any, gradients: Mapping[int, Array]) -> None:
-    """One step with gradients by the id of their parameter; a parameter without one is left alone."""
+def step(optimizer: Optimizer, gradients: Mapping[int, Array]) -> None:
+    """One step with gradients keyed by ``id(parameter)``; parameters without one are not updated."""
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             given = gradients.get(id(parameter))
@@ -64,18 +63,18 @@ def step(optimizer: Any, gradients: Mapping[int, Array]) -> None:
             parameter.grad = None
 
 
-def rates(optimizer: Any, steps: Sequence[int]) -> list[list[float]]:
-    """The rates of all groups at these steps: as they are now, since a torch optimizer does not change them."""
+def rates(optimizer: Optimizer, steps: Sequence[int]) -> list[list[float]]:
+    """The learning rates of all groups at these steps: the current ones, since a torch optimizer has no schedule."""
     return [[float(group["lr"]) for group in optimizer.param_groups]] * len(steps)
 
 
-def rate_at(schedule: Any, place: int) -> float:
-    """What a function of the step gives."""
+def rate_at(schedule: Foreign, place: int) -> float:
+    """The rate that a function of the step returns."""
     return float(schedule(place))
 
 
-def move_on(schedule: Any) -> None:
-    """One step of a scheduler, whether or not the optimizer has stepped."""
+def move_on(schedule: Foreign) -> None:
+    """Advance a scheduler by one step, whether or not the optimizer has stepped."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if isinstance(schedule, torch.optim.lr_scheduler.ReduceLROnPlateau):

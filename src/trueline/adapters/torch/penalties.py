@@ -1,40 +1,48 @@
-"""Gradients that are themselves part of a loss: whether they are of a scaled loss, and divided by the scale again."""
+"""Gradient penalties: whether gradients inside a loss are taken of a scaled loss, and unscaled again."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import torch
 
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch import values
 
-_NODES: Final = 512
+# Bounds the walk from a loss to the gradients in it: a penalty is a few operators.
+_MAX_NODES: Final = 512
 _DIVIDING: Final = ("MulBackward0", "DivBackward0", "ForeachMulBackward0", "ForeachDivBackward0")
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_scaled: Callable[[Any], bool]) -> None:
-    """Follow gradients taken with a graph of their own until the loss that they are in goes backward."""
-    taken: deque[tuple[list[Any], bool]] = deque(maxlen=4)
+def watch(
+    observer: Observer, is_reporting: Callable[[], bool], patches: Patches, is_scaled: Callable[[Value], bool]
+) -> None:
+    """Follow gradients taken with create_graph until the loss that contains them goes backward."""
+    taken: deque[tuple[list[Foreign], bool]] = deque(maxlen=4)
 
-    def make_grad(original: Callable[..., Any]) -> Callable[..., Any]:
-        def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def make_grad(original: Function) -> Function:
+        def grad(outputs: Value, *args: object, **kwargs: object) -> Value:
             result = original(outputs, *args, **kwargs)
-            if speaks() and kwargs.get("create_graph"):
+            if is_reporting() and kwargs.get("create_graph"):
                 first = outputs if values.is_tensor(outputs) else next(iter(outputs), None)
-                nodes = [one.grad_fn for one in result if values.is_tensor(one) and one.grad_fn is not None]
+                nodes = [
+                    gradient.grad_fn
+                    for gradient in result
+                    if values.is_tensor(gradient) and gradient.grad_fn is not None
+                ]
                 if nodes and values.is_tensor(first):
                     taken.append((nodes, is_scaled(first)))
             return result
 
         return grad
 
-    def make_backward(original: Callable[..., Any]) -> Callable[..., Any]:
-        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            if taken and speaks():
+    def make_backward(original: Function) -> Function:
+        def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
+            if taken and is_reporting():
                 tensors = (tensors,) if values.is_tensor(tensors) else tuple(tensors)
                 for loss in filter(values.is_tensor, tensors):
                     for nodes, scaled in taken:
@@ -50,19 +58,19 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches, is_s
     patches.wrap(torch.autograd, "backward", make_backward)
 
 
-def _uses(root: Any, nodes: set[Any]) -> list[bool]:
-    """For every use of these nodes on the way to the root, whether it is a product or quotient with something else."""
-    found: list[bool] = []
-    seen: set[Any] = set()
+def _uses(root: Network, nodes: set[Foreign]) -> list[bool]:
+    """For each use of these nodes on the way to the root, whether it is multiplied or divided by something else."""
+    divided: list[bool] = []
+    seen: set[Foreign] = set()
     waiting = deque([root])
-    while waiting and len(seen) < _NODES:
-        one = waiting.popleft()
-        if one is None or one in seen:
+    while waiting and len(seen) < _MAX_NODES:
+        user = waiting.popleft()
+        if user is None or user in seen:
             continue
-        seen.add(one)
-        before = [node for node, _ in one.next_functions]
+        seen.add(user)
+        before = [node for node, _ in user.next_functions]
         hits = sum(node in nodes for node in before)
         if hits:
-            found.append(hits == 1 and one.name() in _DIVIDING)
+            divided.append(hits == 1 and user.name() in _DIVIDING)
         waiting.extend(node for node in before if node not in nodes)
-    return found
+    return divided

@@ -6,14 +6,15 @@ import sys
 import warnings
 from collections.abc import Callable
 from threading import local
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from trueline.adapters.nouns import Function, Value
 from trueline.adapters.perturbation import Calls, Perturbing
 from trueline.adapters.protocol import Installed
+from trueline.adapters.torch import internals
 
 _COMPILED_WARNING = r"Using `torch\.compile\(module\)` when there are global hooks"
 _MOVED = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -26,44 +27,42 @@ class _Perturbing(Perturbing):
         self._began = False
 
     def quiet(self) -> bool:
-        """Compiling, tracing and function transforms see the network as it is."""
+        """Not while compiling, tracing or inside function transforms."""
         return (
-            not self.switch.on
-            or torch._C._get_tracing_state() is not None
-            or torch._C._functorch.peek_interpreter_stack() is not None
+            not self.switch.on or internals.tracing_state() is not None or internals.innermost_transform() is not None
         )
 
     @property
     def _calls(self) -> Calls:
-        found: Calls | None = getattr(self._threads, "calls", None)
-        if found is None:
-            found = self._threads.calls = Calls()
-        return found
+        calls: Calls | None = getattr(self._threads, "calls", None)
+        if calls is None:
+            calls = self._threads.calls = Calls()
+        return calls
 
     def begins(self, module: nn.Module) -> bool:
-        """A call begins: whether its inputs are the network's."""
+        """A call begins; returns whether its inputs are the network's."""
         if not self._began:
             self._began = True
             self._use_other_threads()
         # What a checkpoint computes again during backward is not the network being called.
-        outermost = self._calls.begins(module) and torch._C._current_graph_task_id() == -1
+        outermost = self._calls.begins(module) and internals.backward_pass() == -1
         return outermost and any(True for _ in module.parameters())
 
     def ends(self, module: nn.Module) -> bool:
-        """A call ends: whether it was one that calls no other, and not a whole graph."""
-        graph = type(module).__name__ == "OptimizedModule" or isinstance(module, torch.jit.ScriptModule)
+        """A call ends; returns whether it was a leaf, and not a whole graph."""
+        graph = type(module).__name__ == internals.COMPILED or isinstance(module, torch.jit.ScriptModule)
         return self._calls.ends(module) and not graph
 
     def _use_other_threads(self) -> None:
-        # Only now has the script said how many it wants. Sums are split by threads, so one less sums otherwise; one
-        # more would wait for a core.
+        # Only now has the script set its number of threads. Sums are split by threads, so one less changes the order
+        # of summation; one more would wait for a core.
         threads = torch.get_num_threads()
         if threads > 1:
             torch.set_num_threads(threads - 1)
             self.patches.on_remove(lambda: torch.set_num_threads(threads))
             self.kernels.append(f"{threads - 1} threads")
 
-    def moved(self, value: Any) -> Any:
+    def moved(self, value: Value) -> Value:
         # A parameter stays itself, and so does what only looks like a tensor: sharded, nested, traced.
         if type(value) is not torch.Tensor or value.dtype not in _MOVED or value.layout is not torch.strided:
             return value
@@ -78,16 +77,16 @@ class _Perturbing(Perturbing):
 
 
 def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Perturbing:
-    """Put the hooks in place, and between them and the network a perturbation."""
+    """Install the hooks, and a perturbation between them and the network."""
     perturbing = _Perturbing(seed, ulps)
     patches = perturbing.patches
 
-    def after(module: nn.Module, _args: Any, *rest: Any) -> Any:
+    def after(module: nn.Module, _args: object, *rest: Value) -> Value:
         if torch.compiler.is_compiling() or perturbing.quiet() or not perturbing.ends(module):
             return None
         return perturbing.output(rest[-1])
 
-    def before(module: nn.Module, args: Any) -> Any:
+    def before(module: nn.Module, args: Value) -> Value:
         if torch.compiler.is_compiling() or perturbing.quiet() or not perturbing.begins(module):
             return None
         # torch hands no keyword arguments to global hooks, but the frame that calls this one has them.
@@ -108,23 +107,23 @@ def install(seed: int, hooks: Callable[[], Installed], *, ulps: int = 1) -> _Per
 
 
 def _use_other_kernels(perturbing: _Perturbing) -> None:
-    """Convolutions that sum in another order; NNPACK's would come next, which trade accuracy for speed."""
+    """Convolution kernels with another summation order; NNPACK is disabled too, since it trades accuracy for speed."""
     mkldnn = torch.backends.mkldnn.enabled
-    torch._C._set_mkldnn_enabled(False)
+    internals.use_mkldnn(False)
     nnpack = torch.backends.nnpack.set_flags(False)
-    perturbing.patches.on_remove(lambda: torch._C._set_mkldnn_enabled(mkldnn))
+    perturbing.patches.on_remove(lambda: internals.use_mkldnn(mkldnn))
     perturbing.patches.on_remove(lambda: torch.backends.nnpack.set_flags(*nnpack))
     perturbing.kernels.append("without mkldnn and nnpack")
 
 
-def _compiled(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable[..., Any]:
-    """A module compiled in place calls no hooks: only its inputs can be moved."""
+def _compiled(perturbing: _Perturbing, original: Function) -> Function:
+    """A module compiled in place calls no hooks: only its inputs can be perturbed."""
 
-    def compile_in_place(module: nn.Module, *args: Any, **kwargs: Any) -> None:
+    def compile_in_place(module: nn.Module, *args: object, **kwargs: object) -> None:
         original(module, *args, **kwargs)
-        inner: Any = module._compiled_call_impl
+        inner: Function = internals.compiled_call(module)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Value:
             if torch.compiler.is_compiling() or perturbing.quiet():
                 return inner(*args, **kwargs)
             if perturbing.begins(module):
@@ -134,6 +133,6 @@ def _compiled(perturbing: _Perturbing, original: Callable[..., Any]) -> Callable
             finally:
                 perturbing.ends(module)
 
-        module._compiled_call_impl = call
+        internals.set_compiled_call(module, call)
 
     return compile_in_place

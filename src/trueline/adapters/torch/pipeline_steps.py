@@ -1,4 +1,4 @@
-"""The transforms and nested datasets of a dataset: found among its attributes, and made to go through a meter."""
+"""The transforms and nested datasets of a dataset: found among its attributes and routed through a meter."""
 
 from __future__ import annotations
 
@@ -6,72 +6,75 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import Dataset
 
-from trueline.adapters.own_frame import line_of_users_function
-from trueline.adapters.pipeline import Meter, Operator
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
+from trueline.adapters.pipeline import BuiltAt, Meter, Operator
 from trueline.adapters.steps import defined, name_of, settings_of
 from trueline.adapters.torch.build import package
+from trueline.adapters.torch.internals import SUBMODULES
+from trueline.adapters.user_code import line_of_users_function
 from trueline.model.location import Location
 
 # Those that do nothing but call the others.
 _GROUPS: Final = ("compose", "sequential", "standardtransform", "modulelist", "pipeline")
-_DEEPEST: Final = 8
+# Bounds datasets and steps that hold themselves.
+_MAX_DEPTH: Final = 8
 # What can be replaced by another function without anyone noticing.
 _FUNCTIONS: Final = (FunctionType, MethodType, functools.partial, np.ufunc)
 
 
 class Steps:
-    """Wraps what it finds; ``remove`` takes it all back."""
+    """Wraps transforms and datasets; ``remove`` restores them."""
 
-    def __init__(self, meter: Meter, built: Callable[[Any], Location | None]) -> None:
+    def __init__(self, meter: Meter, built: BuiltAt) -> None:
         self._meter, self._built = meter, built
         self._done: set[int] = set()
         self._undo: list[Callable[[], None]] = []
-        self.calls: dict[int, Callable[..., Any]] = {}
+        self.calls: dict[int, Function] = {}
 
     @staticmethod
-    def datasets(dataset: Any, depth: int = 0) -> Iterator[Any]:
-        """The dataset, and those that it draws from."""
+    def datasets(dataset: Loader, depth: int = 0) -> Iterator[Loader]:
+        """The dataset and those it draws from."""
         yield dataset
-        if depth >= _DEEPEST:
+        if depth >= _MAX_DEPTH:
             return
         for value in list(getattr(dataset, "__dict__", {}).values()):
-            for one in value if isinstance(value, list | tuple) else [value]:
-                if _is_dataset(one):
-                    yield from Steps.datasets(one, depth + 1)
+            for part in value if isinstance(value, list | tuple) else [value]:
+                if _is_dataset(part):
+                    yield from Steps.datasets(part, depth + 1)
 
-    def inside(self, dataset: Any) -> None:
-        """Wrap the transforms of a dataset, and the datasets that it draws from."""
+    def inside(self, dataset: Loader) -> None:
+        """Wrap the transforms of a dataset, and the datasets it draws from."""
         if id(dataset) in self._done:
             return
         self._done.add(id(dataset))
         held = getattr(dataset, "__dict__", {})
         for value in list(held.values()):
-            for one in value if isinstance(value, list | tuple) else [value]:
-                if _is_dataset(one):
-                    self.inside(one)
-                    self._swap(one, "__getitem__", self.dataset_operator(one, "__getitem__"))
+            for part in value if isinstance(value, list | tuple) else [value]:
+                if _is_dataset(part):
+                    self.inside(part)
+                    self._swap(part, "__getitem__", self.dataset_operator(part, "__getitem__"))
         self._attributes(dataset, 0)
 
-    def dataset_operator(self, dataset: Any, method: str) -> Operator:
-        """The operator that a dataset itself is."""
+    def dataset_operator(self, dataset: Loader, method: str) -> Operator:
+        """The operator of a dataset itself."""
         function = getattr(type(dataset), method, None)
         line = line_of_users_function(function, package()) or self._built(dataset)
         return Operator(type(dataset).__name__, "dataset", {}, line)
 
     def remove(self) -> None:
-        """All objects as they were."""
+        """Restore all objects."""
         for undo in reversed(self._undo):
             undo()
         self._undo.clear()
 
-    def _put(self, held: dict[str, Any], name: str, value: Any) -> None:
+    def _put(self, held: dict[str, Foreign], name: str, value: Foreign) -> None:
         if name in held:
             before = held[name]
             self._undo.append(lambda: held.__setitem__(name, before))
@@ -80,9 +83,9 @@ class Steps:
             self._undo.append(lambda: held.pop(name, None))
         held[name] = value
 
-    def _step(self, step: Any, depth: int = 0) -> Any:
-        """The step with a meter around it: the same object where its class can be changed, else one in its place."""
-        if id(step) in self._done or depth > _DEEPEST:
+    def _step(self, step: Foreign, depth: int = 0) -> Foreign:
+        """The step routed through the meter: the same object where its class can be swapped, else a replacement."""
+        if id(step) in self._done or depth > _MAX_DEPTH:
             return step
         if isinstance(step, (type, *_FUNCTIONS)) or inspect.isroutine(step):
             return self._around(step)
@@ -96,60 +99,60 @@ class Steps:
         self._swap(step, "__call__", operator)
         return step
 
-    def _held_by(self, step: Any, depth: int) -> bool:
-        """Whether a step holds others, which are wrapped too."""
-        found = self._attributes(step, depth)
-        children = vars(step).get("_modules") if isinstance(step, nn.Module) else None
+    def _held_by(self, step: Foreign, depth: int) -> bool:
+        """Whether a step holds others; they are wrapped too."""
+        holds = self._attributes(step, depth)
+        children = vars(step).get(SUBMODULES) if isinstance(step, nn.Module) else None
         for name, child in list((children or {}).items()):
             if child is not None:
                 self._put(children or {}, name, self._step(child, depth + 1))
-                found = True
-        return found
+                holds = True
+        return holds
 
-    def _attributes(self, owner: Any, depth: int) -> bool:
-        """Wrap what can be called, or is a list of it, among the attributes of an object and of its class."""
-        found = False
+    def _attributes(self, owner: Foreign, depth: int) -> bool:
+        """Wrap callables, and lists of them, among the attributes of an object and its class."""
+        holds = False
         held = getattr(owner, "__dict__", {})
         for name, value in [*_of_class(owner), *held.items()]:
             if name.startswith("_"):
                 continue
             made = self._wrapped(value, depth)
-            found = found or made is not None
+            holds = holds or made is not None
             if made is not None and made is not value:
                 self._put(held, name, made)
-        return found
+        return holds
 
-    def _wrapped(self, value: Any, depth: int) -> Any:
-        """What is to stand in a value's place, maybe itself; None where there is nothing to call in it."""
+    def _wrapped(self, value: Foreign, depth: int) -> Foreign:
+        """The replacement of a value, possibly itself; None where it contains nothing callable."""
         if _is_step(value) and not isinstance(value, type):
             return self._step(value, depth + 1)
         if isinstance(value, list | tuple) and value and all(map(_is_step, value)) and not hasattr(value, "_fields"):
-            made = [self._step(one, depth + 1) for one in value]
+            made = [self._step(part, depth + 1) for part in value]
             return value if all(a is b for a, b in zip(made, value, strict=True)) else type(value)(made)
         return None
 
-    def _line(self, step: Any) -> Location | None:
+    def _line(self, step: Foreign) -> Location | None:
         return self._built(step) or defined(step, package())
 
-    def _around(self, step: Any) -> Any:
+    def _around(self, step: Foreign) -> Function:
         function = step.func if isinstance(step, functools.partial) else step
         operator = Operator(name_of(function), "step", settings_of(step), defined(function, package()))
         place, meter = self._meter.operator(operator), self._meter
         self.calls[place] = step
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Value:
             return meter.run(place, lambda: step(*args, **kwargs), args)
 
         return call
 
-    def _swap(self, value: Any, method: str, operator: Operator) -> bool:
-        """Give an object a class of its own that calls through the meter; its attributes and its identity stay."""
+    def _swap(self, value: Foreign, method: str, operator: Operator) -> bool:
+        """Give an object a subclass that calls through the meter; its attributes and identity are unchanged."""
         kind = type(value)
         original = getattr(kind, method)
         place: list[int] = []
         meter = self._meter
 
-        def call(this: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(this: object, *args: Value, **kwargs: Value) -> Value:
             if this is not value or not place:
                 return original(this, *args, **kwargs)
             return meter.run(place[0], lambda: original(this, *args, **kwargs), args if method == "__call__" else None)
@@ -165,29 +168,29 @@ class Steps:
         return True
 
 
-def _is_dataset(value: Any) -> bool:
+def _is_dataset(value: object) -> bool:
     if isinstance(value, Dataset):
         return True
     plain = isinstance(value, list | tuple | dict | str | bytes | np.ndarray | torch.Tensor | type | nn.Module)
     own = type(value).__module__ not in ("builtins", "collections", "numpy", "pandas.core.frame", "pandas.core.series")
-    return not plain and own and all(hasattr(type(value), one) for one in ("__getitem__", "__len__"))
+    return not plain and own and all(hasattr(type(value), name) for name in ("__getitem__", "__len__"))
 
 
-def _is_step(value: Any) -> bool:
-    """Whether this is something that samples may be given to."""
+def _is_step(value: object) -> bool:
+    """Whether this is a callable that may process samples."""
     if not callable(value) or isinstance(value, ModuleType):
         return False
     return not _is_dataset(value) and not isinstance(value, torch.Generator | np.random.Generator)
 
 
-def _of_class(owner: Any) -> list[tuple[str, Any]]:
-    """What a class of the user's holds for its objects: lists of steps, and steps that are objects."""
-    found: dict[str, Any] = {}
+def _of_class(owner: object) -> list[tuple[str, Foreign]]:
+    """Steps that a user's class holds as class attributes: lists of steps, and callable objects."""
+    held: dict[str, Foreign] = {}
     for kind in reversed(type(owner).__mro__):
         if kind.__module__.partition(".")[0] in ("builtins", "torch", "typing"):
             continue
         for name, value in vars(kind).items():
-            several = isinstance(value, list | tuple)
+            is_list = isinstance(value, list | tuple)
             if (
                 name in getattr(owner, "__dict__", {})
                 or name.startswith("_")
@@ -195,10 +198,10 @@ def _of_class(owner: Any) -> list[tuple[str, Any]]:
                 or isinstance(value, type)
             ):
                 continue
-            if several or (callable(value) and not isinstance(value, property | staticmethod | classmethod)):
-                found[name] = value
-    return list(found.items())
+            if is_list or (callable(value) and not isinstance(value, property | staticmethod | classmethod)):
+                held[name] = value
+    return list(held.items())
 
 
-def _groups(step: Any) -> bool:
+def _groups(step: Foreign) -> bool:
     return any(word in type(step).__name__.lower() for word in _GROUPS)

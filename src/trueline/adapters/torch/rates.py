@@ -1,12 +1,10 @@
-"""An optimizer's learning rates, held at others for a step."""
+"""Overriding an optimizer's learning rates for a step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from torch.optim import Optimizer
-
+from trueline.adapters.nouns import Optimizer
 from trueline.adapters.protocol import HeldRates
 from trueline.adapters.torch import values
 
@@ -45,6 +43,6 @@ class _Held:
                 group["lr"] = rate
 
 
-def hold(optimizer: Any) -> HeldRates:
-    """Take an optimizer's rates in hand."""
+def hold(optimizer: Optimizer) -> HeldRates:
+    """Take control of an optimizer's learning rates."""
     return _Held(optimizer)

@@ -1,136 +1,138 @@
-"""All that a training step depends on, taken and brought back in a process of its own."""
+"""Capture and restore of everything a training step depends on, across processes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import torch
 from torch import nn
-from torch.amp.grad_scaler import GradScaler
-from torch.optim import Optimizer
+from torch.amp import GradScaler
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils.data import dataloader
 
-from trueline.adapters.living import Births, alive
-from trueline.adapters.nouns import State, Thing, named
+from trueline.adapters.live_objects import Births, alive
+from trueline.adapters.nouns import Foreign, Function, Network, Optimizer, State, Stateful, Value, named
 from trueline.adapters.plain import plain_values
 from trueline.adapters.saving import Saving, rebuilt
-from trueline.adapters.torch import keeping, values
+from trueline.adapters.torch import internals, state_keeper, values
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 
-_KINDS: Final = (nn.Module, Optimizer, LRScheduler, GradScaler)
+_KINDS: Final = (nn.Module, torch.optim.Optimizer, LRScheduler, GradScaler)
 _births = Births()
 
 
 def prepare() -> None:
-    """From now on remember in which order things are built."""
+    """From now on track the order of construction."""
     _births.watch(_KINDS)
 
 
 def built() -> int:
-    """How many of them were built so far: while it stays, there are no new ones but for copies."""
+    """The number of stateful objects constructed so far; while it is unchanged there are no new ones except copies."""
     return _births.count
 
 
-def things() -> list[Thing]:
-    """Networks, optimizers, schedules and scalers that are alive, each kind in the order of building."""
-    found = _births.sorted(alive(_KINDS))
-    modules = [one for one in found if isinstance(one, nn.Module)]
-    inside = {id(one) for module in modules for one in module._modules.values() if one is not None}
-    roots = [one for one in modules if id(one) not in inside and any(True for _ in _tensors(one))]
-    others = [("optimizer", Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
-    return [Thing("network", _kind(one), one) for one in roots] + [
-        Thing(name, _kind(one), one) for name, kind in others for one in found if isinstance(one, kind)
+def holders() -> list[Stateful]:
+    """Live networks, optimizers, schedules and scalers, each kind in order of construction."""
+    living = _births.sorted(alive(_KINDS))
+    modules = [candidate for candidate in living if isinstance(candidate, nn.Module)]
+    inside = {id(part) for module in modules for part in internals.submodules(module).values() if part is not None}
+    roots = [module for module in modules if id(module) not in inside and any(True for _ in _tensors(module))]
+    kinds_of_state = [("optimizer", torch.optim.Optimizer), ("schedule", LRScheduler), ("scaler", GradScaler)]
+    return [Stateful("network", _kind(root), root) for root in roots] + [
+        Stateful(name, _kind(candidate), candidate)
+        for name, kind in kinds_of_state
+        for candidate in living
+        if isinstance(candidate, kind)
     ]
 
 
-def _kind(thing: Any) -> str:
-    return f"{type(thing).__module__}.{type(thing).__qualname__}"
+def _kind(holder: object) -> str:
+    return f"{type(holder).__module__}.{type(holder).__qualname__}"
 
 
-def capture(things: Sequence[Thing], *, gradients: bool) -> State:
-    """The state of all of them, and of torch's random generators; every tensor once."""
+def capture(holders: Sequence[Stateful], *, gradients: bool) -> State:
+    """The state of all of them and of torch's random generators; every tensor once."""
     saving = Saving(values)
-    plain: dict[str, Any] = {}
+    plain: dict[str, Json] = {}
     seen: set[int] = set()
-    for at, thing in named(things):
-        if thing.kind == "network":
-            plain[at] = saving.tree(_take_network(thing.held, at, saving, seen, gradients=gradients), at)
-        elif thing.kind == "optimizer":
-            plain[at] = saving.tree(_take_optimizer(thing.held, at, saving, seen, gradients=gradients), at)
+    for at, holder in named(holders):
+        if holder.kind == "network":
+            plain[at] = saving.tree(_take_network(holder.held, at, saving, seen, gradients=gradients), at)
+        elif holder.kind == "optimizer":
+            plain[at] = saving.tree(_take_optimizer(holder.held, at, saving, seen, gradients=gradients), at)
         else:
-            plain[at] = saving.tree(_others_state(thing.held), at)
+            plain[at] = saving.tree(_others_state(holder.held), at)
     kept = random()
     return State({**saving.arrays, **kept.arrays}, plain, saving.lost)
 
 
-def restore(state: State, things: Sequence[Thing]) -> None:
-    """Bring everything back in place, so that the following steps repeat bit for bit."""
-    for at, thing in named(things):
-        found = rebuilt(state.plain[at], state.arrays, values.from_numpy)
-        if thing.kind == "network":
-            _restore_network(thing.held, state, at, found)
-        elif thing.kind == "optimizer":
-            _restore_optimizer(thing.held, state, at, found)
-        elif isinstance(thing.held, GradScaler):
-            thing.held.load_state_dict(found)
+def restore(state: State, holders: Sequence[Stateful]) -> None:
+    """Restore everything in place, so that the following steps repeat bit for bit."""
+    for at, holder in named(holders):
+        kept_state = rebuilt(state.plain[at], state.arrays, values.from_numpy)
+        if holder.kind == "network":
+            _restore_network(holder.held, state, at, kept_state)
+        elif holder.kind == "optimizer":
+            _restore_optimizer(holder.held, state, at, kept_state)
+        elif isinstance(holder.held, GradScaler):
+            holder.held.load_state_dict(kept_state)
         else:
-            vars(thing.held).update(found)
+            holder.held.__dict__.update(kept_state)
     set_random(state)
 
 
-def keeper() -> keeping.Keeper:
-    """A new one, with nothing kept."""
-    return keeping.Keeper()
+def keeper() -> state_keeper.Keeper:
+    """A new keeper, empty."""
+    return state_keeper.Keeper()
 
 
 def random() -> State:
-    """torch's random generators alone."""
+    """The state of torch's random generators alone."""
     arrays: dict[str, Array] = {"rng/torch": torch.get_rng_state().numpy().copy()}
     if torch.cuda.is_available() and torch.cuda.is_initialized():
-        for place, one in enumerate(torch.cuda.get_rng_state_all()):
-            arrays[f"rng/torch.cuda.{place}"] = one.numpy().copy()
+        for place, state in enumerate(torch.cuda.get_rng_state_all()):
+            arrays[f"rng/torch.cuda.{place}"] = state.numpy().copy()
     return State(arrays, {})
 
 
 def set_random(state: State) -> None:
-    """Bring the random generators back."""
+    """Restore the random generators."""
     torch.set_rng_state(torch.from_numpy(state.arrays["rng/torch"].copy()))
     for name, array in state.arrays.items():
         if name.startswith("rng/torch.cuda."):
             torch.cuda.set_rng_state(torch.from_numpy(array.copy()), int(name.rpartition(".")[2]))
 
 
-def generator_state(generator: Any) -> Array | None:
-    """The state of a generator of the user's; None for what is none of torch's."""
+def generator_state(generator: Foreign) -> Array | None:
+    """The state of a user's generator; None if it is not one of torch."""
     return generator.get_state().numpy().copy() if isinstance(generator, torch.Generator) else None
 
 
-def set_generator(generator: Any, state: Array) -> None:
-    """Bring a generator of the user's back."""
+def set_generator(generator: Foreign, state: Array) -> None:
+    """Restore a user's generator."""
     generator.set_state(torch.from_numpy(state.copy()))
 
 
 def iterators() -> tuple[type, ...]:
-    """The classes of what goes through a loader's batches."""
-    return (dataloader._BaseDataLoaderIter,)
+    """The iterator classes of loaders."""
+    return (internals.LoaderIterator,)
 
 
 # ---- networks
 
 
-def _tensors(root: Any) -> Iterator[tuple[str, Any]]:
-    """Parameters, buffers, and tensors that a module holds as attributes: hidden states, running averages …"""
-    for one in values.tensors(root):
-        yield one.name, one.value
+def _tensors(root: Network) -> Iterator[tuple[str, Value]]:
+    """Parameters, buffers, and tensors held as attributes: hidden states, running averages …"""
+    for tensor in values.tensors(root):
+        yield tensor.name, tensor.value
     for path, module in root.named_modules():
         for name, value in vars(module).items():
             if isinstance(value, torch.Tensor):
                 yield f"{path}.{name}" if path else name, value
 
 
-def _take_network(root: Any, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Any]:
+def _take_network(root: Network, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Value]:
     graded = []
     for name, tensor in _tensors(root):
         if id(tensor) in seen:
@@ -145,23 +147,27 @@ def _take_network(root: Any, at: str, saving: Saving, seen: set[int], *, gradien
     return {"modes": modes, "numbers": _numbers(root), "graded": graded}
 
 
-def _numbers(root: Any) -> dict[str, dict[str, Any]]:
-    """What the user's own modules count with."""
+def _numbers(root: Network) -> dict[str, dict[str, Json]]:
+    """The numeric attributes of the user's own modules."""
     own = {path: module for path, module in root.named_modules() if not _is_torchs(module)}
-    found = {path: {**plain_values(module)} for path, module in own.items()}
+    plain = {path: {**plain_values(module)} for path, module in own.items()}
     return {
-        path: {name: one for name, one in numbers.items() if isinstance(one, bool | int | float) and name != "training"}
-        for path, numbers in found.items()
+        path: {
+            name: value
+            for name, value in numbers.items()
+            if isinstance(value, bool | int | float) and name != "training"
+        }
+        for path, numbers in plain.items()
     }
 
 
-def _is_torchs(module: Any) -> bool:
+def _is_torchs(module: Network) -> bool:
     return type(module).__module__.partition(".")[0] == "torch"
 
 
-def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any]) -> None:
+def _restore_network(root: Network, state: State, at: str, plain: Mapping[str, Value]) -> None:
     live = {name for name, _ in _tensors(root)}
-    own = {values.identity(one.value) for one in values.tensors(root)}
+    own = {values.identity(tensor.value) for tensor in values.tensors(root)}
     with torch.no_grad():
         # Parameters and buffers come first.
         for name, tensor in list(_tensors(root)):
@@ -176,7 +182,7 @@ def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any])
             if tensor.is_leaf and tensor.requires_grad:
                 kept = state.arrays.get(f"{at}/{name}/grad")
                 tensor.grad = _gradient(tensor, kept, graded=name in plain["graded"])
-    for name in [one.removeprefix(f"{at}/") for one in state.arrays if one.startswith(f"{at}/")]:
+    for name in [key.removeprefix(f"{at}/") for key in state.arrays if key.startswith(f"{at}/")]:
         if name not in live and not name.endswith("/grad"):
             # An attribute that has become a tensor since.
             _set(root, name, values.from_numpy(state.arrays[f"{at}/{name}"]))
@@ -186,8 +192,8 @@ def _restore_network(root: Any, state: State, at: str, plain: Mapping[str, Any])
         vars(module).update(plain["numbers"].get(path, {}))
 
 
-def _is_to_be_replaced(root: Any, name: str, tensor: Any, given: Any, own: set[int]) -> bool:
-    """Whether to give an attribute another tensor: its own has another shape, or is still a parameter's memory."""
+def _is_to_be_replaced(root: Network, name: str, tensor: Value, given: Value, own: set[int]) -> bool:
+    """Whether an attribute needs a new tensor: its own has another shape, or shares a parameter's memory."""
     if given.shape != tensor.shape:
         return not isinstance(tensor, nn.Parameter)
     path, _, leaf = name.rpartition(".")
@@ -195,12 +201,12 @@ def _is_to_be_replaced(root: Any, name: str, tensor: Any, given: Any, own: set[i
     return shares and not torch.equal(tensor.detach(), given)
 
 
-def _set(root: Any, name: str, tensor: Any) -> None:
+def _set(root: Network, name: str, tensor: Value) -> None:
     path, _, leaf = name.rpartition(".")
     setattr(root.get_submodule(path), leaf, tensor)
 
 
-def _like(tensor: Any, array: Array) -> Any:
+def _like(tensor: Value, array: Array) -> Value:
     made = torch.empty_like(tensor, requires_grad=False)
     made.copy_(values.from_numpy(array))
     return made
@@ -209,51 +215,55 @@ def _like(tensor: Any, array: Array) -> Any:
 # ---- optimizers, schedules, scalers
 
 
-def _take_optimizer(optimizer: Any, at: str, saving: Saving, seen: set[int], *, gradients: bool) -> dict[str, Any]:
-    """By the place of each parameter, since parameters have no names here; with those that are in no network."""
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    places = {id(one): place for place, one in enumerate(parameters)}
+def _take_optimizer(
+    optimizer: Optimizer, at: str, saving: Saving, seen: set[int], *, gradients: bool
+) -> dict[str, Value]:
+    """By parameter position, since parameters have no names here; includes those that are in no network."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    places = {id(parameter): place for place, parameter in enumerate(parameters)}
     groups = [
         {name: value for name, value in group.items() if name != "params" and not callable(value)}
         for group in optimizer.param_groups
     ]
-    slots = {places[id(one)]: dict(state) for one, state in optimizer.state.items() if id(one) in places}
-    loose = {place: one for place, one in enumerate(parameters) if id(one) not in seen}
+    slots = {
+        places[id(parameter)]: dict(state) for parameter, state in optimizer.state.items() if id(parameter) in places
+    }
+    loose = {place: parameter for place, parameter in enumerate(parameters) if id(parameter) not in seen}
     seen.update(map(id, loose.values()))
-    graded = [place for place, one in loose.items() if one.grad is not None]
+    graded = [place for place, parameter in loose.items() if parameter.grad is not None]
     for place in graded if gradients else ():
         saving.tree(loose[place].grad, f"{at}/loose/{place}/grad")
     return {"groups": groups, "slots": slots, "loose": loose, "graded": graded}
 
 
-def _gradient(tensor: Any, array: Array | None, *, graded: bool) -> Any:
-    """What was kept; zeros for what is cleared before it counts."""
+def _gradient(tensor: Value, array: Array | None, *, graded: bool) -> Value:
+    """The captured gradient; zeros for one that is cleared before use."""
     zeros = torch.zeros_like(tensor, requires_grad=False) if graded else None
     return _like(tensor, array) if array is not None else zeros
 
 
-def _restore_optimizer(optimizer: Any, state: State, at: str, found: Mapping[str, Any]) -> None:
+def _restore_optimizer(optimizer: Optimizer, state: State, at: str, kept_state: Mapping[str, Value]) -> None:
     optimizer.state.clear()
-    for group, kept in zip(optimizer.param_groups, found["groups"], strict=True):
+    for group, kept in zip(optimizer.param_groups, kept_state["groups"], strict=True):
         for name, value in kept.items():
             if values.is_tensor(value) and values.is_tensor(group.get(name)):
                 group[name].copy_(value)
             else:
                 group[name] = value
-    parameters = [(one, group) for group in optimizer.param_groups for one in group["params"]]
+    parameters = [(parameter, group) for group in optimizer.param_groups for parameter in group["params"]]
     with torch.no_grad():
-        for place, value in found["loose"].items():
+        for place, value in kept_state["loose"].items():
             parameter = parameters[place][0]
             parameter.copy_(value)
             kept = state.arrays.get(f"{at}/loose/{place}/grad")
-            parameter.grad = _gradient(parameter, kept, graded=place in found["graded"])
-    for place, slots in found["slots"].items():
+            parameter.grad = _gradient(parameter, kept, graded=place in kept_state["graded"])
+    for place, slots in kept_state["slots"].items():
         parameter, group = parameters[place]
-        optimizer.state[parameter] = {name: _slot(name, one, parameter, group) for name, one in slots.items()}
+        optimizer.state[parameter] = {name: _slot(name, slot, parameter, group) for name, slot in slots.items()}
 
 
-def _slot(name: str, value: Any, parameter: Any, group: Mapping[str, Any]) -> Any:
-    """A tensor where the optimizer has it: beside its parameter, but counters on the CPU."""
+def _slot(name: str, value: Value, parameter: Value, group: Mapping[str, Value]) -> Value:
+    """An optimizer state tensor on its device: beside its parameter, except counters on the CPU."""
     if not values.is_tensor(value):
         return value
     if value.shape == parameter.shape and value.dtype == parameter.dtype:
@@ -262,43 +272,43 @@ def _slot(name: str, value: Any, parameter: Any, group: Mapping[str, Any]) -> An
     return value if counts else value.to(parameter.device)
 
 
-def _others_state(thing: Any) -> dict[str, Any]:
-    return dict(thing.state_dict()) if isinstance(thing, GradScaler) else plain_values(thing)
+def _others_state(holder: Foreign) -> dict[str, Value]:
+    return dict(holder.state_dict()) if isinstance(holder, GradScaler) else plain_values(holder)
 
 
 # ---- precision
 
 
-def use_float32(things: Sequence[Thing]) -> None:
-    """Weights, buffers and slots in float32, and no automatic casts from now on."""
+def use_float32(holders: Sequence[Stateful]) -> None:
+    """Weights, buffers and optimizer state in float32, and no automatic casts from now on."""
     halves = (torch.float16, torch.bfloat16)
-    for thing in things:
-        if thing.kind == "network" and any(one.dtype in halves for _, one in _tensors(thing.held)):
-            thing.held.float()
-        if thing.kind == "optimizer":
-            for slots in thing.held.state.values():
+    for holder in holders:
+        if holder.kind == "network" and any(tensor.dtype in halves for _, tensor in _tensors(holder.held)):
+            holder.held.float()
+        if holder.kind == "optimizer":
+            for slots in holder.held.state.values():
                 slots.update(
-                    {name: one.float() for name, one in slots.items() if getattr(one, "dtype", None) in halves}
+                    {name: slot.float() for name, slot in slots.items() if getattr(slot, "dtype", None) in halves}
                 )
-    original = torch.amp.autocast_mode.autocast.__init__
+    original = torch.autocast.__init__
 
-    def initialise(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
+    def initialise(self: object, device_type: str, *args: object, **kwargs: object) -> None:
         kwargs["enabled"] = False
         original(self, device_type, *args[:1], **kwargs)
 
-    torch.amp.autocast_mode.autocast.__init__ = initialise
+    torch.autocast.__init__ = initialise
     for name in ("half", "bfloat16"):
         setattr(torch.Tensor, name, torch.Tensor.float)
     torch.Tensor.to = _without_halves(torch.Tensor.to)
 
 
-def _without_halves(original: Callable[..., Any]) -> Callable[..., Any]:
-    """``Tensor.to`` that takes float32 where it was told a half."""
+def _without_halves(original: Function) -> Function:
+    """``Tensor.to`` with float32 in place of half types."""
     halves = (torch.float16, torch.bfloat16)
 
-    def to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        wide = [torch.float32 if one in halves else one for one in args]
-        named = {name: torch.float32 if one in halves else one for name, one in kwargs.items()}
+    def to(tensor: Value, *args: object, **kwargs: object) -> Value:
+        wide = [torch.float32 if argument in halves else argument for argument in args]
+        named = {name: torch.float32 if argument in halves else argument for name, argument in kwargs.items()}
         return original(tensor, *wide, **named)
 
     return to

@@ -1,15 +1,16 @@
-"""Fix randomness, and tell a run's circumstances."""
+"""Seeding and determinism; facts of the environment."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import torch
 
+from trueline.model.json_value import Json
+
 
 def seed(seed: int, *, deterministic: bool = True) -> list[str]:
-    """Fix torch's randomness; returns the message ids of what stays free."""
+    """Seed torch; returns the message ids of what remains nondeterministic."""
     torch.manual_seed(seed)
     free: list[str] = []
     if deterministic:
@@ -21,7 +22,7 @@ def seed(seed: int, *, deterministic: bool = True) -> list[str]:
     return free
 
 
-def circumstances() -> dict[str, Any]:
+def circumstances() -> dict[str, Json]:
     """Versions, device, precision, mode, seeds and flags."""
     device = "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
     autocast = torch.is_autocast_enabled(device)

@@ -1,18 +1,18 @@
-"""Dropout and its kin made identity, so that training mode gives the same numbers twice."""
+"""Dropout disabled, so that training mode is deterministic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-from trueline.adapters.nouns import Share
+from trueline.adapters.dropout import Dropping, drops_by_name, nothing, user_functions
+from trueline.adapters.nouns import Function, Network, Share, Value
 from trueline.adapters.patching import Patches
-from trueline.adapters.randomly_dropping import Dropping, drops_by_name, nothing, user_functions
+from trueline.adapters.torch.internals import submodules
 
 _FUNCTIONS = (
     *("dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d"),
@@ -21,23 +21,23 @@ _FUNCTIONS = (
 
 
 def work_in_order() -> None:
-    """Nothing to do: operators on a CPU are finished when they return."""
+    """Nothing: CPU operators are synchronous."""
 
 
 @contextmanager
-def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
-    """In this block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share."""
-    patches, dropping = Patches(), Dropping(share)
+def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
+    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own."""
+    patches, dropping = Patches(), Dropping(share, submodules)
     plain = functional.dropout
     for owner in (functional, torch):
         for name in _FUNCTIONS:
             if name != "native_dropout":
                 patches.wrap(owner, name, dropping.function)
     patches.wrap(functional, "scaled_dot_product_attention", lambda original: _attention(original, dropping))
-    recurrent = [(one, one.dropout) for one in root.modules() if isinstance(one, nn.RNNBase) and one.dropout]
-    for one, _ in recurrent:
-        one.dropout = 0.0
-    for kind in {type(one) for one in root.modules() if drops_by_name(type(one))}:
+    recurrent = [(part, part.dropout) for part in root.modules() if isinstance(part, nn.RNNBase) and part.dropout]
+    for part, _ in recurrent:
+        part.dropout = 0.0
+    for kind in {type(part) for part in root.modules() if drops_by_name(type(part))}:
         patches.wrap(kind, "forward", dropping.module(plain))
     for owner, name in user_functions("torch"):
         patches.wrap(owner, name, dropping.function)
@@ -45,12 +45,12 @@ def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
         yield
     finally:
         patches.remove()
-        for one, before in recurrent:
-            one.dropout = before
+        for part, before in recurrent:
+            part.dropout = before
 
 
-def _attention(original: Callable[..., Any], dropping: Dropping) -> Callable[..., Any]:
-    def attend(*args: Any, **kwargs: Any) -> Any:
+def _attention(original: Function, dropping: Dropping) -> Function:
+    def attend(*args: Value, **kwargs: Value) -> Value:
         given = list(args)
         if len(given) > 4:
             given[4] = dropping.wished(float(given[4]))

@@ -1,17 +1,18 @@
-"""torch's random generator: seeded, and told of."""
+"""torch's random generator: seeding and reporting."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import torch
 from torch.utils.data import DataLoader
 
+from trueline.adapters.nouns import Foreign, Loader
 from trueline.adapters.observer import Tap
-from trueline.adapters.own_frame import line_of_users_function
 from trueline.adapters.torch import build, data, state
+from trueline.adapters.user_code import line_of_users_function
 
 NAMES: Final = ("torch",)
 
@@ -22,11 +23,11 @@ def fix(seeds: Mapping[str, int], *, deterministic: bool) -> None:
 
 
 def watch(tap: Tap) -> None:
-    """Tell of seeds, and of loaders that are built."""
+    """Report seeds and constructed loaders."""
     manual_seed, seed = torch.manual_seed, torch.seed
 
     @functools.wraps(manual_seed)
-    def seeded(seed: Any) -> Any:
+    def seeded(seed: object) -> Foreign:
         return manual_seed(tap.seeding("torch", seed))
 
     @functools.wraps(seed)
@@ -42,7 +43,7 @@ def watch(tap: Tap) -> None:
 
 def _building(tap: Tap, original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
-    def begin(loader: Any, *args: Any, **kwargs: Any) -> None:
+    def begin(loader: Loader, *args: object, **kwargs: object) -> None:
         original(loader, *args, **kwargs)
         dataset = loader.dataset
         method = getattr(type(dataset), "__getitem__", None) or getattr(type(dataset), "__iter__", None)

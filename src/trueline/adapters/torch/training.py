@@ -1,78 +1,88 @@
-"""Loss, backward, scaler, clipping, optimizer, scheduler and mode, in the order they happen."""
+"""Events of loss, backward, scaler, clipping, optimizer, scheduler and mode."""
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import nn
-from torch.optim import Optimizer, lr_scheduler
+from torch.optim import lr_scheduler
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from trueline.adapters import children
+from trueline.adapters import child_processes
+from trueline.adapters.nouns import Foreign, Function, Optimizer, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches, Switch, outermost
-from trueline.adapters.torch import besides, differentiation, loss_functions, penalties, reading, values
+from trueline.adapters.torch import (
+    check_events,
+    differentiation,
+    internals,
+    loss_functions,
+    nonfinite_reads,
+    penalties,
+    values,
+)
 from trueline.adapters.training_thread import TrainingThread
 
-_NODES_TO_SCALE = 16
+# How many autograd nodes before a loss its scaling is looked for in: a few sums and products.
+_MAX_NODES_TO_SCALE = 16
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches, thread: TrainingThread) -> None:
-    """Put all of them in place."""
+    """Install the patches."""
 
-    def speaks() -> bool:
-        told = switch.on and not torch.compiler.is_compiling() and thread.is_told()
+    def is_reporting() -> bool:
+        is_recorded = switch.on and not torch.compiler.is_compiling() and thread.is_recorded()
         # A tensor that stands for many has no numbers that could be read.
-        return told and not differentiation.is_batched()
+        return is_recorded and not differentiation.is_batched()
 
     def trains() -> bool:
         return switch.trains() and not torch.compiler.is_compiling() and thread.trains()
 
     scaled = _Scaled()
     _watch_backward(observer, trains, patches, scaled)
-    _watch_scaler(observer, speaks, patches, scaled)
-    _watch_optimizers(observer, speaks, trains, patches)
-    _watch_clipping(observer, speaks, patches)
+    _watch_scaler(observer, is_reporting, patches, scaled)
+    _watch_optimizers(observer, is_reporting, trains, patches)
+    _watch_clipping(observer, is_reporting, patches)
     differentiation.watch(observer, trains, patches)
-    loss_functions.watch(observer, speaks, patches)
-    besides.watch(observer, speaks, patches)
-    children.watch(observer, patches, nn.Module)
-    penalties.watch(observer, speaks, patches, scaled.is_scaled)
+    loss_functions.watch(observer, is_reporting, patches)
+    check_events.watch(observer, is_reporting, patches)
+    child_processes.watch(observer, patches, nn.Module)
+    penalties.watch(observer, is_reporting, patches, scaled.is_scaled)
     if observer.wants_reads:
-        reading.watch(observer, speaks, patches)
-    for owner in (sys.modules["torch.multiprocessing.spawn"], torch.multiprocessing):
+        nonfinite_reads.watch(observer, is_reporting, patches)
+    for owner in (internals.SPAWN_MODULE, torch.multiprocessing):
         patches.wrap(
             owner,
             "start_processes",
-            lambda original: outermost(original, speaks, before=lambda *_, **__: observer.notice(children.NOTICE)),
+            lambda original: outermost(
+                original, is_reporting, before=lambda *_, **__: observer.notice(child_processes.NOTICE)
+            ),
         )
     patches.wrap(
         nn.Module,
         "train",
         lambda original: outermost(
-            original, speaks, after=lambda _result, module, mode=True: observer.mode_set(module, bool(mode))
+            original, is_reporting, after=lambda _result, module, mode=True: observer.mode_set(module, bool(mode))
         ),
     )
 
 
 class _Scaled:
-    """The losses that a scaler has multiplied, so that backward's loss can be told unscaled."""
+    """Losses that a scaler has multiplied, so that the loss of a backward can be reported unscaled."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[Any, Any, Any]] = deque(maxlen=8)
+        self._seen: deque[tuple[Value, Value, Value]] = deque(maxlen=8)
 
-    def remember(self, before: Any, after: Any, scale: Any) -> None:
+    def remember(self, before: Value, after: Value, scale: Value) -> None:
         if values.is_tensor(before):
             self._seen.append((values.keep(before), after, scale))
         elif isinstance(before, list | tuple):
-            for one, other in zip(before, after, strict=False):
-                self.remember(one, other, scale)
+            for loss, scaled in zip(before, after, strict=False):
+                self.remember(loss, scaled, scale)
 
-    def unscaled(self, loss: Any) -> Any:
+    def unscaled(self, loss: Value) -> Value:
         for kept, after, scale in reversed(self._seen):
             if after is loss:
                 return kept
@@ -80,8 +90,8 @@ class _Scaled:
                 return values.keep(loss) / scale
         return loss
 
-    def is_scaled(self, loss: Any) -> bool:
-        """Whether a scaler has multiplied this loss, or what it is made of."""
+    def is_scaled(self, loss: Value) -> bool:
+        """Whether a scaler has multiplied this loss, or a part of it."""
         nodes = _nearest(loss.grad_fn)
         return any(
             after is loss or (after.grad_fn is not None and after.grad_fn in nodes) for _, after, _ in self._seen
@@ -91,21 +101,21 @@ class _Scaled:
         self._seen.clear()
 
 
-def _nearest(node: Any) -> list[Any]:
-    """The autograd nodes closest to a tensor."""
-    found: list[Any] = []
+def _nearest(node: Foreign) -> list[Foreign]:
+    """The autograd nodes nearest to a tensor."""
+    nearest: list[Foreign] = []
     waiting = deque([node])
-    while waiting and len(found) < _NODES_TO_SCALE:
-        one = waiting.popleft()
-        if one is not None:
-            found.append(one)
-            waiting.extend(before for before, _ in one.next_functions)
-    return found
+    while waiting and len(nearest) < _MAX_NODES_TO_SCALE:
+        node_before = waiting.popleft()
+        if node_before is not None:
+            nearest.append(node_before)
+            waiting.extend(before for before, _ in node_before.next_functions)
+    return nearest
 
 
 def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+    def make(original: Function) -> Function:
+        def backward(tensors: Value, *args: object, **kwargs: object) -> Value:
             if not trains():
                 return original(tensors, *args, **kwargs)
             # An iterator can be gone through once: what was looked at is what is handed on.
@@ -121,29 +131,29 @@ def _watch_backward(observer: Observer, trains: Callable[[], bool], patches: Pat
             finally:
                 observer.backward_ended()
                 if reached:
-                    observer.pulled([(one, one.grad) for one in reached])
+                    observer.pulled([(parameter, parameter.grad) for parameter in reached])
 
         return backward
 
     patches.wrap(torch.autograd, "backward", make)
 
 
-def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
-    from torch.amp.grad_scaler import GradScaler
+def _watch_scaler(observer: Observer, is_reporting: Callable[[], bool], patches: Patches, scaled: _Scaled) -> None:
+    from torch.amp import GradScaler
 
-    def scale(result: Any, scaler: Any, outputs: Any) -> None:
+    def scale(result: Value, scaler: Foreign, outputs: Value) -> None:
         if scaler.is_enabled():
-            scaled.remember(outputs, result, scaler._scale)
-            observer.scale(values.keep(scaler._scale))
+            scaled.remember(outputs, result, internals.scale_of(scaler))
+            observer.scale(values.keep(internals.scale_of(scaler)))
             observer.scaled_by(scaler)
 
-    def unscale(_result: Any, scaler: Any, optimizer: Any) -> None:
+    def unscale(_result: object, scaler: Foreign, optimizer: Optimizer) -> None:
         if scaler.is_enabled():
             observer.unscaled(optimizer)
 
-    def make_step(original: Callable[..., Any]) -> Callable[..., Any]:
-        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            if not speaks() or not scaler.is_enabled():
+    def make_step(original: Function) -> Function:
+        def step(scaler: Foreign, optimizer: Optimizer, *args: object, **kwargs: object) -> object:
+            if not is_reporting() or not scaler.is_enabled():
                 return original(scaler, optimizer, *args, **kwargs)
             fired: list[bool] = []
             handle = optimizer.register_step_post_hook(lambda *_: fired.append(True))
@@ -159,15 +169,15 @@ def _watch_scaler(observer: Observer, speaks: Callable[[], bool], patches: Patch
 
         return step
 
-    patches.wrap(GradScaler, "scale", lambda original: outermost(original, speaks, after=scale))
-    patches.wrap(GradScaler, "unscale_", lambda original: outermost(original, speaks, after=unscale))
+    patches.wrap(GradScaler, "scale", lambda original: outermost(original, is_reporting, after=scale))
+    patches.wrap(GradScaler, "unscale_", lambda original: outermost(original, is_reporting, after=unscale))
     patches.wrap(GradScaler, "step", make_step)
 
 
 def _watch_optimizers(
-    observer: Observer, speaks: Callable[[], bool], trains: Callable[[], bool], patches: Patches
+    observer: Observer, is_reporting: Callable[[], bool], trains: Callable[[], bool], patches: Patches
 ) -> None:
-    def tell_beginning(optimizer: Any) -> None:
+    def report_beginning(optimizer: Optimizer) -> None:
         pairs = [
             (parameter, parameter.grad)
             for group in optimizer.param_groups
@@ -177,72 +187,76 @@ def _watch_optimizers(
         observer.step_began(optimizer, pairs)
 
     # With a closure, forward and backward happen inside the step: only after it are the gradients its own.
-    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+    def before(optimizer: Optimizer, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         if torch.compiler.is_compiling():
             return
         with harmless(observer):
             if trains():
                 observer.step_due(optimizer)
                 if not _has_closure(args, kwargs):
-                    tell_beginning(optimizer)
+                    report_beginning(optimizer)
 
-    def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+    def after(optimizer: Optimizer, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         if torch.compiler.is_compiling():
             return
         with harmless(observer):
-            if speaks():
+            if is_reporting():
                 if _has_closure(args, kwargs):
-                    tell_beginning(optimizer)
+                    report_beginning(optimizer)
                 observer.step_ended(optimizer, False)
 
     patches.on_remove(register_optimizer_step_pre_hook(before).remove)
     patches.on_remove(register_optimizer_step_post_hook(after).remove)
 
-    def zeroed(_result: Any, owner: Any, *_args: Any, **_kwargs: Any) -> None:
+    def zeroed(_result: object, owner: Foreign, *_args: object, **_kwargs: object) -> None:
         observer.zero_grad(owner)
 
-    for owner in (Optimizer, nn.Module):
-        patches.wrap(owner, "zero_grad", lambda original: outermost(original, speaks, after=zeroed))
+    for owner in (torch.optim.Optimizer, nn.Module):
+        patches.wrap(owner, "zero_grad", lambda original: outermost(original, is_reporting, after=zeroed))
 
-    def scheduled(_result: Any, scheduler: Any, *_args: Any, **_kwargs: Any) -> None:
-        if not getattr(scheduler, "_is_initial", False):
+    def scheduled(_result: object, scheduler: Foreign, *_args: object, **_kwargs: object) -> None:
+        if not internals.is_initial_step(scheduler):
             observer.scheduled(scheduler)
 
     for kind in _scheduler_kinds():
-        patches.wrap(kind, "step", lambda original: outermost(original, speaks, after=scheduled))
+        patches.wrap(kind, "step", lambda original: outermost(original, is_reporting, after=scheduled))
 
 
-def _has_closure(args: Any, kwargs: Any) -> bool:
-    """The hooks get the optimizer among the arguments of its step."""
-    return any(callable(one) and not isinstance(one, Optimizer) for one in (*args, *kwargs.values()))
+def _has_closure(args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+    """Whether the arguments of a step contain a closure; the optimizer is among them."""
+    return any(
+        callable(argument) and not isinstance(argument, torch.optim.Optimizer) for argument in (*args, *kwargs.values())
+    )
 
 
-def _scheduler_kinds() -> Iterator[Any]:
+def _scheduler_kinds() -> Iterator[type]:
     for kind in vars(lr_scheduler).values():
         if isinstance(kind, type) and "step" in vars(kind):
             yield kind
 
 
-def _watch_clipping(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
+def _watch_clipping(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     # The arguments are called as torch calls them: scripts may name them.
-    def by_norm(norm: Any, parameters: Any, max_norm: Any, *_args: Any, **_kwargs: Any) -> None:  # noqa: ARG001
+    def by_norm(norm: Value, parameters: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:  # noqa: ARG001
         observer.clipped("norm", float(max_norm), norm)
 
-    def by_value(parameters: Any, clip_value: Any, *_args: Any, **_kwargs: Any) -> None:
+    def by_value(parameters: Value, clip_value: Value, *_args: object, **_kwargs: object) -> None:
         held = [parameters] if isinstance(parameters, torch.Tensor) else parameters
         with torch.no_grad():
-            norm = values.norm([one.grad for one in held if one.grad is not None])
+            norm = values.norm([parameter.grad for parameter in held if parameter.grad is not None])
         observer.clipped("value", float(clip_value), norm)
 
     for owner in (nn.utils, nn.utils.clip_grad):
-        patches.wrap(owner, "clip_grad_norm_", lambda original: outermost(original, speaks, after=by_norm))
-        patches.wrap(owner, "clip_grad_value_", lambda original: _listed(outermost(original, speaks, before=by_value)))
+        patches.wrap(owner, "clip_grad_norm_", lambda original: outermost(original, is_reporting, after=by_norm))
+        patches.wrap(
+            owner, "clip_grad_value_", lambda original: _listed(outermost(original, is_reporting, before=by_value))
+        )
 
 
-def _listed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of parameters that may be gone through only once, as those of a generator are."""
+def _listed(function: Function) -> Function:
+    """Makes a list of parameters that can be iterated only once, such as a generator."""
 
-    def call(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(parameters: Value, *args: object, **kwargs: object) -> Value:
         once = isinstance(parameters, Iterator)
         return function(list(parameters) if once else parameters, *args, **kwargs)
 

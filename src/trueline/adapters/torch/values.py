@@ -1,10 +1,9 @@
-"""Tensors to and from NumPy, and what a network consists of."""
+"""Conversion of tensors to and from NumPy, and the structure of a network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -12,35 +11,42 @@ import torch
 from torch import nn
 
 from trueline.adapters.identity import walk
-from trueline.adapters.nouns import Group, Tensor, Unreadable, check_expanded
+from trueline.adapters.nouns import Foreign, Group, Network, Optimizer, Tensor, Unreadable, Value, check_expanded
 from trueline.adapters.plain import held, is_plain
+from trueline.adapters.torch import internals
+from trueline.adapters.torch.internals import write_count
 from trueline.kernel.array import Array
 from trueline.model.describing import described
+from trueline.model.json_value import Json
 
-_WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
+_WRAPPERS = {
+    "DistributedDataParallel": "module",
+    "DataParallel": "module",
+    internals.COMPILED: internals.COMPILED_INNER,
+}
 _BYTES_OF = {torch.bfloat16: (torch.int16, ml_dtypes.bfloat16)}
 for _name, _dtype in (("float8_e4m3fn", ml_dtypes.float8_e4m3fn), ("float8_e5m2", ml_dtypes.float8_e5m2)):
     if hasattr(torch, _name):
         _BYTES_OF[getattr(torch, _name)] = (torch.uint8, _dtype)
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Whether a value is a tensor."""
     return isinstance(value, torch.Tensor)
 
 
-def is_module(value: Any) -> bool:
+def is_module(value: object) -> bool:
     """Whether a value is a module."""
     return isinstance(value, nn.Module)
 
 
-def local(tensor: Any) -> Any:
-    """A sharded tensor's own shard, a plain tensor as it is, without gradient."""
-    found = tensor.detach()
-    return found.to_local() if hasattr(found, "to_local") else found
+def local(tensor: Value) -> Value:
+    """The local shard of a sharded tensor, else the tensor itself, detached."""
+    plain = tensor.detach()
+    return plain.to_local() if hasattr(plain, "to_local") else plain
 
 
-def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
+def to_numpy(tensor: Value, *, copy: bool = False) -> Array:
     """The tensor's values; without ``copy`` the memory may be shared."""
     try:
         return _values(tensor, copy)
@@ -48,27 +54,27 @@ def to_numpy(tensor: Any, *, copy: bool = False) -> Array:
         raise Unreadable(str(error)) from error
 
 
-def _values(tensor: Any, copy: bool) -> Array:
-    found = local(tensor)
-    if found.layout is not torch.strided:
-        found = found.to_dense()
-    if found.is_quantized:
-        found = found.dequantize()
-    check_expanded(found.shape, found.stride(), found.element_size())
-    found = found.resolve_conj().resolve_neg()
-    moved = found if found.device.type == "cpu" else found.cpu()
+def _values(tensor: Value, copy: bool) -> Array:
+    own = local(tensor)
+    if own.layout is not torch.strided:
+        own = own.to_dense()
+    if own.is_quantized:
+        own = own.dequantize()
+    check_expanded(own.shape, own.stride(), own.element_size())
+    own = own.resolve_conj().resolve_neg()
+    moved = own if own.device.type == "cpu" else own.cpu()
     as_bytes = _BYTES_OF.get(moved.dtype)
     if as_bytes is not None:
         array: Array = moved.view(as_bytes[0]).numpy().view(as_bytes[1])
     else:
         array = moved.numpy()
-    if copy and moved is found:
+    if copy and moved is own:
         return np.array(array, copy=True, order="K")
     return array
 
 
-def from_numpy(array: Array, *, like: Any = None) -> Any:
-    """A tensor of its own memory, on the device and with the dtype of ``like`` where given."""
+def from_numpy(array: Array, *, like: Value = None) -> Value:
+    """A new tensor, on the device and with the dtype of ``like`` if given."""
     owned = np.array(array, copy=True, order="C")
     if not owned.dtype.isnative:
         owned = owned.astype(owned.dtype.newbyteorder("="))
@@ -81,152 +87,158 @@ def from_numpy(array: Array, *, like: Any = None) -> Any:
     return tensor if like is None else tensor.to(device=like.device, dtype=like.dtype)
 
 
-def assign(tensor: Any, array: Array) -> None:
+def assign(tensor: Value, array: Array) -> None:
     """Overwrite a tensor in place."""
     with writing(tensor):
         local(tensor).copy_(from_numpy(array))
 
 
 @contextmanager
-def writing(tensor: Any) -> Iterator[None]:
-    """In this block a tensor can be overwritten without a gradient; one made in inference only in inference."""
+def writing(tensor: Value) -> Iterator[None]:
+    """In this block a tensor can be overwritten without a gradient; inference tensors only in inference mode."""
     with torch.inference_mode(tensor.is_inference()), torch.no_grad():
         yield
 
 
-def read(scalar: Any) -> float:
-    """A Python number from a scalar, waiting for the device."""
+def read(scalar: Value) -> float:
+    """A scalar as a Python number; synchronises with the device."""
     return float(scalar)
 
 
-def keep(scalar: Any) -> Any:
-    """The scalar, or the mean of a tensor, out of reach of later changes."""
+def keep(scalar: Value) -> Value:
+    """A copy of a scalar, or of a tensor's mean."""
     if not is_tensor(scalar):
         return float(scalar)
-    found = local(scalar)
-    return found.clone() if found.numel() == 1 else found.mean(dtype=torch.float64)
+    own = local(scalar)
+    return own.clone() if own.numel() == 1 else own.mean(dtype=torch.float64)
 
 
-def norm(tensors: Sequence[Any]) -> Any:
+def norm(tensors: Sequence[Value]) -> Value:
     """The L2 norm over all tensors together."""
-    dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
+    dense = [own.coalesce().values() if own.is_sparse else own for own in map(local, tensors)]
     if not dense:
         return 0.0
-    norms = torch._foreach_norm(dense)
-    if len({(one.device, one.dtype) for one in norms}) > 1:
+    norms = internals.norms(dense)
+    if len({(norm_of_tensor.device, norm_of_tensor.dtype) for norm_of_tensor in norms}) > 1:
         home = norms[0].device
-        norms = [one.to(home, torch.float64) for one in norms]
+        norms = [norm_of_tensor.to(home, torch.float64) for norm_of_tensor in norms]
     return torch.linalg.vector_norm(torch.stack(norms).to(torch.float64))
 
 
-def total(tensors: Sequence[Any]) -> Any:
-    """The sum of all elements: the cheapest number that a NaN or Inf spoils."""
-    dense = [found.coalesce().values() if found.is_sparse else found for found in map(local, tensors)]
+def total(tensors: Sequence[Value]) -> Value:
+    """The sum of all elements: the cheapest number that is NaN or Inf if any element is."""
+    dense = [own.coalesce().values() if own.is_sparse else own for own in map(local, tensors)]
     if not dense:
         return 0.0
-    sums = [one.detach().sum() for one in dense]
+    sums = [tensor.detach().sum() for tensor in dense]
     home = sums[0].device
-    return torch.stack([one.to(home, torch.float64) for one in sums]).sum()
+    return torch.stack([sum_of_tensor.to(home, torch.float64) for sum_of_tensor in sums]).sum()
 
 
-def identity(tensor: Any) -> int:
-    """Equal for tensors that start at the same storage address; an empty one is only itself."""
+def identity(tensor: Value) -> int:
+    """Equal for tensors with the same storage address; an empty one is identified by itself."""
     try:
-        found = local(tensor)
-        if found.layout is not torch.strided or found.numel() == 0:
+        own = local(tensor)
+        if own.layout is not torch.strided or own.numel() == 0:
             return id(tensor)
-        return int(found.data_ptr()) or id(tensor)
+        return int(own.data_ptr()) or id(tensor)
     except (RuntimeError, NotImplementedError, ValueError):
         return id(tensor)
 
 
-def version(tensor: Any) -> int | None:
-    """How often the tensor was written in place; inference tensors do not count that."""
-    return None if tensor.is_inference() else int(tensor._version)
+def version(tensor: Value) -> int | None:
+    """The number of in-place writes; None for inference tensors."""
+    return None if tensor.is_inference() else int(write_count(tensor))
 
 
-def node(tensor: Any) -> Any:
-    """The autograd node that made the tensor; None for a leaf."""
+def node(tensor: Value) -> Foreign:
+    """The autograd node that produced the tensor; None for a leaf."""
     return tensor.grad_fn
 
 
-def gradient(parameter: Any) -> Any:
-    """The gradient that waits at a parameter for an update; None where there is none."""
+def gradient(parameter: Value) -> Value:
+    """The gradient accumulated at a parameter; None where there is none."""
     return parameter.grad if parameter.is_leaf else None
 
 
-def nodes_before(node: Any) -> list[Any]:
-    """The autograd nodes whose outputs a node takes."""
+def nodes_before(node: Foreign) -> list[Foreign]:
+    """The autograd nodes whose outputs a node consumes."""
     return [before for before, _ in node.next_functions if before is not None]
 
 
-def tensors(root: Any) -> Iterator[Tensor]:
-    """Parameters, then buffers, by path; a shared one comes under each of its names."""
+def tensors(root: Network) -> Iterator[Tensor]:
+    """Parameters, then buffers, by path; shared ones under each of their names."""
     try:
         # Wrappers strip their own part of the names in these.
         parameters = list(root.named_parameters(remove_duplicate=False))
         buffers = list(root.named_buffers(remove_duplicate=False))
     except Exception:  # noqa: BLE001 - they ask modules for their hash, and a user's class may have its own
-        parameters, buffers = list(_owned(root, "_parameters")), list(_owned(root, "_buffers"))
-    for name, found in parameters:
-        yield Tensor(name, found, bool(found.requires_grad))
-    for name, found in buffers:
-        yield Tensor(name, found, False, buffer=True)
+        parameters, buffers = list(_owned(root, internals.parameters)), list(_owned(root, internals.buffers))
+    for name, parameter in parameters:
+        yield Tensor(name, parameter, bool(parameter.requires_grad))
+    for name, buffer in buffers:
+        yield Tensor(name, buffer, False, buffer=True)
 
 
-def _owned(root: Any, kind: str) -> Iterator[tuple[str, Any]]:
+def _owned(root: Network, registry: Callable[[Network], Mapping[str, Value]]) -> Iterator[tuple[str, Value]]:
     for path, module in modules(root):
-        for leaf, found in getattr(module, kind).items():
-            if found is not None:
+        for leaf, tensor in registry(module).items():
+            if tensor is not None:
                 name = described(str, leaf)
-                yield f"{path}.{name}" if path else name, found
+                yield f"{path}.{name}" if path else name, tensor
 
 
-def modules(root: Any) -> Iterator[tuple[str, Any]]:
-    """All modules below and with root, each once."""
-    return walk(root, lambda module: module._modules)
+def modules(root: Network) -> Iterator[tuple[str, Network]]:
+    """All modules from the root down, each once."""
+    return walk(root, internals.submodules)
 
 
-def has_weights(module: Any) -> bool:
-    """Whether parameters are registered in a module; scripted and quantized ones may hold weights in other forms."""
+def has_weights(module: Network) -> bool:
+    """Whether a module has parameters; scripted and quantized ones may hold weights in other forms."""
     if isinstance(module, torch.jit.ScriptModule):
         return True
-    return any(any(map(_is_there, one._parameters.values())) or _is_quantized(one) for _, one in modules(module))
+    return any(
+        any(map(_is_there, internals.parameters(part).values())) or _is_quantized(part) for _, part in modules(module)
+    )
 
 
-def _is_there(parameter: Any) -> bool:
+def _is_there(parameter: Value) -> bool:
     return parameter is not None
 
 
-def _is_quantized(module: Any) -> bool:
-    return held(module, "_packed_params") is not None
+def _is_quantized(module: Network) -> bool:
+    return _held(module, internals.QUANTIZED_WEIGHTS) is not None
 
 
-def unwrap(module: Any) -> Any:
+def _held(module: Network, name: str, default: object = None) -> Foreign:
+    return held(module, name, default, registries=internals.REGISTRIES)
+
+
+def unwrap(module: Network) -> Network:
     """The network inside a wrapper, else the module itself."""
     name = _WRAPPERS.get(type(module).__name__)
-    inner = None if name is None else held(module, name)
+    inner = None if name is None else _held(module, name)
     return unwrap(inner) if isinstance(inner, nn.Module) else module
 
 
-def attributes(module: Any) -> dict[str, Any]:
-    """The plain public attributes that a module's behaviour depends on."""
-    found = {
+def attributes(module: Network) -> dict[str, Json]:
+    """The plain public attributes that determine a module's behaviour."""
+    plain = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in vars(module).items()
         if type(name) is str and not name.startswith("_") and name != "training" and is_plain(value)
     }
-    if isinstance(module, nn.Module) and held(module, "bias", 0) is None:
-        found["bias"] = False
-    return found
+    if isinstance(module, nn.Module) and _held(module, "bias", 0) is None:
+        plain["bias"] = False
+    return plain
 
 
-def training(module: Any) -> bool:
+def training(module: Network) -> bool:
     """Whether the module is in training mode and gradients would be recorded."""
     return bool(module.training) and torch.is_grad_enabled()
 
 
-def groups(optimizer: Any) -> list[Group]:
+def groups(optimizer: Optimizer) -> list[Group]:
     """The parameter groups with their plain settings."""
     return [
         Group(
@@ -241,13 +253,13 @@ def groups(optimizer: Any) -> list[Group]:
     ]
 
 
-def dtype(tensor: Any) -> str:
-    """NumPy's name of the dtype."""
+def dtype(tensor: Value) -> str:
+    """The NumPy name of the dtype."""
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def shape(tensor: Any) -> tuple[int, ...]:
-    """The shape; () where there is none yet, or where rows differ in length."""
+def shape(tensor: Value) -> tuple[int, ...]:
+    """The shape; () where it is not known yet, or ragged."""
     try:
         return tuple(int(size) for size in tensor.shape)
     except (RuntimeError, ValueError):

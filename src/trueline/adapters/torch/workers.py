@@ -1,24 +1,24 @@
-"""Workers of torch's loaders, told to say what they draw their random numbers from."""
+"""Reports of DataLoader workers about the random streams they draw from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
-from torch.utils.data import _utils
 
+from trueline.adapters.nouns import Foreign, Function, Loader, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, Switch
+from trueline.adapters.torch import internals
 from trueline.adapters.worker_streams import WorkerPipe, harmless
 
 
 def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], None]:
-    """Have workers say where they begin; what is returned passes on what they have said so far."""
+    """Make workers report their random streams; returns a function that forwards the reports received so far."""
     pipe = WorkerPipe({torch.Generator: _state}, {"torch": lambda: torch.get_rng_state().numpy().tobytes()})
 
-    def make_iter(original: Callable[..., Any]) -> Callable[..., Any]:
-        def init(iterator: Any, loader: Any) -> None:
+    def make_iter(original: Function) -> Function:
+        def init(iterator: Loader, loader: Loader) -> None:
             if switch.on and not pipe.is_open:
                 pipe.open()
                 patches.on_remove(pipe.close)
@@ -26,12 +26,12 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
 
         return init
 
-    def make_loop(original: Callable[..., Any]) -> Callable[..., Any]:
-        def loop(kind: Any, dataset: Any, *args: Any) -> Any:
+    def make_loop(original: Function) -> Function:
+        def loop(kind: object, dataset: Loader, *args: Foreign) -> object:
             # Arguments by place, as torch hands them over: base_seed, init_fn, worker_id are the 7th to 9th of these.
             if pipe.is_open and len(args) > 8:
                 seed, own, number = args[6], args[7], args[8]
-                args = (*args[:7], _telling(dataset, own, pipe, seed, number), *args[8:])
+                args = (*args[:7], _reporting(dataset, own, pipe, seed, number), *args[8:])
             return original(kind, dataset, *args)
 
         return loop
@@ -40,13 +40,15 @@ def watch(observer: Observer, switch: Switch, patches: Patches) -> Callable[[], 
         for line in pipe.read():
             observer.aside("workers", **line)
 
-    patches.wrap(torch.utils.data.dataloader._MultiProcessingDataLoaderIter, "__init__", make_iter)
-    patches.wrap(_utils.worker, "_worker_loop", make_loop)
+    patches.wrap(internals.WorkersIterator, "__init__", make_iter)
+    patches.wrap(*internals.WORKER_LOOP, make_loop)
     return pass_on
 
 
-def _telling(dataset: Any, own: Any, pipe: WorkerPipe, seed: Any, number: int) -> Callable[[int], None]:
-    """In a worker: its own beginning, then word of its generators before and after the first fetch."""
+def _reporting(
+    dataset: Loader, own: Callable[[int], None] | None, pipe: WorkerPipe, seed: object, number: int
+) -> Callable[[int], None]:
+    """In a worker: the user's worker_init_fn, then a report of its generators before and after the first fetch."""
 
     def begin(worker: int) -> None:
         if own is not None:
@@ -54,17 +56,17 @@ def _telling(dataset: Any, own: Any, pipe: WorkerPipe, seed: Any, number: int) -
         before: dict[str, str] = {}
         with harmless():
             before = pipe.streams(dataset)
-        for kind in (_utils.fetch._MapDatasetFetcher, _utils.fetch._IterableDatasetFetcher):
-            kind.fetch = _once(kind, kind.fetch, lambda: pipe.tell(str(seed), int(number), before, dataset))
+        for kind in internals.FETCHERS:
+            kind.fetch = _once(kind, kind.fetch, lambda: pipe.report(str(seed), int(number), before, dataset))
 
     return begin
 
 
-def _once(kind: Any, original: Callable[..., Any], tell: Callable[[], None]) -> Callable[..., Any]:
-    def fetch(*args: Any, **kwargs: Any) -> Any:
+def _once(kind: Foreign, original: Function, report: Callable[[], None]) -> Function:
+    def fetch(*args: object, **kwargs: object) -> Value:
         result = original(*args, **kwargs)
         kind.fetch = original
-        tell()
+        report()
         return result
 
     return fetch

@@ -125,7 +125,7 @@ class _Look:
 
     def _begin(self) -> bool:
         self.tell("building")
-        content = self.pipeline.told()
+        content = self.pipeline.build_reply()
         if "failed" in content:
             self.evidence = replace(self.evidence, ended=Failure.from_json(content["failed"]))
             return False

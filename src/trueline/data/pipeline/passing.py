@@ -61,7 +61,7 @@ class Passing:
     def facts(self) -> Mapping[str, Any]:
         """What is known of the pipeline; a Trouble where it cannot be built."""
         if self._facts is None:
-            content = self._pipeline.told()
+            content = self._pipeline.build_reply()
             if "failed" in content:
                 failed = Failure.from_json(content["failed"])
                 place = f"{failed.line.file}:{failed.line.line}" if failed.line is not None else "-"

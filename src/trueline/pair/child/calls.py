@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from trueline.adapters.dropout import nothing
 from trueline.adapters.nouns import Share
-from trueline.adapters.randomly_dropping import nothing
 from trueline.kernel.array import Array
 from trueline.pair.child.host import Host
 

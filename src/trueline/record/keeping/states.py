@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.adapters.nouns import State, Thing
+from trueline.adapters.nouns import State, Stateful
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.saving import Saving
 from trueline.formats.run_folder.states import Kept, StatesWriter
@@ -45,7 +45,7 @@ class StateKeeper:
         self._writer: StatesWriter | None = None
         self._kept: list[int] = []
         self._step: int | None = None
-        self._things: list[Thing] = []
+        self._things: list[Stateful] = []
         self._built: Any = None
         self._scanned = False
         self._current = False
@@ -115,7 +115,7 @@ class StateKeeper:
 
     def _take(self, step: int, writer: StatesWriter) -> None:
         if not self._scanned:
-            self._things = self._replaying.things()
+            self._things = self._replaying.holders()
             self._generators.find()
             self._scanned = True
         self._zeroed = False

@@ -79,7 +79,7 @@ class OpenedFiles:
                 hearing.note(NAMED, str(Path(place).absolute()))
 
         def arrived(_: str) -> None:
-            from trueline.adapters.mindspore.places import watch
+            from trueline.adapters.mindspore.dataset_paths import watch
 
             self._ends.append(watch(_harmless(named, hearing)).remove)
 

@@ -10,6 +10,7 @@ from trueline.tune.child.ear import Ear, end_here
 from trueline.tune.child.feeding import Feeding, samples_in
 
 if TYPE_CHECKING:
+    from trueline.adapters.nouns import LoaderFacts
     from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter, HeldRates
     from trueline.tune.child.teller import Teller
@@ -55,7 +56,7 @@ class BatchEar(Ear):
 
     # ---- which loader feeds training
 
-    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+    def loader_began(self, loader: Any, facts: LoaderFacts) -> None:
         """An iteration over data begins."""
         self._behind[id(loader)] = (self._batching.behind(loader), facts)
         self._observer.loader_began(loader, facts)

@@ -52,7 +52,7 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
         **_decided(host),
     }
     if found_in_order["same"] and not found_in_order["sorted"]:
-        found_in_order["told"] = host.opened.order_told(1) not in (None, first)
+        found_in_order["told"] = host.opened.order_after_set_epoch(1) not in (None, first)
     if outside and (line := _handing_out(host, outside[0])) is not None:
         found_in_order["outside_line"] = line.line_json()
     return found_in_order, []

@@ -10,45 +10,49 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final
+from typing import Final
+
+from trueline.adapters.nouns import Foreign
 
 _LEFT_OUT: Final = " <importlib._bootstrap>"
 _ROOM: Final = __name__.rpartition(".")[0]
 # Errors may have a ``__traceback__`` of their own.
-_TRACE: Final[Any] = vars(BaseException)["__traceback__"]
+_TRACE: Final[Foreign] = vars(BaseException)["__traceback__"]
 
 
 def leave_out_of_warnings() -> None:
-    """From now on no function of an adapter that is loaded counts for warnings; those that are made in it neither."""
+    """Hide the functions of all loaded adapter modules, and closures created in them, from warnings' stack levels."""
     for name, module in list(sys.modules.items()):
         if name.startswith(_ROOM):
             for function in _functions(module):
                 function.__code__ = _marked(function.__code__)
 
 
-def stand_in(function: Any, file: str) -> None:
-    """Let a function count as one of a framework's file, and not for warnings."""
+def stand_in(function: Foreign, file: str) -> None:
+    """Let a function count as code of a framework's file, hidden from warnings."""
     function.__code__ = function.__code__.replace(co_filename=file + _LEFT_OUT)
 
 
 def leave_out_of_trace(error: BaseException) -> None:
-    """In the ``except`` of a wrapper that raises again: its own frame does not show, also where a script looks."""
+    """In the ``except`` of a wrapper that raises again: remove its own frame from the traceback."""
     trace = _TRACE.__get__(error)
     if trace is not None:
         _TRACE.__set__(error, trace.tb_next)
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
-    for one in vars(module).values():
-        parts = vars(one).values() if isinstance(one, type) and one.__module__ == module.__name__ else (one,)
+    for member in vars(module).values():
+        parts = (
+            vars(member).values() if isinstance(member, type) and member.__module__ == module.__name__ else (member,)
+        )
         for part in parts:
             yield from _inside(part, module.__name__)
 
 
-def _inside(part: Any, module: str) -> Iterator[FunctionType]:
+def _inside(part: Foreign, module: str) -> Iterator[FunctionType]:
     if isinstance(part, property):
-        for one in (part.fget, part.fset):
-            yield from _inside(one, module)
+        for accessor in (part.fget, part.fset):
+            yield from _inside(accessor, module)
         return
     part = part.__func__ if isinstance(part, staticmethod | classmethod) else part
     if isinstance(part, FunctionType) and part.__module__ == module:
@@ -61,5 +65,5 @@ def _inside(part: Any, module: str) -> Iterator[FunctionType]:
 def _marked(code: CodeType) -> CodeType:
     if code.co_filename.endswith(_LEFT_OUT):
         return code
-    parts = tuple(_marked(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    parts = tuple(_marked(constant) if isinstance(constant, CodeType) else constant for constant in code.co_consts)
     return code.replace(co_filename=code.co_filename + _LEFT_OUT, co_consts=parts)

@@ -1,35 +1,36 @@
-"""NaN and Inf that a script itself looks at, in a number that has a gradient: a loss before it decides about it."""
+"""NaN and Inf that the script itself reads from tensors with a gradient, such as a loss before it branches on it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import torch
-from torch.jit import _builtins
 
+from trueline.adapters.hidden_frames import stand_in
+from trueline.adapters.nouns import Foreign, Function, Value
 from trueline.adapters.observer import Observer, harmless
 from trueline.adapters.patching import Patches
-from trueline.adapters.unseen import stand_in
+from trueline.adapters.torch import internals
 
 _READING: Final = ("item", "__float__", "isnan", "isinf", "isfinite")
 _ASKING: Final = ("isnan", "isinf", "isfinite")
 
 
-def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> None:
-    """Tell of each; numbers without a gradient are passed over."""
+def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
+    """Report each such read; tensors without a gradient are ignored."""
 
-    def look(tensor: Any) -> None:
+    def look(tensor: Value) -> None:
         # A subclass may answer whatever it likes.
         if type(tensor) is not torch.Tensor or tensor.grad_fn is None:
             return
         with harmless(observer):
-            if speaks() and _is_bad(tensor):
+            if is_reporting() and _is_bad(tensor):
                 observer.read_non_finite(tensor)
 
-    def asking(original: Callable[..., Any]) -> Callable[..., Any]:
-        def ask(*args: Any, **kwargs: Any) -> Any:
+    def asking(original: Function) -> Function:
+        def ask(*args: object, **kwargs: object) -> Value:
             look(args[0] if args else kwargs.get("input"))
             return original(*args, **kwargs)
 
@@ -37,25 +38,26 @@ def watch(observer: Observer, speaks: Callable[[], bool], patches: Patches) -> N
 
     for name in _READING:
         _put(_Looking(getattr(torch.Tensor, name), look), name, patches)
+    internals.load_builtins()
     for name in _ASKING:
         patches.wrap(torch, name, asking)
-        # TorchScript knows the functions of torch by the objects that they are.
-        _builtins._register_builtin(getattr(torch, name), f"aten::{name}")
+        patches.on_remove(internals.register_builtin(getattr(torch, name), name))
     # The compiler looks at whatever runs between two compiled parts, but not at torch's own files.
     for function in (look, _Looking.__get__, _is_bad):
-        stand_in(function, torch._tensor.__file__)
+        stand_in(function, internals.TENSOR_FILE)
 
 
 class _Looking:
-    """A tensor's method that is looked up: no frame stands between its warnings and the line that calls it."""
+    """A tensor method that checks on attribute access, so that no frame is added to its warnings."""
 
-    def __init__(self, original: Any, look: Callable[[Any], None]) -> None:
+    def __init__(self, original: Foreign, look: Callable[[Value], None]) -> None:
         self._original, self._look = original, look
 
-    def __get__(self, tensor: Any, owner: type) -> Any:
+    def __get__(self, tensor: Value, owner: type) -> Function:
         if tensor is not None:
             self._look(tensor)
-        return self._original.__get__(tensor, owner)
+        method: Function = self._original.__get__(tensor, owner)
+        return method
 
 
 def _put(looking: _Looking, name: str, patches: Patches) -> None:
@@ -74,7 +76,7 @@ def _put(looking: _Looking, name: str, patches: Patches) -> None:
 
 
 def _is_bad(tensor: torch.Tensor) -> bool:
-    """Of one number whether it is finite; among many an infinite one may be meant, as in a mask."""
+    """Whether a scalar is not finite, or a tensor contains NaN; Inf may be intended there, as in a mask."""
     values = tensor.detach()
     if values.numel() == 1:
         return not math.isfinite(values.item())

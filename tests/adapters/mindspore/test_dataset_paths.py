@@ -7,7 +7,7 @@ from pathlib import Path
 import mindspore.dataset as ds
 from PIL import Image
 
-from trueline.adapters.mindspore.places import watch
+from trueline.adapters.mindspore.dataset_paths import watch
 from trueline.formats.manifest.opened_log import LISTENED, NAMED, READ, Head, gather, record
 
 

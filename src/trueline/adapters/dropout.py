@@ -1,4 +1,4 @@
-"""What drops values at random, told by its name: dropout, drop-path, stochastic depth."""
+"""Functions and modules that drop values at random, recognised by name: dropout, drop-path, stochastic depth."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeGuard
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Final, TypeGuard
 
-from trueline.adapters.nouns import Share
+from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
 from trueline.adapters.plain import held
 
 _DROPS: Final = re.compile(
@@ -22,32 +23,33 @@ _USUAL: Final = {"p": 0.5, "train": True}
 
 
 def named_as_dropping(name: str) -> bool:
-    """Whether a class of modules of this name drops values."""
+    """Whether a module class of this name drops values."""
     return _DROPS.fullmatch(name) is not None
 
 
 def drops_by_name(kind: type) -> bool:
-    """Whether a class of modules is one that drops values, as its name says."""
+    """Whether a module class drops values, judging by its name."""
     return named_as_dropping(kind.__name__)
 
 
 def nothing(_: float) -> float:
-    """All is kept."""
+    """A drop probability of zero."""
     return 0.0
 
 
 class Dropping:
-    """Functions and modules that drop values, each asking ``share`` how much; what they call themselves does not."""
+    """Dropout functions and modules that ask ``share`` for their drop probability; nested calls do not ask again."""
 
-    def __init__(self, share: Share) -> None:
-        self._share = share
+    def __init__(self, share: Share, parts: Callable[[Network], Mapping[str, Network]]) -> None:
+        """``parts`` gives the submodules of a module, by name."""
+        self._share, self._parts = share, parts
         self.inside = False
 
-    def function(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Of an input, how much of it to drop, and whether it is training."""
+    def function(self, original: Function) -> Function:
+        """Wraps a dropout function of (input, probability, training)."""
         defaults = _defaults(original)
 
-        def drop(value: Any, *args: Any, **kwargs: Any) -> Any:
+        def drop(value: Value, *args: object, **kwargs: object) -> Value:
             if self.inside:
                 return original(value, *args, **kwargs)
             given = {**defaults, **dict(zip(defaults, args, strict=False)), **kwargs}
@@ -57,14 +59,14 @@ class Dropping:
 
         return drop
 
-    def module(self, plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """The forward function of a class of modules; ``plain`` drops so much where another share is wanted."""
+    def module(self, plain: Function) -> Callable[[Function], Function]:
+        """Wraps the forward of a module class; ``plain`` is the functional dropout for a different probability."""
 
-        def make(original: Callable[..., Any]) -> Callable[..., Any]:
-            def forward(module: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-                own = _share_of(module) if module.training else 0.0
+        def make(original: Function) -> Function:
+            def forward(module: Network, value: Value, *args: object, **kwargs: object) -> Value:
+                own = _share_of(module, self._parts) if module.training else 0.0
 
-                def drop(tensor: Any, share: float, _: bool) -> Any:
+                def drop(tensor: Value, share: float, _: bool) -> Value:
                     unchanged = share == own or math.isnan(share)
                     return original(module, tensor, *args, **kwargs) if unchanged else plain(tensor, share, True)
 
@@ -75,11 +77,11 @@ class Dropping:
         return make
 
     def wished(self, share: float) -> float:
-        """How much is to be dropped instead."""
+        """The drop probability to use instead."""
         return self._share(share) if share else 0.0
 
-    def drop(self, value: Any, share: float, original: Callable[..., Any]) -> Any:
-        """What is left of a value; ``original`` takes it, a share and whether it is training."""
+    def drop(self, value: Value, share: float, original: Function) -> Value:
+        """Drop values; ``original`` is called with the value, the probability and training=True."""
         wished = self.wished(share)
         if not wished:
             return value
@@ -90,36 +92,39 @@ class Dropping:
             self.inside = False
 
 
-def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
-    """What a function takes after its input."""
+def _defaults(function: Function) -> dict[str, Value]:
+    """The defaults of the parameters that follow a function's input."""
     try:
         parameters = list(inspect.signature(function).parameters.values())[1:]
     except (TypeError, ValueError):
         return dict(_USUAL)
-    return {one.name: one.default for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD}
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    }
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _share_of(module: Any) -> float:
-    """How much a module drops, or one inside it; not a number where nothing says so."""
+def _share_of(module: Network, parts: Callable[[Network], Mapping[str, Network]]) -> float:
+    """The drop probability of a module or of one inside it; NaN where none is declared."""
     for name in (*_SHARES, "keep_prob"):
         value = held(module, name)
         if _is_number(value):
             return 1.0 - float(value) if name == "keep_prob" else float(value)
-    inside = held(module, "_modules") or held(module, "_cells") or {}
-    found = (_share_of(one) for one in inside.values() if one is not None)
-    return next((share for share in found if not math.isnan(share)), math.nan)
+    shares = (_share_of(part, parts) for part in parts(module).values() if part is not None)
+    return next((share for share in shares if not math.isnan(share)), math.nan)
 
 
 _looked: set[str] = set()
-_found: list[tuple[Any, str]] = []
+_found: list[tuple[ModuleType, str]] = []
 
 
-def user_functions(framework: str) -> list[tuple[Any, str]]:
-    """The functions of the user's modules that drop values, with the modules they stand in."""
+def user_functions(framework: str) -> list[tuple[ModuleType, str]]:
+    """Functions of the user's modules that drop values, each with its module."""
     for name, module in list(sys.modules.items()):
         # Each module is looked through once: there are thousands.
         if name not in _looked:
@@ -128,7 +133,7 @@ def user_functions(framework: str) -> list[tuple[Any, str]]:
     return _found
 
 
-def _dropping(name: str, module: Any, framework: str) -> Iterator[str]:
+def _dropping(name: str, module: Network, framework: str) -> Iterator[str]:
     if name.partition(".")[0] in (framework, "numpy", "trueline") or not getattr(module, "__file__", None):
         return
     for function, value in list(vars(module).items()):
@@ -136,7 +141,7 @@ def _dropping(name: str, module: Any, framework: str) -> Iterator[str]:
             yield function
 
 
-def _takes_a_tensor(function: Any) -> bool:
-    """A function of an input and how much of it to drop, not one that makes a layer."""
+def _takes_a_tensor(function: Foreign) -> bool:
+    """Whether this is a function of an input and a drop probability, not one that builds a layer."""
     names = list(inspect.signature(function).parameters)
     return bool(names) and names[0] in ("x", "input", "inputs", "hidden_states", "tensor", "features", "value", "X")
