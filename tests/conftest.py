@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import Counter
@@ -56,6 +57,16 @@ TABLES = {
 # A shell's background jobs ignore Ctrl-C, and all that they start does: the processes that tests interrupt must not.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Nothing that is imported or collected becomes garbage: it is not looked through until all is there, nor ever after.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Whoever looks for garbage from now on, as a recorder that begins does, goes through the tests' own objects."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,11 +1,13 @@
-"""Processes that begin with a framework imported, which is most of the time of a short training.
+"""Processes that begin with a framework and TrueLine's recorder imported, most of the time of a short training.
 
 Each is forked from one that waits with nothing else done, and is then a child of whoever asked, as if it had been
-started: with an id, streams, signals and an end of its own. Where TRUELINE_WHOLE is set, Python is started each time.
+started: with an id, streams, signals and an end of its own. At its end only the framework is not taken apart again.
+Where TRUELINE_WHOLE is set, Python is started each time.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import fcntl
@@ -13,6 +15,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import random
 import runpy
 import socket
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,8 +32,10 @@ from unittest import mock
 
 # What torch's own optimizers need is half of the import.
 _IMPORTED = {"torch": ("torch", "torch._dynamo", "torch.utils.data"), "mindspore": ("mindspore", "mindspore.dataset")}
+# What every recorded or watched training needs of TrueLine itself.
+_NEEDED = ("trueline.cli.run", "trueline.cli.watch", "trueline.record", "trueline.watch", "trueline.adapters.{}")
 # What counts when Python and the frameworks start: a process with something else here is started, not forked.
-_SETTINGS = ("PYTHONHASHSEED", "OMP_", "MKL_", "KMP_", "ONEDNN_", "DNNL_", "LD_", "CUBLAS_")
+_SETTINGS = ("PYTHONHASHSEED", "OMP_", "MKL_", "KMP_", "ONEDNN_", "DNNL_", "LD_", "CUBLAS_", "TRUELINE_KERNEL")
 _SETTINGS_OF = {"torch": (*_SETTINGS, "TORCH_"), "mindspore": (*_SETTINGS, "MS_", "GLOG_")}
 # In the environment of a process whose scripts go through no set: for them one hash seed is as good as another.
 ANY_HASH = "TRUELINE_TESTS_ANY_HASH"
@@ -43,6 +49,9 @@ _started: list[subprocess.Popen[bytes]] = []
 # In a forked process: what waits to be forked for its own children.
 _own: tuple[str, str, socket.socket] | None = None
 _asking = threading.Lock()
+# In a forked process: the exit code of its program, once that is over, and whether what is for the end was called.
+_ending: list[int] = []
+_has_called: list[bool] = []
 
 
 def python(
@@ -126,8 +135,10 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
         if waiting is None:
             super()._execute_child(*given)
             return
+        grace, arguments = _kept(args)
         order = {
-            "arguments": [str(one) for one in args[1:]],
+            "arguments": arguments,
+            "grace": grace,
             "folder": os.fspath(cwd or Path.cwd()),
             "env": env,
             "own_session": given[21],
@@ -150,7 +161,7 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
         if any((Path(one) / "sitecustomize.py").exists() for one in _path(env)):
             return None
         if _own is not None:
-            same = [str(one) for one in args[1:3]] == ["-m", "trueline"] and _own[1] == _settings(_own[0], env)
+            same = _kept(args)[1][:2] == ["-m", "trueline"] and _own[1] == _settings(_own[0], env)
             return _own[2] if same else None
         return _waiting_with(self._framework, env) if self._framework else None
 
@@ -160,6 +171,14 @@ def _named_in(file: Path) -> str:
     text = file.read_text("utf-8", errors="replace") if file.is_file() else ""
     named = [one for one in _IMPORTED if f"import {one}" in text or f"from {one}" in text]
     return named[0] if len(named) == 1 else ""
+
+
+def _kept(line: Sequence[Any]) -> tuple[float | None, list[str]]:
+    """What Python is given on a command line, and the grace of a keeper that stands before it, if one does."""
+    program, *arguments = (str(one) for one in line)
+    if arguments[:2] == ["-I", "-S"] and Path(arguments[2]).name == "keeper.py" and arguments[4] == program:
+        return float(arguments[3]), arguments[5:]
+    return None, arguments
 
 
 def _settings(framework: str, env: dict[str, str]) -> str:
@@ -222,6 +241,11 @@ def _be_forked(asked: socket.socket) -> tuple[dict[str, Any], list[int]]:
             tell.close()
             os.close(answer)
             asked.close()
+            if order["grace"] is not None:
+                from trueline.adapters.guest.keeper import keep
+
+                # Whoever is left waiting then, and whatever is forked from that, is among those that the keeper ends.
+                keep(grace=order["grace"], ours=tuple(files))
             return order, files
         tell.close()
         # Only then the process has lost the one between, and is the asking one's.
@@ -264,9 +288,11 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
     sys.argv = program[1:] if program[0] == "-m" else program
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     line_by_line = 1 if os.environ.get("PYTHONUNBUFFERED") else -1
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8")  # type: ignore[misc] # noqa: SIM115
-    sys.stdout = sys.__stdout__ = open(1, "w", line_by_line, encoding="utf-8")  # type: ignore[misc] # noqa: SIM115
-    sys.stderr = sys.__stderr__ = open(2, "w", 1, "utf-8", "backslashreplace")  # type: ignore[misc] # noqa: SIM115
+    # As Python opens them: who closes a stream leaves its descriptor open.
+    stream = partial(open, encoding="utf-8", closefd=False)
+    sys.stdin = sys.__stdin__ = stream(0)  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = stream(1, "w", line_by_line)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = stream(2, "w", 1, errors="backslashreplace")  # type: ignore[misc]
     subprocess.Popen = Popen  # type: ignore[misc]
     # Asked for once and then kept: here where TMPDIR says.
     tempfile.tempdir = None
@@ -289,16 +315,57 @@ def _moved(file: int) -> int:
 
 
 def _wait(framework: str, asked: socket.socket) -> None:
-    for name in _IMPORTED[framework]:
-        importlib.import_module(name)
+    # What is registered first is called last.
+    atexit.register(_end_at_once)
+    _import_all(framework)
     gc.freeze()
     order, files = _leave_one_waiting(framework, *_be_forked(asked))
     _become(order, files)
     program = order["arguments"]
-    if program[0] == "-m":
-        runpy.run_module(program[1], run_name="__main__", alter_sys=True)
-    else:
-        runpy.run_path(program[0], run_name="__main__")
+    try:
+        if program[0] == "-m":
+            runpy.run_module(program[1], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(program[0], run_name="__main__")
+    except SystemExit as end:
+        code = 0 if end.code is None else end.code
+        _end_with(code if isinstance(code, int) else 1)
+        raise
+    _end_with(0)
+
+
+def _import_all(framework: str) -> None:
+    for name in _IMPORTED[framework]:
+        importlib.import_module(name)
+    for name in _NEEDED:
+        room = importlib.import_module(name.format(framework))
+        for module in pkgutil.walk_packages(getattr(room, "__path__", ()), room.__name__ + "."):
+            # What lies on the path of a user's processes is for them to run.
+            if not module.name.startswith("trueline.record.site"):
+                importlib.import_module(module.name)
+    importlib.import_module("trueline.locale").load()
+
+
+def _end_with(code: int) -> None:
+    """Python ends now: without taking the frameworks apart, which is most of the time of a short training."""
+    _ending.append(code)
+    if _has_called:
+        # A watched script's functions have been called by then, and this one with them.
+        atexit.register(_end_at_once)
+
+
+def _end_at_once() -> None:
+    """The last of the functions that are called at the end; errors, signals and bad streams end as they always do."""
+    _has_called.append(True)
+    gc.collect()
+    if not _ending:
+        return
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except (OSError, ValueError, AttributeError):
+        return
+    os._exit(_ending[0] & 0xFF)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,13 @@ import ast
 import re
 import string
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
 import pytest
+from parsed_sources import SOURCE, nodes, place
 
-import trueline
 from trueline.locale import LANGUAGES, ids, language, render, use_language
 from trueline.locale.catalogue import every_message
 
-SOURCE = Path(trueline.__file__).parent
 ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9_]+")
 SAYING = {"message", "Message", "notice", "render"}
 # Parameters of a check's answer that are not its sentence's.
@@ -26,15 +23,10 @@ def _parameters(sentence: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(sentence) if name is not None}
 
 
-@cache
-def _trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
-
-
 def _troubles() -> set[str]:
     """The names of Trouble and all its subclasses, without importing them."""
     kinds = {"Trouble"}
-    classes = [node for tree in _trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for _, node in nodes(ast.ClassDef)]
     while True:
         more = {one.name for one in classes for base in one.bases if ast.unparse(base).split(".")[-1] in kinds}
         if more <= kinds:
@@ -53,23 +45,22 @@ def _strings(node: ast.expr) -> Iterator[str]:
 def _said() -> Iterator[tuple[str, str, set[str] | None]]:
     """(place, id, the parameters given by name or None where they cannot be seen) of every literal use."""
     speaking = SAYING | ANSWERS | (_troubles() - {"BadFile"})
-    for path, tree in _trees().items():
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not node.args:
-                continue
-            # (na if seen else undecided)("…"): both say the same.
-            func = node.func.body if isinstance(node.func, ast.IfExp) else node.func
-            name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-            if name == "__init__" and isinstance(node.func, ast.Attribute):
-                name = "Trouble" if ast.unparse(node.func.value) == "super()" else name
-            if name not in speaking:
-                continue
-            given: set[str] | None = {one.arg for one in node.keywords if one.arg is not None}
-            if name in ("Message", "render") or any(one.arg is None for one in node.keywords):
-                given = None
-            for id in _strings(node.args[0]):
-                if ID.fullmatch(id):
-                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", id, given
+    for path, node in nodes(ast.Call):
+        if not node.args:
+            continue
+        # (na if seen else undecided)("…"): both say the same.
+        func = node.func.body if isinstance(node.func, ast.IfExp) else node.func
+        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if name == "__init__" and isinstance(node.func, ast.Attribute):
+            name = "Trouble" if ast.unparse(node.func.value) == "super()" else name
+        if name not in speaking:
+            continue
+        given: set[str] | None = {one.arg for one in node.keywords if one.arg is not None}
+        if name in ("Message", "render") or any(one.arg is None for one in node.keywords):
+            given = None
+        for id in _strings(node.args[0]):
+            if ID.fullmatch(id):
+                yield place(path, node), id, given
 
 
 def test_both_languages_have_the_sameevery_message() -> None:
@@ -108,20 +99,15 @@ def test_every_message_is_given_the_parameters_it_shows() -> None:
 
 
 def test_no_message_is_left_over() -> None:
-    literals: set[str] = set()
     patterns: list[re.Pattern[str]] = []
-    for tree in _trees().values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr):
-                parts = [
-                    re.escape(str(part.value)) if isinstance(part, ast.Constant) else "[a-z0-9_.]+"
-                    for part in node.values
-                ]
-                # An item's sentence for all items alike begins with the item.
-                if re.match(r"[a-z]+[a-z0-9_]*\\\.", parts[0]) or re.match(r"\\\.bench_script", parts[-1]):
-                    patterns.append(re.compile("".join(parts)))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                literals.add(node.value)
+    for _, text in nodes(ast.JoinedStr):
+        parts = [
+            re.escape(str(part.value)) if isinstance(part, ast.Constant) else "[a-z0-9_.]+" for part in text.values
+        ]
+        # An item's sentence for all items alike begins with the item.
+        if re.match(r"[a-z]+[a-z0-9_]*\\\.", parts[0]) or re.match(r"\\\.bench_script", parts[-1]):
+            patterns.append(re.compile("".join(parts)))
+    literals = {node.value for _, node in nodes(ast.Constant) if isinstance(node.value, str)}
     templates = "".join(path.read_text("utf-8") for path in SOURCE.rglob("*.html"))
     unused = [
         id

@@ -6,12 +6,11 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+from parsed_sources import nodes, place
 
-import trueline
 from trueline.checks.engine.listing import SECTIONS
 from trueline.checks.engine.listing import codes as item_codes
 from trueline.locale import LANGUAGES
@@ -19,18 +18,12 @@ from trueline.locale.of_codes import code_files, pages_of_codes
 from trueline.report.codes import FAMILIES, every_code, family, limits_of, nearest, page
 from trueline.watch.points import IDS
 
-SOURCE = Path(trueline.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODE = re.compile(r"[a-z]{2,3}\.\d\d")
 NAMED = re.compile(rf"\b(?:(?:{'|'.join(FAMILIES)})\.\d\d|wp\.[a-z]{{2,3}})\b")
 # What a code that is put together in an f-string can become, by how it begins.
 PUT_TOGETHER = {"wp.": [f"wp.{one.lower()}" for one in IDS]}
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-
-
-@cache
-def trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def beginning(node: ast.JoinedStr) -> str:
@@ -40,16 +33,14 @@ def beginning(node: ast.JoinedStr) -> str:
 
 def printed() -> Iterator[tuple[str, str]]:
     """Every code in the sources, with its place; one that is put together as all that it can become."""
-    for path, tree in trees().items():
-        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        for node in ast.walk(tree):
-            place = f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}"
-            if isinstance(node, ast.Constant) and id(node) not in inside and isinstance(node.value, str):
-                if CODE.fullmatch(node.value):
-                    yield place, node.value
-            elif isinstance(node, ast.JoinedStr) and beginning(node) in {f"{one}." for one in FAMILIES}:
-                # A new way to put one together is to be told here.
-                yield from ((place, code) for code in PUT_TOGETHER[beginning(node)])
+    inside = {id(part) for _, text in nodes(ast.JoinedStr) for part in text.values}
+    for path, constant in nodes(ast.Constant):
+        if id(constant) not in inside and isinstance(constant.value, str) and CODE.fullmatch(constant.value):
+            yield place(path, constant), constant.value
+    for path, text in nodes(ast.JoinedStr):
+        if beginning(text) in {f"{one}." for one in FAMILIES}:
+            # A new way to put one together is to be told here.
+            yield from ((place(path, text), code) for code in PUT_TOGETHER[beginning(text)])
 
 
 def test_every_code_that_is_printed_has_a_page_and_every_page_a_code() -> None:
@@ -59,13 +50,11 @@ def test_every_code_that_is_printed_has_a_page_and_every_page_a_code() -> None:
 
 
 def test_a_finding_s_code_is_no_text_that_this_test_cannot_read() -> None:
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding" and node.args:
-                code = node.args[0]
-                place = f"{path.relative_to(SOURCE)}:{node.lineno}"
-                assert not isinstance(code, ast.Constant) or CODE.fullmatch(str(code.value)), place
-                assert not isinstance(code, ast.JoinedStr) or beginning(code) in PUT_TOGETHER, place
+    for path, call in nodes(ast.Call):
+        if getattr(call.func, "id", "") == "Finding" and call.args:
+            code = call.args[0]
+            assert not isinstance(code, ast.Constant) or CODE.fullmatch(str(code.value)), place(path, call)
+            assert not isinstance(code, ast.JoinedStr) or beginning(code) in PUT_TOGETHER, place(path, call)
 
 
 def test_a_code_has_one_page() -> None:
