@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import (
@@ -21,9 +20,9 @@ from trueline.checks.evidence.looks import (
 from trueline.checks.evidence.reached import Lost, downstream, unreached
 from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import GradientsEvent, LoadedEvent
 from trueline.model.finding import Certainty, Finding
 from trueline.model.location import Location
-from trueline.model.run import EventName
 
 
 @check("cg.02", "weights are wrongly frozen")
@@ -82,9 +81,9 @@ def _frozen_at_random(rank: RankFolder, stays: set[str]) -> Iterator[Finding]:
     yield suspect("cg_02.at_random", place, evidence=evidence, names=few(one.name for one in frozen), count=len(frozen))
 
 
-def _not_held(run: Run, rank: RankFolder, looks: dict[int, list[dict[str, Any]]]) -> Iterator[Finding]:
+def _not_held(run: Run, rank: RankFolder, looks: dict[int, list[GradientsEvent]]) -> Iterator[Finding]:
     """What wants a gradient, gets it where that can be seen, and is in no optimizer."""
-    reached = {name for own in looks.values() for look in own for name in look["unheld"]}
+    reached = {name for own in looks.values() for look in own for name in look.unheld}
     unheld = [one for one in weights_of(rank) if one.trainable and one.optimizer is None]
     if run.info.framework != "mindspore":
         unheld = [one for one in unheld if one.name in reached]
@@ -93,7 +92,7 @@ def _not_held(run: Run, rank: RankFolder, looks: dict[int, list[dict[str, Any]]]
         learning = {module_of(one.name) for one in weights_of(rank) if one.optimizer is not None}
         feeding = {path for path in {module_of(one.name) for one in unheld} if downstream(rank, path) & learning}
         unheld = [one for one in unheld if module_of(one.name) in feeding]
-    if not unheld or any(own[-1]["strangers"] for own in looks.values()):
+    if not unheld or any(own[-1].strangers for own in looks.values()):
         return
     place = optimizer_where(run, min(looks))
     evidence = [{"name": one.name} for one in unheld[:20]]
@@ -111,10 +110,10 @@ def _cut(rank: RankFolder, framework: str | None, min_looks: int) -> Iterator[Fi
         return
     names = [name for one in cut for name in one.parameters]
     last = cut[-1]
-    place = replace(last.line or Location(), module=last.before, step=last.look["step"])
+    place = replace(last.line or Location(), module=last.before, step=last.look.step)
     evidence = [{"module": one.module, "parameters": list(one.parameters)} for one in cut]
     yield found("cg_02.cut", place, evidence=evidence, names=few(names), before=last.before)
 
 
 def _loaded(rank: RankFolder) -> bool:
-    return any(one["changed"] for one in looked(rank, EventName.LOADED))
+    return any(event.changed for event in looked(rank, LoadedEvent))

@@ -12,13 +12,14 @@ from trueline.checks.evidence.entered import (
     LOOKING_UP,
     NORMALISING,
     Entered,
-    Field,
     entered,
     into_first_layer,
+    is_whole,
     place_of,
 )
 from trueline.checks.evidence.feeding import training
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import InputField
 from trueline.model.finding import Finding
 from trueline.model.location import Location
 
@@ -89,12 +90,12 @@ def _calls(run: Run) -> list[Entered]:
     return [first, *others]
 
 
-def _counts(field: Field) -> bool:
+def _counts(field: InputField) -> bool:
     """Whether it holds numbers with a fraction that vary."""
-    return not field.whole and field.summary.count >= _FEWEST and field.summary.std > 0
+    return not is_whole(field) and field.summary.count >= _FEWEST and field.summary.std > 0
 
 
-def _judged(call: Entered, field: Field, where: Location, limits: tuple[float, float, float]) -> Finding | None:
+def _judged(call: Entered, field: InputField, where: Location, limits: tuple[float, float, float]) -> Finding | None:
     if any(word in call.kind.lower() for word in LOOKING_UP):
         return None
     max_mean, max_std, max_apart = limits

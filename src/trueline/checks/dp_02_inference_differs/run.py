@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.checks.engine.check import check, found, na, suspect, undecided
-from trueline.checks.evidence.entered import Entered, Field, into_network, place_of
+from trueline.checks.evidence.entered import Entered, into_network, is_whole, place_of
 from trueline.checks.evidence.feeding import Fed, Stream, evaluation, training
 from trueline.checks.evidence.looks import is_recorded_whole, trained_rank
 from trueline.checks.evidence.modes import has_evaluation
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import InputField
 from trueline.model.finding import Finding
 from trueline.model.sample import SampleField
 
@@ -63,7 +64,7 @@ def _shown(call: Entered) -> dict[str, Any]:
 
 def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) -> Iterator[Finding]:
     for place, (one, other) in enumerate(zip(trained[0].fields, evaluated[0].fields, strict=False)):
-        if one.whole or other.whole or one.name != other.name or len(one.shape) != len(other.shape):
+        if is_whole(one) or is_whole(other) or one.name != other.name or len(one.shape) != len(other.shape):
             continue
         apart = _by_samples(run, one, other)
         if apart is None:
@@ -95,7 +96,7 @@ def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) 
             return
 
 
-def _field(call: Entered, place: int) -> Field | None:
+def _field(call: Entered, place: int) -> InputField | None:
     return call.fields[place] if place < len(call.fields) else None
 
 
@@ -103,11 +104,11 @@ def _range(bounds: tuple[float, float]) -> str:
     return f"{bounds[0]:.3g}..{bounds[1]:.3g}"
 
 
-def _size(field: Field) -> str:
+def _size(field: InputField) -> str:
     return "x".join(str(one) for one in field.shape[1:])
 
 
-def _by_samples(run: Run, one: Field, other: Field) -> _Apart | bool | None:
+def _by_samples(run: Run, one: InputField, other: InputField) -> _Apart | bool | None:
     """By all samples of both, where the loaders' own fields enter the network; None where they do not."""
     trained, evaluated = _entering(training(run), one), _entering(evaluation(run), other)
     if trained is None or evaluated is None:
@@ -126,7 +127,7 @@ def _by_samples(run: Run, one: Field, other: Field) -> _Apart | bool | None:
     return False
 
 
-def _entering(streams: Sequence[Stream], field: Field) -> list[SampleField] | None:
+def _entering(streams: Sequence[Stream], field: InputField) -> list[SampleField] | None:
     """The field of a loader's batches that the network was called with as it is, in its first step."""
     for stream in streams:
         for place, one in enumerate(stream.batches[0].batch.fields if stream.batches else ()):
@@ -139,7 +140,7 @@ def _entering(streams: Sequence[Stream], field: Field) -> list[SampleField] | No
     return None
 
 
-def _is_same(one: SampleField, field: Field) -> bool:
+def _is_same(one: SampleField, field: InputField) -> bool:
     told = field.summary
     near = 1e-5 * max(abs(told.minimum), abs(told.maximum), 1e-6)
     return (
@@ -159,7 +160,7 @@ def _bulk(fields: Sequence[SampleField], statistic: str) -> tuple[float, float] 
     return values[off], values[-1 - off]
 
 
-def _by_batches(trained: Sequence[Field | None], evaluated: Sequence[Field | None]) -> _Apart | None:
+def _by_batches(trained: Sequence[InputField | None], evaluated: Sequence[InputField | None]) -> _Apart | None:
     """By whole batches: only what is far off counts."""
     here = [one.summary for one in trained if one is not None and one.summary.std > 0]
     there = [one.summary for one in evaluated if one is not None and one.summary.std > 0]

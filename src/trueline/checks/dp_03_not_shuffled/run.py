@@ -62,12 +62,12 @@ def _of_passes(stream: Stream, passes: Sequence[_Pass], min_repeat: float) -> Fi
     params: dict[str, Any] = {"share": f"{100 * share:.3g}", "step": second.batches[0].step}
     if first.indexes is not None and _is_sorted(first.indexes):
         return found("dp_03.in_order", where, measured=share, limit=min_repeat, evidence=evidence, **params)
-    if stream.loader is None or stream.facts.get("shuffle") is False:
+    if stream.loader is None or stream.shuffle is False:
         return found("dp_03.same_order", where, measured=share, limit=min_repeat, evidence=evidence, **params)
     runs = _long_runs(stream, first)
     if runs is not None:
         return found("dp_03.by_class", where, measured=runs, evidence=evidence, run=runs, **params)
-    if stream.facts.get("sampler") is None and stream.facts.get("shuffle") is None:
+    if stream.sampler is None and stream.shuffle is None:
         # A stream of the user's own: nothing in the loader could shuffle it.
         return found("dp_03.same_order", where, measured=share, limit=min_repeat, evidence=evidence, **params)
     return suspect("dp_03.same_shuffle", where, measured=share, limit=min_repeat, evidence=evidence, **params)
@@ -76,13 +76,13 @@ def _of_passes(stream: Stream, passes: Sequence[_Pass], min_repeat: float) -> Fi
 def _of_one(stream: Stream, only: _Pass) -> Finding:
     """One pass: the loader says what it does, and the labels show it."""
     runs = _long_runs(stream, only)
-    evidence: list[Any] = [{"passes": 1, "samples": len(only.marks), "shuffle": stream.facts.get("shuffle")}]
+    evidence: list[Any] = [{"passes": 1, "samples": len(only.marks), "shuffle": stream.shuffle}]
     where = stream.where(step=only.batches[0].step)
-    if stream.facts.get("shuffle") is True and runs is None:
-        return none("dp_03.loader_shuffles", evidence=evidence, sampler=str(stream.facts.get("sampler")))
+    if stream.shuffle is True and runs is None:
+        return none("dp_03.loader_shuffles", evidence=evidence, sampler=str(stream.sampler))
     if runs is not None:
         return found("dp_03.by_class_once", where, measured=runs, evidence=evidence, run=runs)
-    if only.indexes is not None and _is_sorted(only.indexes) and stream.facts.get("shuffle") is False:
+    if only.indexes is not None and _is_sorted(only.indexes) and stream.shuffle is False:
         return found("dp_03.in_order_once", where, evidence=evidence)
     return undecided("dp_03.one_pass", where=where)
 
@@ -90,10 +90,10 @@ def _of_one(stream: Stream, only: _Pass) -> Finding:
 def _passes(stream: Stream) -> list[_Pass]:
     if stream.loader is None:
         return [_pass(one) for one in _by_period(stream.batches)]
-    repeats = stream.facts.get("repeat")
+    repeats = stream.facts.repeat if stream.facts is not None else None
     found = []
     for one in stream.iterations():
-        times = repeats if isinstance(repeats, int) and repeats > 1 and len(one) % repeats == 0 else 1
+        times = repeats if repeats is not None and repeats > 1 and len(one) % repeats == 0 else 1
         size = len(one) // times
         found += [one[place * size : (place + 1) * size] for place in range(times)]
     # The last one may have been broken off.

@@ -66,8 +66,7 @@ def _part(run: Run, rank: int) -> _Part | None:
         indexes = None if indexes is None or fed.batch.indexes is None else [*indexes, *fed.batch.indexes]
     if len(marks) < _FEWEST:
         return None
-    length = stream.facts.get("length")
-    whole = len(passes) > 1 or (isinstance(length, int) and len(first) >= length)
+    whole = len(passes) > 1 or (stream.length is not None and len(first) >= stream.length)
     return _Part(rank, stream, marks, indexes, len(first), whole)
 
 
@@ -93,7 +92,7 @@ def _common(one: _Part, other: _Part) -> float:
     """The share of the smaller part that is in the other as well."""
     here, there = set(one.marks), set(other.marks)
     by_content = len(here & there) / max(min(len(here), len(there)), 1)
-    distributed = all(part.stream.facts.get("sampler") == _DISTRIBUTED for part in (one, other))
+    distributed = all(part.stream.sampler == _DISTRIBUTED for part in (one, other))
     if distributed and one.indexes is not None and other.indexes is not None:
         mine, others = set(one.indexes), set(other.indexes)
         return max(by_content, len(mine & others) / max(min(len(mine), len(others)), 1))
@@ -121,10 +120,10 @@ def _sizes(parts: Sequence[_Part]) -> Iterator[Finding]:
 
 def _left_out(parts: Sequence[_Part]) -> Iterator[Finding]:
     """Samples that no process was fed, where all number them alike."""
-    samples = {one.stream.facts.get("samples") for one in parts}
+    samples = {part.stream.samples for part in parts}
     total = next(iter(samples))
-    distributed = all(one.stream.facts.get("sampler") == _DISTRIBUTED for one in parts)
-    if len(samples) != 1 or not isinstance(total, int) or not distributed or not all(one.whole for one in parts):
+    distributed = all(one.stream.sampler == _DISTRIBUTED for one in parts)
+    if len(samples) != 1 or total is None or not distributed or not all(one.whole for one in parts):
         return
     fed = {index for one in parts for index in one.indexes or ()}
     # What is dropped so that all batches are full.
@@ -145,7 +144,7 @@ def _same_epochs(parts: Sequence[_Part]) -> Iterator[Finding]:
     """A DistributedSampler that was not told which pass it is."""
     for part in parts:
         passes = part.stream.iterations()
-        if part.stream.facts.get("sampler") != _DISTRIBUTED or len(passes) < 2 or part.indexes is None:
+        if part.stream.sampler != _DISTRIBUTED or len(passes) < 2 or part.indexes is None:
             continue
         again = [index for fed in passes[1] for index in fed.batch.indexes or ()]
         in_order = list(part.indexes) == sorted(part.indexes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.evidence.entered import into_network
+from trueline.checks.evidence.entered import into_network, is_whole
 from trueline.checks.evidence.feeding import Fed, Stream
 from trueline.formats.run_folder.reader import Run
 
@@ -70,7 +70,7 @@ def _enters(run: Run, value: float, samples: Sequence[tuple[Fed, int]]) -> bool 
         for one in into_network(run, phase)
         if one.step in steps
         for field in one.fields
-        if not field.whole
+        if not is_whole(field)
     ]
     if not seen:
         return None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 from trueline.checks.ds_01_missing_values.markers import marked
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.feeding import Fed, Stream, is_whole_set, streams
+from trueline.checks.evidence.looks import first_non_finite
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import StepEvent
 from trueline.model.finding import Certainty, Finding
-from trueline.model.numbers import decode
-from trueline.model.run import EventName
 from trueline.model.sample import SampleField
 
 
@@ -115,14 +114,10 @@ def _sample(fed: Fed, place: int) -> int | None:
 
 
 def _are_gradients_seen(run: Run, rank: int) -> bool:
-    steps = run.rank(rank).events(EventName.STEP, phase="train")
-    return any(one.get("grad_norm") is not None for one in steps)
+    return any(update.grad_norm is not None for update in run.rank(rank).events(StepEvent, phase="train"))
 
 
 def _first_broken(run: Run, rank: int) -> int | None:
     """The first training step whose loss or gradient is not finite: MindSpore's ReLU makes a zero of NaN."""
-    for event in run.rank(rank).events(phase="train"):
-        value = event.get({EventName.LOSS: "value", EventName.STEP: "grad_norm"}.get(event["event"], ""))
-        if value is not None and not math.isfinite(decode(value)):
-            return int(event["step"])
-    return None
+    broken = first_non_finite(run.rank(rank))
+    return broken.event.step if broken is not None else None

@@ -65,8 +65,7 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
 def _handled(loss: Criterion | None, stream: Stream) -> str | None:
     if loss is not None and loss.weighted:
         return loss.kind
-    sampler = stream.facts.get("sampler")
-    return None if sampler is None or sampler in classes_of(Trait.SAMPLER_EVEN) else str(sampler)
+    return None if stream.sampler in classes_of(Trait.SAMPLER_EVEN) else stream.sampler
 
 
 def _counts(stream: Stream, name: str) -> tuple[Counter[float], bool]:

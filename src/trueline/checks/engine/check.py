@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from trueline.model.finding import Certainty, Conclusion, Evidence, Finding
 from trueline.model.location import Location
@@ -14,6 +14,8 @@ from trueline.model.message import Message
 Asking = Callable[..., Iterator[Finding]]
 _KINDS: Final = frozenset(kind.value for kind in Evidence)
 _Asking = TypeVar("_Asking", bound=Asking)
+# What a sentence says, handed on by keyword to one of the answers below: Any, as their own keywords have types.
+Params: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import classes_of, stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.evidence.feeding import once
+from trueline.checks.evidence.feeding import Once
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import InputEvent, InputField
 from trueline.model.location import Location
-from trueline.model.numbers import decode
-from trueline.model.run import EventName, ModuleInfo
-from trueline.model.sample import Ends
-from trueline.model.summary import Summary
+from trueline.model.run import ModuleInfo
 
 _WHOLE: Final = stems_of(Trait.TO_INTEGER, Trait.TO_TRUTH)
 NORMALISING: Final = ("norm",)
 LOOKING_UP: Final = ("embed",)
 CLASSIFYING: Final = classes_of(Trait.CLASSIFIES)
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Mean and standard deviation of every feature."""
-
-    axis: int
-    mean: Sequence[float]
-    std: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One tensor."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    summary: Summary
-    columns: Columns | None = None
-    ends: Ends | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether it holds whole numbers: ids, labels, masks."""
-        return self.dtype.startswith(_WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +28,7 @@ class Entered:
     phase: str
     module: str
     kind: str
-    fields: Sequence[Field]
+    fields: Sequence[InputField]
 
     @property
     def is_loss(self) -> bool:
@@ -68,42 +40,34 @@ def entered(run: Run, rank: int | None = None) -> list[Entered]:
     """All such calls of one rank, the first where none is named."""
     if not run.ranks:
         return []
-    return once(run.rank(run.ranks[0] if rank is None else rank), "entered", _entered)
+    return _entered_of.of(run.rank(run.ranks[0] if rank is None else rank))
 
 
 def _entered(folder: RankFolder) -> list[Entered]:
-    found = []
-    for event in folder.events(EventName.INPUT):
-        try:
-            fields = [_field(one) for one in event["fields"]]
-            kind, module = str(event["kind"]), str(event["module"])
-            found.append(Entered(int(event["step"]), str(event["phase"]), module, kind, fields))
-        except (KeyError, TypeError, AttributeError, ValueError):
-            continue
-    return found
+    return [
+        Entered(event.step, event.phase, event.module, event.kind, event.fields)
+        for event in folder.events(InputEvent)
+        if event.kind is not None
+    ]
 
 
-def _field(found: Mapping[str, Any]) -> Field:
-    columns, ends = found.get("columns"), found.get("ends")
-    return Field(
-        str(found["name"]),
-        tuple(int(one) for one in found["shape"]),
-        str(found["dtype"]),
-        Summary.from_json(found["summary"]),
-        Columns(int(columns["axis"]), _numbers(columns["mean"]), _numbers(columns["std"])) if columns else None,
-        Ends.from_json(ends) if ends else None,
-    )
+_entered_of: Final = Once(_entered)
 
 
-def _numbers(found: Sequence[Any]) -> list[float]:
-    return [decode(one) for one in found]
+def is_whole(field: InputField) -> bool:
+    """Whether it holds whole numbers: ids, labels, masks."""
+    return field.dtype.startswith(_WHOLE)
 
 
 def into_network(run: Run, phase: str) -> list[Entered]:
     """The calls of the network itself in a phase's first steps."""
-    calls = [one for one in entered(run) if one.phase == phase and not one.is_loss]
-    outermost = {one.module for one in calls if one.step > 0} or {one.module for one in calls[:1]}
-    return [one for one in calls if one.module in outermost]
+    calls = _calls(run, phase)
+    outermost = {call.module for call in calls if call.step > 0} or {call.module for call in calls[:1]}
+    return [call for call in calls if call.module in outermost]
+
+
+def _calls(run: Run, phase: str) -> list[Entered]:
+    return [call for call in entered(run) if call.phase == phase and not call.is_loss]
 
 
 def into_first_layer(run: Run, phase: str) -> Entered | None:
@@ -111,20 +75,19 @@ def into_first_layer(run: Run, phase: str) -> Entered | None:
     if not run.ranks:
         return None
     folder = run.rank(run.ranks[0])
-    owners = {one.name.rpartition(".")[0] for one in folder.params}
-    calls = [one for one in entered(run) if one.phase == phase and not one.is_loss]
-    return next((one for one in calls if one.module in owners), None)
+    owners = {param.name.rpartition(".")[0] for param in folder.params}
+    return next((call for call in _calls(run, phase) if call.module in owners), None)
 
 
 def module_at(run: Run, path: str) -> ModuleInfo | None:
     """A module by its path."""
-    return next((one for one in run.rank(run.ranks[0]).modules if one.path == path), None)
+    return next((module for module in run.rank(run.ranks[0]).modules if module.path == path), None)
 
 
 def place_of(run: Run, path: str, phase: str = "train", *, step: int | None = None) -> Location:
     """Where a module was called in a phase's first step, else where it was built."""
     folder = run.rank(run.ranks[0])
-    called = next((one.called_at for one in folder.calls if one.path == path and one.phase == phase), None)
+    called = next((call.called_at for call in folder.calls if call.path == path and call.phase == phase), None)
     module = module_at(run, path)
     line = called or (module.built_at if module is not None else None)
     if line is None:
@@ -134,4 +97,4 @@ def place_of(run: Run, path: str, phase: str = "train", *, step: int | None = No
 
 def losses(run: Run) -> list[Entered]:
     """The calls of losses in training."""
-    return [one for one in entered(run) if one.is_loss and one.phase == "train"]
+    return [call for call in entered(run) if call.is_loss and call.phase == "train"]

@@ -68,10 +68,9 @@ def pairs(own: Sequence[Stream], bench: Sequence[Stream]) -> list[tuple[Stream, 
 
 def size_of(stream: Stream) -> int | None:
     """How many samples a set has: as its loader says, else as many as each whole pass has had."""
-    told = stream.facts.get("samples")
-    if isinstance(told, int):
-        return told
-    passes = [sum(one.batch.size for one in batches) for batches in stream.iterations()]
+    if stream.samples is not None:
+        return stream.samples
+    passes = [sum(fed.batch.size for fed in batches) for batches in stream.iterations()]
     # The last pass may have been broken off.
     whole = set(passes[:-1])
     return whole.pop() if len(whole) == 1 else None

@@ -10,10 +10,10 @@ from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.curve import Curve
+from trueline.model.events import OverflowEvent
 from trueline.model.message import message
 from trueline.model.numbers import encode
 from trueline.model.report import Block, Curves, Table
-from trueline.model.run import EventName
 
 _SLOWEST = 5
 _CURVES = ("loss", "lr", "grad_norm_unclipped", "grad_norm", "scale")
@@ -99,7 +99,7 @@ def training_of(folder: RankFolder) -> Training:
     timed = sorted(zip(seconds.steps, seconds.values, strict=True), key=lambda point: -point[1])
     return Training(
         courses,
-        sum(1 for _ in folder.events(EventName.OVERFLOW)),
+        sum(1 for _ in folder.events(OverflowEvent)),
         timed[:_SLOWEST],
         median(seconds.values) if seconds.values else None,
         losses if len(losses) > 1 else (),
