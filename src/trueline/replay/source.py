@@ -7,10 +7,10 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.formats.run_folder.states import StatesReader
+from trueline.formats.run_folder.states import CommandPage, StatesReader
 from trueline.model.events import BatchEvent
 from trueline.model.key import Phase
 from trueline.model.message import Message, message
@@ -25,7 +25,7 @@ class Source:
 
     run: Run
     states: StatesReader
-    started: dict[str, Any]
+    started: CommandPage
 
     @property
     def rank(self) -> RankFolder:

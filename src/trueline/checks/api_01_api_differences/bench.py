@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from trueline.checks.api_01_api_differences.differing import Difference
 from trueline.checks.api_01_api_differences.script import NOT_KNOWN, Call, plain, table_calls
@@ -70,11 +69,11 @@ def _beside(at: int, call: Call, here: Sequence[Call], there: Sequence[Call], di
     return alike[0] if alike and all(one == values[0] for one in values) else None
 
 
-def _shape(call: Call) -> tuple[Any, ...]:
+def _shape(call: Call) -> tuple[object, ...]:
     """The first arguments of a layer, where they are numbers."""
     found_ = tuple(plain(one) for one in call.event.args[:3])
     return () if NOT_KNOWN in found_ else found_
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -15,6 +15,7 @@ from trueline.checks.evidence.modes import (
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import ModesEvent
 from trueline.model.finding import Certainty, Finding
+from trueline.model.json_value import Json
 
 
 @check("api.02", "train or eval mode is not set")
@@ -50,5 +51,7 @@ def from_run(run: Run) -> Iterator[Finding]:
             yield suspect("api_02.evaluated", place, evidence=[event.to_json()], step=event.step, layers=layers)
     if not reported:
         seen = "api_02.both" if evaluation_modes(rank, any_mode=True) else "api_02.training_only"
-        evidence = [{"step": event.step, "phase": event.phase, "training": event.training} for event in modes]
+        evidence: list[Json] = [
+            {"step": event.step, "phase": event.phase, "training": event.training} for event in modes
+        ]
         yield none(seen, evidence=evidence)

@@ -75,7 +75,7 @@ def from_run(run: Run, *, max_apart: float = 1e-5, max_sum_apart: float = 1e-3) 
             checked[event.function] = max(checked.get(event.function, 0.0), apart)
     if reported:
         return
-    evidence = [{"function": name, "apart": apart} for name, apart in checked.items()]
+    evidence: list[Json] = [{"function": name, "apart": apart} for name, apart in checked.items()]
     if checked:
         names = ", ".join(sorted(checked))
         yield none("cg_04.recomputed", evidence=evidence, measured=max(checked.values()), limit=max_apart, names=names)

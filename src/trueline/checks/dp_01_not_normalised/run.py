@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from statistics import fmean
-from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
 from trueline.checks.evidence.entered import (
     LOOKING_UP,
     NORMALISING,
@@ -21,6 +20,7 @@ from trueline.checks.evidence.feeding import training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import InputField
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 # So few numbers tell nothing of a distribution.
@@ -36,7 +36,7 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
     if not calls:
         yield _from_loader(run, max_mean, max_std) or undecided("dp_01.not_seen")
         return
-    looked: list[Any] = []
+    looked: list[Json] = []
     told = False
     for call in calls:
         if any(word in call.kind.lower() for word in NORMALISING):
@@ -68,8 +68,8 @@ def _from_loader(run: Run, max_mean: float, max_std: float) -> Finding | None:
                 continue
             mean, std = fmean(field.mean), fmean(field.std)
             if abs(mean) > max_mean or std > max_std:
-                params: dict[str, Any] = {"field": field.name, "mean": mean, "std": std}
-                seen: dict[str, Any] = {"measured": [mean, std], "limit": [max_mean, max_std], "evidence": [params]}
+                params: Params = {"field": field.name, "mean": mean, "std": std}
+                seen: Params = {"measured": [mean, std], "limit": [max_mean, max_std], "evidence": [params]}
                 return suspect("dp_01.loader", stream.where(step=stream.batches[0].step), **seen, **params)
     return None
 
@@ -100,9 +100,9 @@ def _judged(call: Entered, field: InputField, where: Location, limits: tuple[flo
         return None
     max_mean, max_std, max_apart = limits
     told = field.summary
-    params: dict[str, Any] = {"module": call.module or call.kind, "mean": told.mean, "std": told.std}
+    params: Params = {"module": call.module or call.kind, "mean": told.mean, "std": told.std}
     params |= {"low": told.minimum, "high": told.maximum}
-    evidence = [{"shape": list(field.shape), "mean": told.mean, "std": told.std, "min": told.minimum}]
+    evidence: list[Json] = [{"shape": list(field.shape), "mean": told.mean, "std": told.std, "min": told.minimum}]
     if abs(told.mean) > max_mean or told.std > max_std:
         advice = "dp_01.advice_pixels" if told.minimum >= 0 and 100 < told.maximum <= 255 else None
         measured, limit = [told.mean, told.std], [max_mean, max_std]
@@ -116,7 +116,7 @@ def _judged(call: Entered, field: InputField, where: Location, limits: tuple[flo
     if most / least <= max_apart:
         return None
     shown = {"large": large, "small": small, "times": f"{most / least:.3g}", **params}
-    seen: dict[str, Any] = {"measured": most / least, "limit": max_apart, "evidence": evidence}
+    seen: Params = {"measured": most / least, "limit": max_apart, "evidence": evidence}
     if most > _LARGE:
         return found("dp_01.apart", where, **seen, **shown)
     return suspect("dp_01.apart", where, **seen, **shown)

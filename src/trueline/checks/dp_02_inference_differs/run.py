@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, na, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, na, suspect, undecided
 from trueline.checks.evidence.entered import Entered, into_network, is_whole, place_of
 from trueline.checks.evidence.feeding import Fed, Stream, evaluation, training
 from trueline.checks.evidence.looks import is_recorded_whole, trained_rank
@@ -14,6 +14,7 @@ from trueline.checks.evidence.modes import has_evaluation
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import InputField
 from trueline.model.finding import Finding
+from trueline.model.json_value import JsonObject
 from trueline.model.sample import SampleField
 
 _FEWEST: Final = 16
@@ -54,7 +55,7 @@ def from_run(run: Run, *, max_changed: float = 0.1) -> Iterator[Finding]:
         yield undecided("dp_02.same", evidence=[_shown(trained[0]), _shown(evaluated[0])])
 
 
-def _shown(call: Entered) -> dict[str, Any]:
+def _shown(call: Entered) -> JsonObject:
     return {
         "phase": call.phase,
         "step": call.step,
@@ -70,7 +71,7 @@ def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) 
         if apart is None:
             apart = _by_batches([_field(call, place) for call in trained], [_field(call, place) for call in evaluated])
         if isinstance(apart, _Apart):
-            params: dict[str, Any] = {"statistic": apart.statistic, "train": _range(apart.trained)}
+            params: Params = {"statistic": apart.statistic, "train": _range(apart.trained)}
             where = place_of(run, evaluated[0].module, "eval", step=evaluated[0].step)
             yield found(
                 "dp_02.apart",

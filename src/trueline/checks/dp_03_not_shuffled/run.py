@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-from trueline.checks.engine.check import check, found, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
 from trueline.checks.evidence.feeding import Fed, Stream, training
 from trueline.checks.evidence.labels import label_name, labels_of
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 
 _FEWEST_BATCHES = 2
 _FEWEST_SAMPLES = 8
@@ -55,11 +55,11 @@ def _of_stream(stream: Stream, min_repeat: float) -> Finding | None:
 def _of_passes(stream: Stream, passes: Sequence[_Pass], min_repeat: float) -> Finding:
     first, second = passes[0], passes[1]
     share = _same(first, second)
-    evidence: list[Any] = [{"passes": len(passes), "same": share, "samples": len(first.marks)}]
+    evidence: list[Json] = [{"passes": len(passes), "same": share, "samples": len(first.marks)}]
     if share < min_repeat:
         return none("dp_03.shuffled", measured=share, limit=min_repeat, evidence=evidence, passes=len(passes))
     where = stream.where(step=second.batches[0].step)
-    params: dict[str, Any] = {"share": f"{100 * share:.3g}", "step": second.batches[0].step}
+    params: Params = {"share": f"{100 * share:.3g}", "step": second.batches[0].step}
     if first.indexes is not None and _is_sorted(first.indexes):
         return found("dp_03.in_order", where, measured=share, limit=min_repeat, evidence=evidence, **params)
     if stream.loader is None or stream.shuffle is False:
@@ -76,7 +76,7 @@ def _of_passes(stream: Stream, passes: Sequence[_Pass], min_repeat: float) -> Fi
 def _of_one(stream: Stream, only: _Pass) -> Finding:
     """One pass: the loader says what it does, and the labels show it."""
     runs = _long_runs(stream, only)
-    evidence: list[Any] = [{"passes": 1, "samples": len(only.marks), "shuffle": stream.shuffle}]
+    evidence: list[Json] = [{"passes": 1, "samples": len(only.marks), "shuffle": stream.shuffle}]
     where = stream.where(step=only.batches[0].step)
     if stream.shuffle is True and runs is None:
         return none("dp_03.loader_shuffles", evidence=evidence, sampler=str(stream.sampler))
@@ -133,7 +133,7 @@ def _same(first: _Pass, second: _Pass) -> float:
     return _share(first.indexes, second.indexes)
 
 
-def _share(first: Sequence[Any], second: Sequence[Any]) -> float:
+def _share(first: Sequence[object], second: Sequence[object]) -> float:
     length = min(len(first), len(second))
     return sum(one == other for one, other in zip(first, second, strict=False)) / length if length else 0.0
 

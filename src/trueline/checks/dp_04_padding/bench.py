@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.checks.dp_04_padding.fed import Padded, ends_seen, padded_fields
-from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, undecided
 from trueline.data.described import Described, Padding
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -37,7 +36,7 @@ def _way(one: Padding | Padded) -> tuple[str, float]:
 
 
 def _differs(name: str, here: tuple[str, float], there: tuple[str, float], where: Location) -> Finding:
-    params: dict[str, Any] = {"field": name, "side": here[0], "value": here[1]}
+    params: Params = {"field": name, "side": here[0], "value": here[1]}
     params |= {"bench_side": there[0], "bench_value": there[1]}
     return found("dp_04.differs", where, measured=list(here), limit=list(there), evidence=[params], **params)
 

@@ -9,6 +9,7 @@ from trueline.checks.engine.check import check, found, na, none, suspect, undeci
 from trueline.checks.evidence.criteria import Criterion, count_of, criteria
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 
 
 @check("dp.04")
@@ -21,7 +22,7 @@ def from_run(run: Run) -> Iterator[Finding]:
     problems = [*_mixed(fields), *_masks(fields), *_counted(run, fields)]
     yield from problems
     if not problems:
-        shown = [{"field": one.field, "side": one.side, "value": one.value} for one in fields]
+        shown: list[Json] = [{"field": one.field, "side": one.side, "value": one.value} for one in fields]
         yield none("dp_04.fine", evidence=shown, fields=", ".join(one.field for one in fields))
 
 

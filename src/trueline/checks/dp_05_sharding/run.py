@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -74,8 +74,8 @@ def _overlap(parts: Sequence[_Part], max_overlap: float) -> list[Finding]:
     """The two parts that have most in common."""
     shares = [(_common(one, other), one, other) for one, other in combinations(parts, 2)]
     share, one, other = max(shares, key=lambda found: found[0])
-    params: dict[str, Any] = {"share": f"{100 * share:.3g}", "rank": one.rank, "other": other.rank}
-    seen: dict[str, Any] = {
+    params: Params = {"share": f"{100 * share:.3g}", "rank": one.rank, "other": other.rank}
+    seen: Params = {
         "measured": share,
         "limit": max_overlap,
         "evidence": [{"ranks": [one.rank, other.rank], "samples": [len(one.marks), len(other.marks)]}],

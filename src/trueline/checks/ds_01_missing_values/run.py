@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.checks.ds_01_missing_values.markers import marked
-from trueline.checks.engine.check import check, found, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
 from trueline.checks.evidence.feeding import Fed, Stream, is_whole_set, streams
 from trueline.checks.evidence.looks import first_non_finite
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import StepEvent
 from trueline.model.finding import Certainty, Finding
+from trueline.model.json_value import Json
 from trueline.model.sample import SampleField
 
 
@@ -58,7 +58,7 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bo
     fed, field, kinds = first
     kind, rows = next(iter(kinds.items()))
     sample = _sample(fed, rows[0])
-    params: dict[str, Any] = {
+    params: Params = {
         "field": field.name,
         "kind": _WORDS[kind],
         "count": count,
@@ -66,7 +66,9 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bo
         "place": rows[0],
     }
     where = stream.where(rank, fed.step, sample)
-    evidence = [{"field": field.name, "step": fed.step, "kind": kind, "samples": [_sample(fed, row) for row in rows]}]
+    evidence: list[Json] = [
+        {"field": field.name, "step": fed.step, "kind": kind, "samples": [_sample(fed, row) for row in rows]}
+    ]
     hurts = (broken is not None and (stream.phase == "eval" or broken <= fed.step + 1)) or "+inf" in kinds
     if stream.phase == "train" and (hurts or not seen):
         # In a graph nobody has seen gradients: a loss alone may stay finite, as behind MindSpore's ReLU.
@@ -83,8 +85,8 @@ def _markers(run: Run, stream: Stream) -> Iterator[Finding]:
         if one.enters is False or stream.phase != "train":
             continue
         fed, place = min(one.samples, key=lambda pair: -1 if (index := _sample(*pair)) is None else index)
-        params: dict[str, Any] = {"field": one.field, "value": f"{one.value:g}", "count": len(one.samples)}
-        seen: dict[str, Any] = {
+        params: Params = {"field": one.field, "value": f"{one.value:g}", "count": len(one.samples)}
+        seen: Params = {
             "measured": len(one.samples),
             "limit": 0,
             "evidence": [{"field": one.field, "samples": [_sample(*pair) for pair in one.samples[:20]]}],

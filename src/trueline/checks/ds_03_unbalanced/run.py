@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
 from trueline.checks.evidence.criteria import Criterion, judged_otherwise, judging
 from trueline.checks.evidence.feeding import Stream, is_whole_set, training
 from trueline.checks.evidence.labels import label_name, labels_of
@@ -37,7 +36,7 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
     ratio = many / few
     # What was seen is a part of the set: by chance it may be this much more even or uneven.
     sure = ratio if whole else (many - 3 * math.sqrt(many)) / (few + 3 * math.sqrt(few) + 3)
-    params: dict[str, Any] = {
+    params: Params = {
         "field": name,
         "most": f"{most:g}",
         "many": many,
@@ -45,7 +44,7 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
         "few": few,
         "ratio": f"{ratio:.3g}",
     }
-    seen: dict[str, Any] = {
+    seen: Params = {
         "measured": ratio,
         "limit": max_ratio,
         "evidence": [{"classes": len(counts), "counts": dict(counts)}],

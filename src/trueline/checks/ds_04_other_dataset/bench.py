@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, none, undecided
+from trueline.checks.engine.check import Params, check, found, none, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.same_samples import Likeness, compared, pairs, size_of
 from trueline.data.described import Described
@@ -15,6 +15,7 @@ from trueline.data.manifest.of_run import opened_by
 from trueline.data.manifest.sides import Side, hash_sides, open_sides
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 from trueline.model.trouble import BadUsage, Trouble
 
@@ -60,7 +61,7 @@ def _files_of(data: Described, bench_data: Described) -> list[Finding]:
     return list(result(Differences(sides)).findings)
 
 
-def _shape(data: Described) -> dict[str, Any]:
+def _shape(data: Described) -> JsonObject:
     return {
         "samples": data.samples,
         "fields": sorted(one.name for one in data.fields),
@@ -68,7 +69,7 @@ def _shape(data: Described) -> dict[str, Any]:
     }
 
 
-def _said(value: Any) -> str:
+def _said(value: Json) -> str:
     if not isinstance(value, list):
         return str(value)
     return ", ".join(" ".join(map(str, one)) if isinstance(one, list) else str(one) for one in value[:20]) or "-"
@@ -94,7 +95,7 @@ def _samples(run: Run, bench_run: Run) -> Iterator[Finding]:
     for own, bench in pairs(training(run), training(bench_run)):
         here, there = size_of(own), size_of(bench)
         if here is not None and there is not None and here != there:
-            seen: dict[str, Any] = {"measured": here, "limit": there, "evidence": [{"own": here, "benchmark": there}]}
+            seen: Params = {"measured": here, "limit": there, "evidence": [{"own": here, "benchmark": there}]}
             yield found("ds_04.other_samples", own.where(), own=str(here), bench=str(there), **seen)
         else:
             yield from _one_by_one(own, bench)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 from trueline.model.finding import Certainty, Conclusion, Evidence, Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message
 
@@ -81,10 +82,10 @@ def found(
     *,
     certainty: Certainty = Certainty.CERTAIN,
     advice: str | None = None,
-    measured: Any = None,
-    limit: Any = None,
+    measured: Json = None,
+    limit: Json = None,
     because: str | None = None,
-    evidence: Sequence[Any] = (),
+    evidence: Sequence[Json] = (),
     **params: Any,
 ) -> Finding:
     """A problem. ``said`` is a message of the item's own file, ``dp_03.not_shuffled``, and names the item by it."""
@@ -108,9 +109,9 @@ def suspect(
     where: Location,
     *,
     advice: str | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    evidence: Sequence[Any] = (),
+    measured: Json = None,
+    limit: Json = None,
+    evidence: Sequence[Json] = (),
     **params: Any,
 ) -> Finding:
     """What may be a problem and cannot be told for sure, with the reason and the line."""
@@ -131,10 +132,10 @@ def suspect(
 def none(
     said: str,
     *,
-    evidence: Sequence[Any],
+    evidence: Sequence[Json],
     where: Location | None = None,
-    measured: Any = None,
-    limit: Any = None,
+    measured: Json = None,
+    limit: Json = None,
     **params: Any,
 ) -> Finding:
     """No problem: ``evidence`` is what was looked at, and it decides the item, not one aspect of it."""
@@ -150,9 +151,9 @@ def undecided(
     said: str,
     *,
     where: Location | None = None,
-    measured: Any = None,
-    limit: Any = None,
-    evidence: Sequence[Any] = (),
+    measured: Json = None,
+    limit: Json = None,
+    evidence: Sequence[Json] = (),
     **params: Any,
 ) -> Finding:
     """Not decided, for this reason: too little was seen, or only an aspect. The engine adds what would decide it."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean, median
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, suspect, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.looks import optimizer_where
 from trueline.checks.evidence.rates import Optimized, in_turn
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
+from trueline.model.json_value import Json
 from trueline.tune.lr.divergence import Divergence
 
 _FEWEST: Final = 4
@@ -58,7 +59,7 @@ def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> I
         yield fine or undecided("hp_01.too_short", count=len(curve))
 
 
-def _seen(steps: Optimized, values: Sequence[float]) -> dict[str, Any]:
+def _seen(steps: Optimized, values: Sequence[float]) -> Params:
     ratio = _ratio(steps)
     return {
         "measured": ratio,
@@ -84,8 +85,8 @@ def _too_high(
     start = median(finite[:3])
     tail = median(finite[-max(len(finite) // 5, 1) :])
     ratio = _ratio(steps)
-    params: dict[str, Any] = {"lr": max(steps.rates), "first": start, "last": tail}
-    evidence: list[Any] = [{"first": start, "last": tail, "lr": max(steps.rates), "update": ratio}]
+    params: Params = {"lr": max(steps.rates), "first": start, "last": tail}
+    evidence: list[Json] = [{"first": start, "last": tail, "lr": max(steps.rates), "update": ratio}]
     if broken is not None:
         # A number that is not finite has many causes: the rate is one where the loss has run away before, or where by
         # the rate alone, whatever the gradients were, the first update was many times the weights.
@@ -132,8 +133,8 @@ def _too_low(
     passes = max((_passes(one, at[0], at[-1]) for one in training(run)), default=0)
     part = max(len(values) // max(passes, 2), 1)
     first, last = fmean(values[:part]), fmean(values[-part:])
-    params: dict[str, Any] = {"lr": max(rates), "moved": f"{moved:.2g}", "first": first, "last": last}
-    seen: dict[str, Any] = {
+    params: Params = {"lr": max(rates), "moved": f"{moved:.2g}", "first": first, "last": last}
+    seen: Params = {
         "measured": moved,
         "limit": min_moved,
         "evidence": [{"first": first, "last": last, "updates": len(rates)}],

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from trueline.checks.engine.check import check, found, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import BatchEvent, StepEvent
@@ -38,8 +37,8 @@ def from_run(
     if batch is None:
         yield undecided("hp_03.no_loader")
         return
-    params: dict[str, Any] = {"size": batch.whole, "devices": batch.devices, "times": batch.times}
-    seen: dict[str, Any] = {
+    params: Params = {"size": batch.whole, "devices": batch.devices, "times": batch.times}
+    seen: Params = {
         "measured": batch.whole,
         "limit": max_batch,
         "evidence": [{"batch": batch.size, "updates_per_pass": batch.updates}],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, first_with_line, gradient_looks, module_of, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import BackwardEvent, LossEvent, ScaleEvent, StepEvent, UnscaleEvent
 from trueline.model.finding import Certainty, Finding
+from trueline.model.json_value import Json
 
 MAX_RATIO_APART: Final = 1e-3  # of two norms that are the same but for rounding
 MAX_HALVING: Final = 0.7  # a dynamic scale falls by at least so much with every overflow
@@ -46,7 +47,7 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
         yield na("mp_02.not_half")
     elif not scales:
         zeros = _zeros(rank)
-        evidence: list[Any] = [{"precision": run.info.precision, "zeros": zeros}]
+        evidence: list[Json] = [{"precision": run.info.precision, "zeros": zeros}]
         place = where(first_with_line(rank, LossEvent))
         if zeros is not None and zeros > max_zeros:
             yield found(
@@ -64,7 +65,7 @@ def from_run(run: Run, *, max_skipped: float = 0.5, min_steps: int = 4, max_zero
         enough = len(steps) >= (MIN_STEPS_HALVING if halving else min_steps)
         if share > max_skipped and skipped:
             how = found if enough else suspect
-            said: dict[str, Any] = {"share": f"{share:.0%}", "scale": scales[0]}
+            said: Params = {"share": f"{share:.0%}", "scale": scales[0]}
             yield how("mp_02.skipped", where(skipped[0]), measured=share, limit=max_skipped, evidence=evidence, **said)
         else:
             yield none(

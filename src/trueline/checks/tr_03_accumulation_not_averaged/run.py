@@ -11,6 +11,7 @@ from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import BackwardEvent, BatchEvent, ClipEvent, CriterionEvent, LossEvent, ScaleEvent, StepEvent
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 
 MAX_RATIO_APART = 1e-4  # of a loss from the criterion's value, but for rounding
 MAX_FACTOR_APART = 1e-2  # of the gradients from the sum of their backward passes
@@ -55,7 +56,7 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
     count = Counter(update.before.backwards for update in several).most_common(1)[0][0]
     own = [update for update in several if update.before.backwards == count]
     ratios = [ratio for update in own for ratio in update.before.ratios]
-    evidence = [
+    evidence: list[Json] = [
         {"step": update.step.step, "backwards": count, "ratios": update.before.ratios} for update in own[:MAX_SHOWN]
     ]
     place = where(own[0].before.loss or own[0].step)

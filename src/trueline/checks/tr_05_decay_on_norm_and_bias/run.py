@@ -8,7 +8,7 @@ from trueline.checks.engine.check import Params, check, found, na, none, suspect
 from trueline.checks.evidence.looks import few, module_of, modules_of, optimizer_where, trained_rank, weights_of
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Certainty, Finding
-from trueline.model.json_value import JsonObject
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.run import ModuleInfo, ParamInfo
 
 _BIASES = ("bias", "beta")
@@ -37,7 +37,7 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
         made_for_it = _groups_of_exempt(rank, number, small)
         spared = sum(param.group in made_for_it and not _decay(param, groups) for param in small)
         most = max(_decay(param, groups) for param in small)
-        evidence = [{"optimizer": number, "decay": groups, "decayed": len(decayed), "spared": spared}]
+        evidence: list[Json] = [{"optimizer": number, "decay": groups, "decayed": len(decayed), "spared": spared}]
         params: Params = {
             "names": few(param.name for param in decayed),
             "count": len(decayed),

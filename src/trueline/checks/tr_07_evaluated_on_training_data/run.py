@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, is_recorded_whole, loop_where, trained_rank
 from trueline.checks.evidence.modes import has_evaluation
 from trueline.formats.run_folder.reader import RankFolder, Run
@@ -35,7 +34,7 @@ def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> It
         {"loader": loader, "share": share, "samples": len(evaluated[loader])} for loader, share in shares.items()
     ]
     loader, share = min(shares.items(), key=lambda pair: pair[1])
-    params: dict[str, Any] = {"share": f"{share:.0%}", "samples": len(evaluated[loader])}
+    params: Params = {"share": f"{share:.0%}", "samples": len(evaluated[loader])}
     begun = next((event for event in rank.events(LoaderEvent) if event.loader == loader), None)
     place = loop_where(begun)
     chance = _chance(rank)

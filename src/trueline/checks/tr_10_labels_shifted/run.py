@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.apitable.functions import functions_of, stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, undecided
 from trueline.checks.evidence.criteria import judged_otherwise
 from trueline.checks.evidence.looks import EVAL, TRAIN, looked, trained_rank, where
 from trueline.checks.tr_10_labels_shifted.label_values import label_values
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import CriterionEvent, InputEvent, Prediction, Target
 from trueline.model.finding import Certainty, Finding
+from trueline.model.json_value import Json
 
 _CLASSES = functions_of(Trait.CLASS_LOSS)
 _RECURRENT = stems_of(Trait.RECURRENT, Trait.ATTENTION)
@@ -53,8 +53,8 @@ def from_run(run: Run, *, min_per_class: int = 10) -> Iterator[Finding]:
     classes = first.prediction.classes or 0
     low = min(criterion.target.minimum for criterion in criteria)
     high = max(criterion.target.maximum for criterion in criteria)
-    params: dict[str, Any] = {"low": int(low), "high": int(high), "classes": classes}
-    evidence: list[Any] = [params]
+    params: Params = {"low": int(low), "high": int(high), "classes": classes}
+    evidence: list[Json] = [params]
     if high == classes and low >= 1:
         yield found(
             "tr_10.from_one",

@@ -11,6 +11,7 @@ from trueline.checks.evidence.looks import looked, loop_where, trained_rank
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import LoaderEvent, WorkersEvent
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 # The states of each of a worker's generators, before and after its first fetch.
@@ -32,7 +33,7 @@ def from_run(run: Run) -> Iterator[Finding]:
         return
     alike = sorted({name for workers in several.values() for name in _alike(workers)})
     workers = max(len(streams) for streams in several.values())
-    evidence = [{"rounds": len(several), "workers": workers, "alike": alike}]
+    evidence: list[Json] = [{"rounds": len(several), "workers": workers, "alike": alike}]
     if alike:
         names = ", ".join(alike)
         yield found(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trueline.apitable.functions import stems_of
 from trueline.apitable.traits import Trait
@@ -12,6 +12,7 @@ from trueline.checks.evidence.ranks import apart_at_start
 from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.run import ParamInfo
 
@@ -61,15 +62,15 @@ def _alike(rank: RankFolder, weights: list[ParamInfo], max_share: float) -> Iter
     for said, group in (("wi_01.constant", constant), ("wi_01.rows", rows)):
         if group:
             place = built_where(modules.get(module_of(group[0].name)), step=0)
-            evidence = [{"name": one.name, "shape": list(one.shape)} for one in group]
-            yield found(said, place, evidence=evidence, names=few(one.name for one in group), count=len(group))
+            names = few(param.name for param in group)
+            yield found(said, place, evidence=_shapes(group), names=names, count=len(group))
     if not zero:
         return
     stays = still(rank)
     stuck = [one for one in zero if stays is not None and one.name in stays]
     share = len(zero) / len(weights)
     place = built_where(modules.get(module_of((stuck or zero)[0].name)), step=0)
-    evidence = [{"name": one.name, "shape": list(one.shape)} for one in zero]
+    evidence = _shapes(zero)
     names = few(one.name for one in (stuck or zero))
     if stuck or (share > max_share and len(zero) > 1):
         yield found(
@@ -77,6 +78,10 @@ def _alike(rank: RankFolder, weights: list[ParamInfo], max_share: float) -> Iter
         )
     elif stays is None:
         yield suspect("wi_01.zero", place, measured=share, evidence=evidence, names=names, count=len(zero))
+
+
+def _shapes(params: Sequence[ParamInfo]) -> list[Json]:
+    return [{"name": param.name, "shape": list(param.shape)} for param in params]
 
 
 def _ranks(run: Run) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from trueline.checks.evidence.looks import few, looked, trained_rank, where
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import LoadedEvent
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 
 _SEVERAL = 2
 
@@ -28,7 +29,9 @@ def from_run(run: Run, *, max_missing: float = 0.5) -> Iterator[Finding]:
             reported += 1
             yield finding
     if not reported:
-        evidence = [{"given": event.given, "missing": event.missing, "changed": event.changed} for event in loaded]
+        evidence: list[Json] = [
+            {"given": event.given, "missing": event.missing, "changed": event.changed} for event in loaded
+        ]
         fitting = min(event.wanted - len(event.missing) for event in loaded)
         # Names that fit do not show that the values are the right ones.
         yield undecided("wi_02.fit", evidence=evidence, times=len(loaded), fitting=fitting)
@@ -38,7 +41,7 @@ def _judged(event: LoadedEvent, max_missing: float) -> Iterator[Finding]:
     missing, unexpected = event.missing, event.unexpected
     wanted = max(event.wanted, 1)
     share = len(missing) / wanted
-    evidence = [{"missing": missing[:10], "unexpected": unexpected[:10], "changed": event.changed}]
+    evidence: list[Json] = [{"missing": missing[:10], "unexpected": unexpected[:10], "changed": event.changed}]
     params: Params = {
         "missing": len(missing),
         "wanted": event.wanted,

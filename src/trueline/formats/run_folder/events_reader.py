@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.event_shapes import SHAPES
-from trueline.formats.run_folder.guard import bad, decode_json, decode_typed, open_file, open_if_there
+from trueline.formats.run_folder.guard import bad, decode_typed, open_file, open_if_there
 from trueline.model.events import KINDS, Event, EventName, UnknownEvent
+from trueline.model.json_value import JsonObject
 
 
 class _Head(msgspec.Struct):
@@ -23,7 +24,9 @@ class _Head(msgspec.Struct):
     phase: str
 
 
-_heads = msgspec.json.Decoder(_Head)
+_heads: Final = msgspec.json.Decoder(_Head)
+# Of lines whose head was read, which are objects.
+_objects: Final[msgspec.json.Decoder[JsonObject]] = msgspec.json.Decoder()
 _NAMES: Final = {kind: name for name, kind in KINDS.items()}
 Kind = TypeVar("Kind", bound=Event)
 _GROUP = np.dtype([("step", "<i8"), ("phase", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("line", "<i8")])
@@ -96,9 +99,9 @@ class EventLog:
     def _event(self, head: _Head, line: bytes, number: int) -> Event:
         decoder = SHAPES.get(head.event)
         if decoder is None:
-            return UnknownEvent(head.step, head.phase, None, None, decode_json(self.path, line, number))
+            return UnknownEvent(head.step, head.phase, None, None, decode_typed(self.path, line, _objects, number))
         shape = decode_typed(self.path, line, decoder, number)
-        return shape.event(decode_json(self.path, line, number))
+        return shape.event(decode_typed(self.path, line, _objects, number))
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:

@@ -6,21 +6,22 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
 from trueline.formats.files import opened, unreadable
+from trueline.model.json_value import Json
 from trueline.model.message import Message
 from trueline.model.trouble import BadFile
 
 Read = TypeVar("Read")
 # Nothing that is written is nested half as deep.
 MAX_DEPTH: Final = 100
-_ANYTHING: Final = msgspec.json.Decoder(Any)
+_ANYTHING: Final[msgspec.json.Decoder[Json]] = msgspec.json.Decoder()
 
 
-def bad(path: Path, reason: str, /, **params: Any) -> BadFile:
+def bad(path: Path, reason: str, /, **params: object) -> BadFile:
     """The trouble with a file; the reason is a message of the section run_folder."""
     return BadFile(path, Message(f"run_folder.{reason}", params).text())
 
@@ -96,7 +97,7 @@ def read_file(root: Path, path: Path, most: int) -> bytes:
         return file.read(size)
 
 
-def decode_json(path: Path, data: bytes, line: int | None = None) -> Any:
+def decode_json(path: Path, data: bytes, line: int | None = None) -> Json:
     """A JSON value as it was written."""
     return decode_typed(path, data, _ANYTHING, line)
 

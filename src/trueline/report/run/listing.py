@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from trueline.formats.run_folder.reader import find_runs, open_run
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.model.numbers import encode
 from trueline.model.report import Report, Table, Text
@@ -32,7 +32,7 @@ class Listed:
     state: State | None = None
     trouble: Message | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "path": str(self.path),
@@ -109,7 +109,7 @@ def _listed(path: Path, top: Path, now: float | None) -> Listed:
         return Listed(path, name, trouble=error.message)
 
 
-def _row(one: Listed, now: float) -> list[Any]:
+def _row(one: Listed, now: float) -> list[object]:
     if one.trouble is not None:
         return [one.name, None, None, None, None, None, None, message("runs.unreadable")]
     framework = " ".join(filter(None, (one.framework, one.version)))

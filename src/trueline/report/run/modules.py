@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.json_value import JsonObject
 from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Block, Table, Text
@@ -27,7 +27,7 @@ def modules_in_order(folder: RankFolder) -> list[tuple[ModuleInfo, int]]:
     return [(one, calls.get(one.path, 0)) for one in modules]
 
 
-def modules_json(modules: Sequence[tuple[ModuleInfo, int]]) -> list[dict[str, Any]]:
+def modules_json(modules: Sequence[tuple[ModuleInfo, int]]) -> list[JsonObject]:
     """The JSON shape."""
     return [{**one.to_json(), "calls": calls} for one, calls in modules]
 

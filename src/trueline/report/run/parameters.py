@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Table
 from trueline.model.run import ParamInfo
@@ -26,7 +26,7 @@ class Parameters:
     shared: Sequence[tuple[str, str]]
     without_optimizer: Sequence[str]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "tensors": self.tensors,
@@ -60,7 +60,7 @@ def parameter_blocks(found: Parameters) -> list[Block]:
     """A table of counts and names; trainable parameters in no optimizer stand out."""
     if not found.tensors and not found.buffers:
         return []
-    rows: list[list[Any]] = [
+    rows: list[list[object]] = [
         [message("show.all_parameters"), found.elements, message("show.in_tensors", count=found.tensors)],
         [message("show.trainable"), found.trainable, None],
         [message("show.buffers"), found.buffers, None],

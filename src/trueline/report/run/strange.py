@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Key, Kind
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Table, Text
@@ -53,7 +54,7 @@ class Strange:
             Why.SMALL: message("show.strange_small", ratio=f"{1 / self.value if self.value else math.inf:.3g}"),
         }[self.why]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {"key": str(self.key), "why": self.why.name.lower(), "step": self.step, "value": self.value}
 
@@ -122,7 +123,7 @@ def _sampled(folder: RankFolder, keys: Sequence[Key]) -> Iterator[tuple[Key, npt
     chosen = sorted({steps[place * (len(steps) - 1) // (_SAMPLES - 1)] for place in range(_SAMPLES)}) if steps else []
     fields = ("count", "nan", "pos_inf", "neg_inf", "zeros", "abs_mean")
     kind = np.dtype([("step", "<i8"), *((name, "<f8" if name == "abs_mean" else "<u8") for name in fields)])
-    rows: dict[Key, list[tuple[Any, ...]]] = {key: [] for key in keys}
+    rows: dict[Key, list[tuple[float, ...]]] = {key: [] for key in keys}
     for step in chosen:
         for key, summary in folder.stats(step).items():
             if key in rows:

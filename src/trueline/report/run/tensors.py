@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import translate
-from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.kernel import UnsupportedDtype, summarise
@@ -53,7 +52,7 @@ def history_blocks(folder: RankFolder, keys: Sequence[Key]) -> list[Block]:
     blocks: list[Block] = []
     if 0 < len(curves) <= _PLOTTED:
         blocks.append(Curves(message("show.sizes"), curves))
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     marked = set()
     for key, curve in zip(keys, curves, strict=True):
         history = folder.history(key)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.curve import Curve
 from trueline.model.events import OverflowEvent
+from trueline.model.json_value import JsonObject
 from trueline.model.message import message
 from trueline.model.numbers import encode
 from trueline.model.report import Block, Curves, Table
@@ -33,7 +33,7 @@ class Course:
     maximum: tuple[int, float] | None
     non_finite: Sequence[int]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape; steps with a non-finite value are listed, not the whole curve."""
         return {
             "points": len(self.curve),
@@ -61,7 +61,7 @@ class Training:
         """The training loss."""
         return next((one for one in self.courses if one.name == "loss"), None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             **{one.name: one.to_json() for one in self.courses},
@@ -140,7 +140,7 @@ def training_blocks(training: Training) -> list[Block]:
     return blocks
 
 
-def _row(one: Course) -> list[Any]:
+def _row(one: Course) -> list[object]:
     non_finite = None
     if one.non_finite:
         non_finite = message("show.from_step", count=len(one.non_finite), step=one.non_finite[0])
