@@ -37,7 +37,7 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
         yield _from_loader(run, max_mean, max_std) or undecided("dp_01.not_seen")
         return
     looked: list[Json] = []
-    told = False
+    reported = False
     for call in calls:
         if any(word in call.kind.lower() for word in NORMALISING):
             looked.append({"module": call.module, "kind": call.kind})
@@ -49,10 +49,10 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
             looked.append({"module": call.module, "mean": field.summary.mean, "std": field.summary.std})
             finding = _judged(call, field, where, (max_mean, max_std, max_apart))
             if finding is not None:
-                told = True
+                reported = True
                 yield finding
                 break
-    if told:
+    if reported:
         return
     if looked:
         yield none("dp_01.normalised", evidence=looked, count=len(looked))
@@ -79,13 +79,13 @@ def _calls(run: Run) -> list[Entered]:
     first = into_first_layer(run, "train")
     if first is None:
         return []
-    owners = {one.name.rpartition(".")[0] for one in run.rank(run.ranks[0]).params}
-    calls = [one for one in entered(run) if one.phase == "train" and one.step == first.step and not one.is_loss]
+    owners = {param.name.rpartition(".")[0] for param in run.rank(run.ranks[0]).params}
+    calls = [call for call in entered(run) if call.phase == "train" and call.step == first.step and not call.is_loss]
     given = {field.summary.fingerprint for field in calls[0].fields}
     others = [
-        one
-        for one in calls
-        if one.module in owners and one is not first and {field.summary.fingerprint for field in one.fields} <= given
+        call
+        for call in calls
+        if call.module in owners and call is not first and {field.summary.fingerprint for field in call.fields} <= given
     ]
     return [first, *others]
 
@@ -99,17 +99,19 @@ def _judged(call: Entered, field: InputField, where: Location, limits: tuple[flo
     if any(word in call.kind.lower() for word in LOOKING_UP):
         return None
     max_mean, max_std, max_apart = limits
-    told = field.summary
-    params: Params = {"module": call.module or call.kind, "mean": told.mean, "std": told.std}
-    params |= {"low": told.minimum, "high": told.maximum}
-    evidence: list[Json] = [{"shape": list(field.shape), "mean": told.mean, "std": told.std, "min": told.minimum}]
-    if abs(told.mean) > max_mean or told.std > max_std:
-        advice = "dp_01.advice_pixels" if told.minimum >= 0 and 100 < told.maximum <= 255 else None
-        measured, limit = [told.mean, told.std], [max_mean, max_std]
+    summary = field.summary
+    params: Params = {"module": call.module or call.kind, "mean": summary.mean, "std": summary.std}
+    params |= {"low": summary.minimum, "high": summary.maximum}
+    evidence: list[Json] = [
+        {"shape": list(field.shape), "mean": summary.mean, "std": summary.std, "min": summary.minimum}
+    ]
+    if abs(summary.mean) > max_mean or summary.std > max_std:
+        advice = "dp_01.advice_pixels" if summary.minimum >= 0 and 100 < summary.maximum <= 255 else None
+        measured, limit = [summary.mean, summary.std], [max_mean, max_std]
         return found("dp_01.large", where, advice=advice, measured=measured, limit=limit, evidence=evidence, **params)
     if field.columns is None:
         return None
-    spreads = [(one, place) for place, one in enumerate(field.columns.std) if one > 0 and math.isfinite(one)]
+    spreads = [(std, place) for place, std in enumerate(field.columns.std) if std > 0 and math.isfinite(std)]
     if len(spreads) < 2:
         return None
     (least, small), (most, large) = min(spreads), max(spreads)

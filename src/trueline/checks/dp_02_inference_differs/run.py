@@ -59,15 +59,15 @@ def _shown(call: Entered) -> JsonObject:
     return {
         "phase": call.phase,
         "step": call.step,
-        "fields": [[list(one.shape), one.summary.mean, one.summary.std] for one in call.fields],
+        "fields": [[list(field.shape), field.summary.mean, field.summary.std] for field in call.fields],
     }
 
 
 def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) -> Iterator[Finding]:
-    for place, (one, other) in enumerate(zip(trained[0].fields, evaluated[0].fields, strict=False)):
-        if is_whole(one) or is_whole(other) or one.name != other.name or len(one.shape) != len(other.shape):
+    for place, (here, there) in enumerate(zip(trained[0].fields, evaluated[0].fields, strict=False)):
+        if is_whole(here) or is_whole(there) or here.name != there.name or len(here.shape) != len(there.shape):
             continue
-        apart = _by_samples(run, one, other)
+        apart = _by_samples(run, here, there)
         if apart is None:
             apart = _by_batches([_field(call, place) for call in trained], [_field(call, place) for call in evaluated])
         if isinstance(apart, _Apart):
@@ -80,19 +80,19 @@ def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) 
                 limit=list(apart.trained),
                 evidence=[_shown(trained[0]), _shown(evaluated[0])],
                 eval=_range(apart.evaluated),
-                input=one.name,
+                input=here.name,
                 **params,
             )
             return
-        if len(one.shape) == 4 and one.shape[1:] != other.shape[1:]:
+        if len(here.shape) == 4 and here.shape[1:] != there.shape[1:]:
             yield suspect(
                 "dp_02.sizes",
                 place_of(run, evaluated[0].module, "eval", step=evaluated[0].step),
-                measured=list(other.shape[1:]),
-                limit=list(one.shape[1:]),
-                train=_size(one),
-                eval=_size(other),
-                input=one.name,
+                measured=list(there.shape[1:]),
+                limit=list(here.shape[1:]),
+                train=_size(here),
+                eval=_size(there),
+                input=here.name,
             )
             return
 
@@ -106,12 +106,12 @@ def _range(bounds: tuple[float, float]) -> str:
 
 
 def _size(field: InputField) -> str:
-    return "x".join(str(one) for one in field.shape[1:])
+    return "x".join(str(side) for side in field.shape[1:])
 
 
-def _by_samples(run: Run, one: InputField, other: InputField) -> _Apart | bool | None:
+def _by_samples(run: Run, in_training: InputField, in_evaluation: InputField) -> _Apart | bool | None:
     """By all samples of both, where the loaders' own fields enter the network; None where they do not."""
-    trained, evaluated = _entering(training(run), one), _entering(evaluation(run), other)
+    trained, evaluated = _entering(training(run), in_training), _entering(evaluation(run), in_evaluation)
     if trained is None or evaluated is None:
         return None
     spread = 0.0
@@ -131,30 +131,30 @@ def _by_samples(run: Run, one: InputField, other: InputField) -> _Apart | bool |
 def _entering(streams: Sequence[Stream], field: InputField) -> list[SampleField] | None:
     """The field of a loader's batches that the network was called with as it is, in its first step."""
     for stream in streams:
-        for place, one in enumerate(stream.batches[0].batch.fields if stream.batches else ()):
-            if _is_same(one, field):
+        for place, fed_field in enumerate(stream.batches[0].batch.fields if stream.batches else ()):
+            if _is_same(fed_field, field):
                 return [
                     fed.batch.fields[place]
                     for fed in stream.batches
-                    if place < len(fed.batch.fields) and fed.batch.fields[place].name == one.name
+                    if place < len(fed.batch.fields) and fed.batch.fields[place].name == fed_field.name
                 ]
     return None
 
 
-def _is_same(one: SampleField, field: InputField) -> bool:
-    told = field.summary
-    near = 1e-5 * max(abs(told.minimum), abs(told.maximum), 1e-6)
+def _is_same(fed_field: SampleField, field: InputField) -> bool:
+    summary = field.summary
+    near = 1e-5 * max(abs(summary.minimum), abs(summary.maximum), 1e-6)
     return (
-        one.shape == field.shape[1:]
-        and len(one.minimum) == field.shape[0]
-        and abs(min(one.minimum) - told.minimum) <= near
-        and abs(max(one.maximum) - told.maximum) <= near
+        fed_field.shape == field.shape[1:]
+        and len(fed_field.minimum) == field.shape[0]
+        and abs(min(fed_field.minimum) - summary.minimum) <= near
+        and abs(max(fed_field.maximum) - summary.maximum) <= near
     )
 
 
 def _bulk(fields: Sequence[SampleField], statistic: str) -> tuple[float, float] | None:
     """Where most samples lie: without the outer twentieth on both sides."""
-    values = sorted(value for one in fields for value in getattr(one, statistic))
+    values = sorted(value for field in fields for value in getattr(field, statistic))
     if len(values) < _FEWEST:
         return None
     off = len(values) // 20
@@ -163,18 +163,18 @@ def _bulk(fields: Sequence[SampleField], statistic: str) -> tuple[float, float] 
 
 def _by_batches(trained: Sequence[InputField | None], evaluated: Sequence[InputField | None]) -> _Apart | None:
     """By whole batches: only what is far off counts."""
-    here = [one.summary for one in trained if one is not None and one.summary.std > 0]
-    there = [one.summary for one in evaluated if one is not None and one.summary.std > 0]
+    here = [field.summary for field in trained if field is not None and field.summary.std > 0]
+    there = [field.summary for field in evaluated if field is not None and field.summary.std > 0]
     if not here or not there:
         return None
-    spreads = (min(one.std for one in here), max(one.std for one in here))
-    other = (min(one.std for one in there), max(one.std for one in there))
-    if other[0] > _TIMES * spreads[1] or spreads[0] > _TIMES * other[1]:
-        return _Apart("std", spreads, other)
-    means = (min(one.mean for one in here), max(one.mean for one in here))
-    means_there = (min(one.mean for one in there), max(one.mean for one in there))
+    spreads = (min(summary.std for summary in here), max(summary.std for summary in here))
+    spreads_there = (min(summary.std for summary in there), max(summary.std for summary in there))
+    if spreads_there[0] > _TIMES * spreads[1] or spreads[0] > _TIMES * spreads_there[1]:
+        return _Apart("std", spreads, spreads_there)
+    means = (min(summary.mean for summary in here), max(summary.mean for summary in here))
+    means_there = (min(summary.mean for summary in there), max(summary.mean for summary in there))
     gap = max(means[0] - means_there[1], means_there[0] - means[1])
-    return _Apart("mean", means, means_there) if gap > _TIMES * max(spreads[1], other[1]) else None
+    return _Apart("mean", means, means_there) if gap > _TIMES * max(spreads[1], spreads_there[1]) else None
 
 
 def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
@@ -207,7 +207,7 @@ def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
 
 
 def _floats(fed: Fed) -> list[int]:
-    return [place for place, one in enumerate(fed.batch.fields) if one.dtype.startswith("float") and one.shape]
+    return [place for place, field in enumerate(fed.batch.fields) if field.dtype.startswith("float") and field.shape]
 
 
 def _samples(batches: Sequence[Fed]) -> dict[int, tuple[int, ...]]:
@@ -217,6 +217,6 @@ def _samples(batches: Sequence[Fed]) -> dict[int, tuple[int, ...]]:
     for fed in batches:
         for row in range(fed.batch.size):
             key = fed.batch.indexes[row] if fed.batch.indexes is not None else place
-            found[key] = tuple(one.fingerprints[row] for one in fed.batch.fields)
+            found[key] = tuple(field.fingerprints[row] for field in fed.batch.fields)
             place += 1
     return found

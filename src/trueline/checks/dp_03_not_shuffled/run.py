@@ -34,7 +34,7 @@ def from_run(run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
         answer = _of_stream(stream, min_repeat)
         if answer is not None:
             reasons.append(answer)
-    problems = [one for one in reasons if one.conclusion.value in ("found", "suspect")]
+    problems = [answer for answer in reasons if answer.conclusion.value in ("found", "suspect")]
     if problems or reasons:
         yield from problems or reasons[:1]
     else:
@@ -42,10 +42,10 @@ def from_run(run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
 
 
 def _of_stream(stream: Stream, min_repeat: float) -> Finding | None:
-    passes = [one for one in _passes(stream) if len(one.marks) >= _FEWEST_SAMPLES]
+    passes = [whole for whole in _passes(stream) if len(whole.marks) >= _FEWEST_SAMPLES]
     if not passes:
         return None
-    if all(len(one.batches) < _FEWEST_BATCHES for one in passes):
+    if all(len(whole.batches) < _FEWEST_BATCHES for whole in passes):
         return none("dp_03.one_batch", evidence=[{"batches": len(stream.batches)}])
     if len(passes) > 1:
         return _of_passes(stream, passes, min_repeat)
@@ -89,15 +89,15 @@ def _of_one(stream: Stream, only: _Pass) -> Finding:
 
 def _passes(stream: Stream) -> list[_Pass]:
     if stream.loader is None:
-        return [_pass(one) for one in _by_period(stream.batches)]
+        return [_pass(batches) for batches in _by_period(stream.batches)]
     repeats = stream.facts.repeat if stream.facts is not None else None
     found = []
-    for one in stream.iterations():
-        times = repeats if repeats is not None and repeats > 1 and len(one) % repeats == 0 else 1
-        size = len(one) // times
-        found += [one[place * size : (place + 1) * size] for place in range(times)]
+    for batches in stream.iterations():
+        times = repeats if repeats is not None and repeats > 1 and len(batches) % repeats == 0 else 1
+        size = len(batches) // times
+        found += [batches[place * size : (place + 1) * size] for place in range(times)]
     # The last one may have been broken off.
-    return [_pass(one) for one in found if one]
+    return [_pass(batches) for batches in found if batches]
 
 
 def _pass(batches: Sequence[Fed]) -> _Pass:
@@ -109,12 +109,12 @@ def _pass(batches: Sequence[Fed]) -> _Pass:
 
 
 def _marks(fed: Fed) -> list[tuple[int, ...]]:
-    return [tuple(one.fingerprints[place] for one in fed.batch.fields) for place in range(fed.batch.size)]
+    return [tuple(field.fingerprints[place] for field in fed.batch.fields) for place in range(fed.batch.size)]
 
 
 def _by_period(batches: Sequence[Fed]) -> list[Sequence[Fed]]:
     """Passes of a loop without a loader: from the first batch's coming again on."""
-    marks = [tuple(_marks(one)) for one in batches]
+    marks = [tuple(_marks(fed)) for fed in batches]
     again = next((place for place in range(1, len(marks)) if marks[place] == marks[0]), None)
     # The same batch at every step is the whole set, or meant to be learned by heart.
     if again is None or again < 2:
@@ -135,7 +135,7 @@ def _same(first: _Pass, second: _Pass) -> float:
 
 def _share(first: Sequence[object], second: Sequence[object]) -> float:
     length = min(len(first), len(second))
-    return sum(one == other for one, other in zip(first, second, strict=False)) / length if length else 0.0
+    return sum(a == b for a, b in zip(first, second, strict=False)) / length if length else 0.0
 
 
 def _labels_kept(first: _Pass, second: _Pass) -> bool:
@@ -145,12 +145,12 @@ def _labels_kept(first: _Pass, second: _Pass) -> bool:
     pairs = [(known[index], marks) for index, marks in again if index in known]
     if not pairs:
         return False
-    kept = sum(any(one == other for one, other in zip(a, b, strict=False)) for a, b in pairs)
+    kept = sum(any(here == there for here, there in zip(a, b, strict=False)) for a, b in pairs)
     return kept > 0.9 * len(pairs)
 
 
 def _is_sorted(indexes: Sequence[int]) -> bool:
-    return len(set(indexes)) > 1 and all(one <= other for one, other in pairwise(indexes))
+    return len(set(indexes)) > 1 and all(index <= following for index, following in pairwise(indexes))
 
 
 def _long_runs(stream: Stream, only: _Pass) -> int | None:
@@ -158,12 +158,12 @@ def _long_runs(stream: Stream, only: _Pass) -> int | None:
     name = label_name(stream)
     if name is None:
         return None
-    values = [one.value for one in labels_of(only.batches, name)]
+    values = [label.value for label in labels_of(only.batches, name)]
     classes = len(set(values))
     if classes < 2 or len(values) < 8 * classes:
         return None
-    runs = 1 + sum(one != other for one, other in pairwise(values))
-    share = max(values.count(one) for one in set(values)) / len(values)
+    runs = 1 + sum(value != following for value, following in pairwise(values))
+    share = max(values.count(value) for value in set(values)) / len(values)
     expected = 1 / max(1 - share, 1e-6)
     mean = len(values) / runs
     return round(mean) if mean > 8 and mean > 6 * expected else None

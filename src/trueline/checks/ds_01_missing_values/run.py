@@ -19,7 +19,7 @@ from trueline.model.sample import SampleField
 def from_run(run: Run) -> Iterator[Finding]:
     """Samples with numbers that are not finite, in the batches of all ranks."""
     looked = 0
-    told = False
+    reported = False
     whole = True
     for rank in run.ranks:
         broken = _first_broken(run, rank)
@@ -27,16 +27,16 @@ def from_run(run: Run) -> Iterator[Finding]:
             if broken is not None and stream.phase == "eval" and stream.loader is None:
                 # What a loss is called with after the training broke is what the network gave.
                 continue
-            looked += sum(one.batch.size for one in stream.batches)
+            looked += sum(fed.batch.size for fed in stream.batches)
             whole = whole and (stream.phase != "train" or is_whole_set(stream))
             finding = _of_stream(
                 stream, rank if len(run.ranks) > 1 else None, broken, seen=_are_gradients_seen(run, rank)
             )
-            for one in (finding, *(_markers(run, stream) if rank == run.ranks[0] else ())):
-                if one is not None:
-                    told = True
-                    yield one
-    if told:
+            for problem in (finding, *(_markers(run, stream) if rank == run.ranks[0] else ())):
+                if problem is not None:
+                    reported = True
+                    yield problem
+    if reported:
         return
     if not looked:
         yield undecided("ds_01.no_batches")
@@ -81,18 +81,18 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bo
 
 def _markers(run: Run, stream: Stream) -> Iterator[Finding]:
     """Markers that the network is given; those that it is not given have been taken out."""
-    for one in marked(run, stream):
-        if one.enters is False or stream.phase != "train":
+    for marker in marked(run, stream):
+        if marker.enters is False or stream.phase != "train":
             continue
-        fed, place = min(one.samples, key=lambda pair: -1 if (index := _sample(*pair)) is None else index)
-        params: Params = {"field": one.field, "value": f"{one.value:g}", "count": len(one.samples)}
+        fed, place = min(marker.samples, key=lambda pair: -1 if (index := _sample(*pair)) is None else index)
+        params: Params = {"field": marker.field, "value": f"{marker.value:g}", "count": len(marker.samples)}
         seen: Params = {
-            "measured": len(one.samples),
+            "measured": len(marker.samples),
             "limit": 0,
-            "evidence": [{"field": one.field, "samples": [_sample(*pair) for pair in one.samples[:20]]}],
+            "evidence": [{"field": marker.field, "samples": [_sample(*pair) for pair in marker.samples[:20]]}],
         }
         where = stream.where(step=fed.step, sample=_sample(fed, place))
-        if one.enters:
+        if marker.enters:
             yield found("ds_01.marker", where, certainty=Certainty.LIKELY, **seen, **params)
         else:
             yield suspect("ds_01.marker", where, **seen, **params)

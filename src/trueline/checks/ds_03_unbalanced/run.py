@@ -71,5 +71,5 @@ def _counts(stream: Stream, name: str) -> tuple[Counter[float], bool]:
     """How many samples of each class one pass has, and whether it is a whole one; of several the longest."""
     iterations = stream.iterations()
     longest = max(iterations, key=len)
-    values = [one.value for one in labels_of(longest, name) if one.value >= 0]
+    values = [label.value for label in labels_of(longest, name) if label.value >= 0]
     return Counter(values), is_whole_set(stream)

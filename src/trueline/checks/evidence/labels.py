@@ -38,8 +38,8 @@ class Labelled:
 
 def first_of(labels: Sequence[Labelled]) -> Labelled:
     """The one that stands first in its dataset, where that was seen, else the one that came first."""
-    known = [one for one in labels if one.sample is not None]
-    return min(known, key=lambda one: one.sample or 0) if len(known) == len(labels) else labels[0]
+    known = [label for label in labels if label.sample is not None]
+    return min(known, key=lambda label: label.sample or 0) if len(known) == len(labels) else labels[0]
 
 
 def is_number(field: SampleField) -> bool:
@@ -57,10 +57,10 @@ def label_name(stream: Stream) -> str | None:
     if not stream.batches or stream.loader is None:
         return None
     batch = stream.batches[0].batch
-    candidates = [one.name for one in batch.fields if is_number(one) and _may_be_classes(stream, one.name)]
+    candidates = [field.name for field in batch.fields if is_number(field) and _may_be_classes(stream, field.name)]
     if not candidates or len(batch.fields) < 2:
         return None
-    named = [one for one in candidates if one.rpartition(".")[2].lower() in _NAMES]
+    named = [name for name in candidates if name.rpartition(".")[2].lower() in _NAMES]
     return named[-1] if named else candidates[-1]
 
 
@@ -82,7 +82,7 @@ def _may_be_classes(stream: Stream, name: str) -> bool:
 
 def field_of(batch: Batch, name: str) -> SampleField | None:
     """A batch's field by its name."""
-    return next((one for one in batch.fields if one.name == name), None)
+    return next((field for field in batch.fields if field.name == name), None)
 
 
 def labels_of(batches: Sequence[Fed], name: str) -> Iterator[Labelled]:
@@ -97,10 +97,10 @@ def labels_of(batches: Sequence[Fed], name: str) -> Iterator[Labelled]:
 def contents_of(batches: Sequence[Fed], label: str) -> Iterator[tuple[Labelled, tuple[int, ...]]]:
     """The samples that have a content of their own, with what tells it from any other's."""
     telling = _telling(batches, label)
-    for one in labels_of(batches, label):
-        fields = [field for field in one.fed.batch.fields if field.name != label]
-        if any(_is_rich(field, one.place) or field.fingerprints[one.place] in telling for field in fields):
-            yield one, tuple(field.fingerprints[one.place] for field in fields)
+    for labelled in labels_of(batches, label):
+        fields = [field for field in labelled.fed.batch.fields if field.name != label]
+        if any(_is_rich(field, labelled.place) or field.fingerprints[labelled.place] in telling for field in fields):
+            yield labelled, tuple(field.fingerprints[labelled.place] for field in fields)
 
 
 def _is_rich(field: SampleField, place: int) -> bool:
@@ -115,13 +115,13 @@ def _telling(batches: Sequence[Fed], label: str) -> set[int]:
     """
     found: set[int] = set()
     for name in {field.name for fed in batches[:1] for field in fed.batch.fields} - {label}:
-        fields = [one for fed in batches if (one := field_of(fed.batch, name)) is not None]
+        fields = [field for fed in batches if (field := field_of(fed.batch, name)) is not None]
         if not fields or math.prod(fields[0].shape) < 2 or not fields[0].dtype.startswith("float"):
             continue
         ends = {
-            mark: (one.minimum[place], one.maximum[place])
-            for one in fields
-            for place, mark in enumerate(one.fingerprints)
+            mark: (field.minimum[place], field.maximum[place])
+            for field in fields
+            for place, mark in enumerate(field.fingerprints)
         }
         lows, highs = (Counter(pair[side] for pair in ends.values()) for side in (0, 1))
         own = {mark for mark, (low, high) in ends.items() if lows[low] == highs[high] == 1 and low < high}

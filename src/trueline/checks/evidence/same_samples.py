@@ -57,12 +57,12 @@ class Compared:
 
 def pairs(own: Sequence[Stream], bench: Sequence[Stream]) -> list[tuple[Stream, Stream]]:
     """Streams that go together: in their order where there are as many, else the longest of each."""
-    here, there = ([one for one in side if one.loader is not None and one.batches] for side in (own, bench))
+    here, there = ([stream for stream in side if stream.loader is not None and stream.batches] for side in (own, bench))
     if len(here) == len(there):
         return list(zip(here, there, strict=True))
     if not here or not there:
         return []
-    longest = [max(side, key=lambda one: len(one.batches)) for side in (here, there)]
+    longest = [max(side, key=lambda stream: len(stream.batches)) for side in (here, there)]
     return [(longest[0], longest[1])]
 
 
@@ -85,7 +85,7 @@ def compared(own: Stream, bench: Stream) -> Compared:
     if max(len(here), len(there)) > size:
         # Some samples were not the same in every pass: they are augmented.
         return Compared(Likeness.UNKNOWN)
-    several = all(len(one.iterations()) > 1 for one in (own, bench))
+    several = all(len(stream.iterations()) > 1 for stream in (own, bench))
     missing = len(there - here)
     # What was left over in every pass may be what is missing.
     unseen = max(size - len(here), 0)
@@ -99,7 +99,7 @@ def compared(own: Stream, bench: Stream) -> Compared:
 
 
 def _shapes(stream: Stream) -> list[tuple[tuple[int, ...], str]]:
-    return [(one.shape, one.dtype) for one in stream.batches[0].batch.fields]
+    return [(field.shape, field.dtype) for field in stream.batches[0].batch.fields]
 
 
 def _of_passes(stream: Stream) -> set[Mark]:
@@ -117,13 +117,13 @@ def _marks(batches: Sequence[Fed]) -> set[Mark]:
 
 def _other(own: Stream, bench: Stream) -> Likeness:
     """Samples that are not the benchmark's, by their statistics: the same ones in another form, or others."""
-    rounded = [_is_rounded(one, other) for one, other in _fields(own, bench)]
+    rounded = [_is_rounded(here, there) for here, there in _fields(own, bench)]
     if any(rounded):
         return Likeness.ROUNDED
-    numbers = [(one, other) for one, other in _fields(own, bench) if one and other]
-    if not numbers or any(len(one) < _ENOUGH for side in numbers for one in side):
+    numbers = [(here, there) for here, there in _fields(own, bench) if here and there]
+    if not numbers or any(len(samples) < _ENOUGH for side in numbers for samples in side):
         return Likeness.UNKNOWN
-    if any(_is_on_a_line(one, other) for one, other in numbers):
+    if any(_is_on_a_line(here, there) for here, there in numbers):
         return Likeness.UNKNOWN
     apart = not _go_together(own, bench) if _are_numbered(own, bench) else _counts(own) != _counts(bench)
     return Likeness.OTHER if apart else Likeness.UNKNOWN
@@ -134,7 +134,9 @@ Sample = tuple[float, float, float]
 
 def _fields(own: Stream, bench: Stream) -> list[tuple[list[Sample], list[Sample]]]:
     """Mean, minimum and maximum of each sample of one pass, by field, of those that hold numbers with fractions."""
-    places = [at for at, one in enumerate(bench.batches[0].batch.fields) if one.dtype.startswith(("float", "bfloat"))]
+    places = [
+        at for at, field in enumerate(bench.batches[0].batch.fields) if field.dtype.startswith(("float", "bfloat"))
+    ]
     return [(_samples(own, at), _samples(bench, at)) for at in places]
 
 
@@ -152,7 +154,7 @@ def _is_rounded(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
     if len(own) != len(bench) or len(own) < _ENOUGH:
         return False
     for column in (1, 2):
-        here, there = (sorted(one[column] for one in side) for side in (own, bench))
+        here, there = (sorted(sample[column] for sample in side) for side in (own, bench))
         if here == there or not any(_is_same(here, there, way) for way in _ROUNDINGS):
             return False
     return True
@@ -160,7 +162,8 @@ def _is_rounded(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
 
 def _is_same(here: Sequence[float], there: Sequence[float], way: Callable[[float], float]) -> bool:
     return all(
-        math.isclose(one, way(other), rel_tol=1e-6, abs_tol=1e-7) for one, other in zip(here, there, strict=True)
+        math.isclose(value, way(there_value), rel_tol=1e-6, abs_tol=1e-7)
+        for value, there_value in zip(here, there, strict=True)
     )
 
 
@@ -176,7 +179,7 @@ def _digits(count: int) -> Callable[[float], float]:
 
 
 _ROUNDINGS: Final[Sequence[Callable[[float], float]]] = (
-    *(_digits(one) for one in range(_DIGITS + 1)),
+    *(_digits(count) for count in range(_DIGITS + 1)),
     _half,
     math.floor,
     math.trunc,
@@ -186,7 +189,7 @@ _ROUNDINGS: Final[Sequence[Callable[[float], float]]] = (
 def _is_on_a_line(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
     """Whether sorted numbers of both lie on a line: the same ones, scaled or moved."""
     for column in range(3):
-        here, there = (sorted(one[column] for one in side) for side in (own, bench))
+        here, there = (sorted(sample[column] for sample in side) for side in (own, bench))
         count = min(len(here), len(there))
         x, y = there[:count], here[:count]
         try:
@@ -194,7 +197,9 @@ def _is_on_a_line(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
         except StatisticsError:
             continue
         spread = pstdev(y)
-        apart = math.sqrt(fmean((two - start - slope * one) ** 2 for one, two in zip(x, y, strict=True)))
+        apart = math.sqrt(
+            fmean((at_own - start - slope * at_bench) ** 2 for at_bench, at_own in zip(x, y, strict=True))
+        )
         if spread == 0 or apart < _ON_A_LINE * spread:
             return True
     return False
@@ -202,7 +207,7 @@ def _is_on_a_line(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
 
 def _are_numbered(*streams: Stream) -> bool:
     """Whether the index of each sample in its set was seen."""
-    return all(one.batch.indexes is not None for stream in streams for one in stream.iterations()[0])
+    return all(fed.batch.indexes is not None for stream in streams for fed in stream.iterations()[0])
 
 
 def _counts(stream: Stream) -> Counter[tuple[int, ...]]:
@@ -227,7 +232,7 @@ def _go_together(own: Stream, bench: Stream) -> bool:
     limit = max(_TOGETHER, _BY_CHANCE / math.sqrt(len(common)))
     for at in range(len(here[common[0]])):
         try:
-            if abs(correlation([here[one][at] for one in common], [there[one][at] for one in common])) > limit:
+            if abs(correlation([here[index][at] for index in common], [there[index][at] for index in common])) > limit:
                 return True
         except StatisticsError:
             continue
@@ -239,5 +244,7 @@ def _by_index(stream: Stream) -> dict[int, list[float]]:
     for fed in stream.iterations()[0]:
         for place, index in enumerate(fed.batch.indexes or ()):
             fields = fed.batch.fields
-            found[index] = [kind[place] for one in fields for kind in (one.mean, one.std, one.minimum, one.maximum)]
+            found[index] = [
+                kind[place] for field in fields for kind in (field.mean, field.std, field.minimum, field.maximum)
+            ]
     return found

@@ -37,7 +37,7 @@ def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> I
         return
     losses = run.rank(run.ranks[0]).curve("loss")
     curve = list(zip(losses.steps, losses.values, strict=True))
-    told: set[tuple[str | None, int | None]] = set()
+    reported: set[tuple[str | None, int | None]] = set()
     fine: Finding | None = None
     for place, steps in enumerate(turns):
         # The losses of an optimizer's own turn: the last one's go on to the end of the run.
@@ -52,10 +52,10 @@ def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> I
         if problem is None:
             # A loss that falls at this rate may fall faster, or further, at another.
             fine = fine or undecided("hp_01.fine", **_seen(steps, values))
-        elif (problem.where.file, problem.where.line) not in told:
-            told.add((problem.where.file, problem.where.line))
+        elif (problem.where.file, problem.where.line) not in reported:
+            reported.add((problem.where.file, problem.where.line))
             yield problem
-    if not told:
+    if not reported:
         yield fine or undecided("hp_01.too_short", count=len(curve))
 
 
@@ -71,14 +71,14 @@ def _seen(steps: Optimized, values: Sequence[float]) -> Params:
 
 def _ratio(steps: Optimized) -> float | None:
     """The update of a usual early step, relative to the weights."""
-    known = [one.ratio for one in steps.updates[:10] if one.ratio is not None and math.isfinite(one.ratio)]
+    known = [update.ratio for update in steps.updates[:10] if update.ratio is not None and math.isfinite(update.ratio)]
     return median(known) if known else None
 
 
 def _too_high(
     run: Run, steps: Optimized, at: Sequence[int], values: Sequence[float], max_update: float
 ) -> Finding | None:
-    broken = next((place for place, one in enumerate(values) if not math.isfinite(one)), None)
+    broken = next((place for place, value in enumerate(values) if not math.isfinite(value)), None)
     finite = values[:broken]
     if not finite:
         return None
@@ -111,7 +111,7 @@ def _too_high(
 def _diverges(values: Sequence[float]) -> bool:
     """As an experiment would end it; in a few steps, where all that follow are many times the first."""
     divergence = Divergence()
-    shown = [divergence.shows(one) for one in values]
+    shown = [divergence.shows(value) for value in values]
     if any(shown):
         return True
     return len(values) >= _FEWEST and min(values[2:]) > 10 * max(abs(values[0]), 1e-12)
@@ -123,14 +123,14 @@ def _too_low(
     moved = steps.moved
     rates = steps.rates
     # No way at all is no matter of the rate: the gradients are zero.
-    if moved is None or not 0 < moved < min_moved or not all(math.isfinite(one) for one in values):
+    if moved is None or not 0 < moved < min_moved or not all(math.isfinite(value) for value in values):
         return None
     # One that is still being raised may have been meant to get where it moves something.
-    reached = next(place for place, one in enumerate(rates) if one >= (1 - 1e-6) * max(rates))
+    reached = next(place for place, rate in enumerate(rates) if rate >= (1 - 1e-6) * max(rates))
     if max(rates) > _WARMED * rates[0] and reached > _RAISED * len(rates):
         return None
     # The same samples in the first pass and in the last: what one batch differs from another does not count.
-    passes = max((_passes(one, at[0], at[-1]) for one in training(run)), default=0)
+    passes = max((_passes(stream, at[0], at[-1]) for stream in training(run)), default=0)
     part = max(len(values) // max(passes, 2), 1)
     first, last = fmean(values[:part]), fmean(values[-part:])
     params: Params = {"lr": max(rates), "moved": f"{moved:.2g}", "first": first, "last": last}

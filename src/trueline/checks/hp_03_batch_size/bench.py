@@ -15,11 +15,11 @@ from trueline.model.finding import Finding
 def from_runs(run: Run, bench_run: Run, *, max_factor: float = 1.5) -> Iterator[Finding]:
     """Learning rate / batch against the benchmark's."""
     here, there = batch_of_update(run), batch_of_update(bench_run)
-    own, other = optimized(run), optimized(bench_run)
-    if here is None or there is None or own is None or other is None:
+    own, bench = optimized(run), optimized(bench_run)
+    if here is None or there is None or own is None or bench is None:
         yield undecided("hp_03.no_pair")
         return
-    rate, rate_there = max(own.rates), max(other.rates)
+    rate, rate_there = max(own.rates), max(bench.rates)
     params: Params = {"size": here.whole, "bench": there.whole, "lr": rate, "bench_lr": rate_there}
     larger = here.whole / there.whole
     scaled = (rate / rate_there) / larger if rate_there else 1.0

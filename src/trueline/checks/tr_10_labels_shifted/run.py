@@ -84,10 +84,10 @@ def from_run(run: Run, *, min_per_class: int = 10) -> Iterator[Finding]:
             **params,
         )
         return
-    other = _evaluated(rank, seen)
-    if other is not None and enough:
-        by = min(other) - min(seen)
-        yield found("tr_10.unlike_training", place, measured=by, evidence=[sorted(seen), sorted(other)], by=by)
+    evaluated = _evaluated(rank, seen)
+    if evaluated is not None and enough:
+        by = min(evaluated) - min(seen)
+        yield found("tr_10.unlike_training", place, measured=by, evidence=[sorted(seen), sorted(evaluated)], by=by)
         return
     # Labels that reach from the first output to the last cannot be shifted.
     reaching = low == 0 and high == classes - 1
@@ -110,10 +110,10 @@ def _labels(rank: RankFolder, low: float, high: float) -> list[int] | None:
 def _evaluated(rank: RankFolder, seen: set[int]) -> set[int] | None:
     """The labels of the evaluation where they are those of the training, all moved by one."""
     for values in label_values(rank, EVAL).values():
-        other = set(values)
+        labels = set(values)
         for by in (-1, 1):
-            if len(other) > 2 and other == {label + by for label in seen}:
-                return other
+            if len(labels) > 2 and labels == {label + by for label in seen}:
+                return labels
     return None
 
 

@@ -72,10 +72,10 @@ def _renamed(missing: Sequence[str], unexpected: Sequence[str]) -> tuple[str, st
         head, _, last = name.rpartition(".")
         wanted.setdefault(head, set()).add(last)
     pairs = Counter(
-        (last, other)
+        (last, name_there)
         for name in unexpected
         for head, _, last in [name.rpartition(".")]
-        for other in wanted.get(head, ())
+        for name_there in wanted.get(head, ())
         if last not in wanted[head]
     )
     often = [pair for pair, count in pairs.items() if count >= _SEVERAL]

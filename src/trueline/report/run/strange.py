@@ -64,7 +64,7 @@ def strangest(folder: RankFolder, keys: Sequence[Key] | None = None) -> tuple[li
     chosen = folder.keys if keys is None else keys
     sampled = len(chosen) * max(1, folder.finished) > _RECORDS
     histories = _sampled(folder, chosen) if sampled else ((key, folder.history(key)) for key in chosen)
-    found = [one for key, history in histories if (one := _judge(key, history)) is not None]
+    found = [tensor for key, history in histories if (tensor := _judge(key, history)) is not None]
     return sorted(found, key=_order)[:_AT_MOST], sampled
 
 
@@ -73,20 +73,22 @@ def strange_blocks(found: Sequence[Strange], sampled: bool) -> list[Block]:
     blocks: list[Block] = []
     if found:
         columns = [message("show.tensor"), message("show.what"), message("show.step")]
-        marked = frozenset(place for place, one in enumerate(found) if one.why is Why.NON_FINITE)
+        marked = frozenset(place for place, tensor in enumerate(found) if tensor.why is Why.NON_FINITE)
         blocks.append(
-            Table(message("show.strangest"), columns, [[one.key, one.word, one.step] for one in found], marked)
+            Table(
+                message("show.strangest"), columns, [[tensor.key, tensor.word, tensor.step] for tensor in found], marked
+            )
         )
     if sampled:
         blocks.append(Text(message("show.sampled", count=_SAMPLES)))
     return blocks
 
 
-def _order(one: Strange) -> tuple[int, float]:
+def _order(tensor: Strange) -> tuple[int, float]:
     """The earliest non-finite first; large and small are equally strange: the farther off, the stranger."""
-    if one.why in (Why.NON_FINITE, Why.ZERO):
-        return one.why, one.step
-    return Why.LARGE, -abs(math.log(one.value)) if one.value > 0 else -math.inf
+    if tensor.why in (Why.NON_FINITE, Why.ZERO):
+        return tensor.why, tensor.step
+    return Why.LARGE, -abs(math.log(tensor.value)) if tensor.value > 0 else -math.inf
 
 
 def _judge(key: Key, history: npt.NDArray[np.void]) -> Strange | None:

@@ -86,8 +86,16 @@ def step_blocks(step: int, stats: Mapping[Key, Summary]) -> list[Block]:
         message("show.non_finite"),
     ]
     rows = [
-        [key, one.minimum, one.maximum, one.mean, one.std, f"{one.zero_share:.0%}", one.non_finite]
-        for key, one in stats.items()
+        [
+            key,
+            summary.minimum,
+            summary.maximum,
+            summary.mean,
+            summary.std,
+            f"{summary.zero_share:.0%}",
+            summary.non_finite,
+        ]
+        for key, summary in stats.items()
     ]
-    marked = frozenset(place for place, one in enumerate(stats.values()) if one.non_finite)
+    marked = frozenset(place for place, summary in enumerate(stats.values()) if summary.non_finite)
     return [Table(message("show.tensors_of_step", step=step), columns, rows, marked)]

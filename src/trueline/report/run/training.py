@@ -59,13 +59,13 @@ class Training:
     @property
     def loss(self) -> Course | None:
         """The training loss."""
-        return next((one for one in self.courses if one.name == "loss"), None)
+        return next((course for course in self.courses if course.name == "loss"), None)
 
     def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
-            **{one.name: one.to_json() for one in self.courses},
-            "losses": [one.to_json() for one in self.losses],
+            **{course.name: course.to_json() for course in self.courses},
+            "losses": [course.to_json() for course in self.losses],
             "overflows": self.overflows,
             "slowest": [{"step": step, "seconds": encode(seconds)} for step, seconds in self.slowest],
             "usual_seconds": self.usual_seconds,
@@ -112,7 +112,8 @@ def training_blocks(training: Training) -> list[Block]:
     if training.loss is not None:
         blocks.append(
             Curves(
-                message("show.loss"), [training.loss.curve, *(one.curve for one in training.losses[1:_MOST_PLOTTED])]
+                message("show.loss"),
+                [training.loss.curve, *(course.curve for course in training.losses[1:_MOST_PLOTTED])],
             )
         )
     if training.courses:
@@ -126,11 +127,11 @@ def training_blocks(training: Training) -> list[Block]:
             message("show.non_finite_steps"),
         ]
         courses = [*training.losses, *training.courses[bool(training.losses) :]]
-        rows = [_row(one) for one in courses]
-        if training.loss is not None and all(one.name != _NORM for one in courses):
+        rows = [_row(course) for course in courses]
+        if training.loss is not None and all(course.name != _NORM for course in courses):
             # Silence would look like a norm that is not worth a line.
             rows.append([_NORM, message("show.not_recorded"), *[None] * (len(columns) - 2)])
-        marked = frozenset(place for place, one in enumerate(courses) if one.non_finite)
+        marked = frozenset(place for place, course in enumerate(courses) if course.non_finite)
         blocks.append(Table(message("show.training"), columns, rows, marked))
     if training.slowest:
         usual = training.usual_seconds or 0.0
@@ -140,16 +141,16 @@ def training_blocks(training: Training) -> list[Block]:
     return blocks
 
 
-def _row(one: Course) -> list[object]:
+def _row(course: Course) -> list[object]:
     non_finite = None
-    if one.non_finite:
-        non_finite = message("show.from_step", count=len(one.non_finite), step=one.non_finite[0])
+    if course.non_finite:
+        non_finite = message("show.from_step", count=len(course.non_finite), step=course.non_finite[0])
     return [
-        one.name,
-        one.curve,
-        one.first,
-        one.last,
-        one.minimum[1] if one.minimum else None,
-        one.maximum[1] if one.maximum else None,
+        course.name,
+        course.curve,
+        course.first,
+        course.last,
+        course.minimum[1] if course.minimum else None,
+        course.maximum[1] if course.maximum else None,
         non_finite,
     ]
