@@ -24,9 +24,9 @@ from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 # So few numbers tell nothing of a distribution.
-_FEWEST = 8
+MIN_NUMBERS = 8
 # A feature of this spread is large by itself, and not only beside a small one.
-_LARGE = 3.0
+MIN_LARGE_STD = 3.0
 
 
 @check("dp.01", "data is not normalised")
@@ -92,7 +92,7 @@ def _calls(run: Run) -> list[Entered]:
 
 def _counts(field: InputField) -> bool:
     """Whether it holds numbers with a fraction that vary."""
-    return not is_whole(field) and field.summary.count >= _FEWEST and field.summary.std > 0
+    return not is_whole(field) and field.summary.count >= MIN_NUMBERS and field.summary.std > 0
 
 
 def _judged(call: Entered, field: InputField, where: Location, limits: tuple[float, float, float]) -> Finding | None:
@@ -119,6 +119,6 @@ def _judged(call: Entered, field: InputField, where: Location, limits: tuple[flo
         return None
     shown = {"large": large, "small": small, "times": f"{most / least:.3g}", **params}
     seen: Params = {"measured": most / least, "limit": max_apart, "evidence": evidence}
-    if most > _LARGE:
+    if most > MIN_LARGE_STD:
         return found("dp_01.apart", where, **seen, **shown)
     return suspect("dp_01.apart", where, **seen, **shown)

@@ -17,15 +17,15 @@ from trueline.model.finding import Finding
 from trueline.model.json_value import JsonObject
 from trueline.model.sample import SampleField
 
-_FEWEST: Final = 16
+MIN_SAMPLES: Final = 16  # fewer have no bulk to compare
 # Extremes are left out: noise and erased patches, which belong to training only, move them.
 _STATISTICS: Final = ("std", "mean")
 # Where only whole batches were seen: so many times another spread, or so many spreads apart.
-_TIMES: Final = 4.0
+MIN_BATCH_RATIO: Final = 4.0
 # Two bulks that do not overlap must also be this far apart: in their own widths; spreads as a ratio, means in spreads.
-_WIDTHS: Final = 1.0
-_SPREADS: Final = 1.5
-_MEANS: Final = 0.3
+MIN_GAP_WIDTHS: Final = 1.0
+MIN_SPREAD_RATIO: Final = 1.5
+MIN_MEAN_GAP: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,8 @@ def _by_samples(run: Run, in_training: InputField, in_evaluation: InputField) ->
         spread = max(here[1], there[1]) if statistic == "std" else spread
         gap = max(here[0] - there[1], there[0] - here[1])
         width = max(here[1] - here[0], there[1] - there[0])
-        least = (1 - 1 / _SPREADS) * spread if statistic == "std" else _MEANS * spread
-        if gap > _WIDTHS * width and gap > least:
+        least = (1 - 1 / MIN_SPREAD_RATIO) * spread if statistic == "std" else MIN_MEAN_GAP * spread
+        if gap > MIN_GAP_WIDTHS * width and gap > least:
             return _Apart(statistic, here, there)
     return False
 
@@ -155,7 +155,7 @@ def _is_same(fed_field: SampleField, field: InputField) -> bool:
 def _bulk(fields: Sequence[SampleField], statistic: str) -> tuple[float, float] | None:
     """Where most samples lie: without the outer twentieth on both sides."""
     values = sorted(value for field in fields for value in getattr(field, statistic))
-    if len(values) < _FEWEST:
+    if len(values) < MIN_SAMPLES:
         return None
     off = len(values) // 20
     return values[off], values[-1 - off]
@@ -169,12 +169,12 @@ def _by_batches(trained: Sequence[InputField | None], evaluated: Sequence[InputF
         return None
     spreads = (min(summary.std for summary in here), max(summary.std for summary in here))
     spreads_there = (min(summary.std for summary in there), max(summary.std for summary in there))
-    if spreads_there[0] > _TIMES * spreads[1] or spreads[0] > _TIMES * spreads_there[1]:
+    if spreads_there[0] > MIN_BATCH_RATIO * spreads[1] or spreads[0] > MIN_BATCH_RATIO * spreads_there[1]:
         return _Apart("std", spreads, spreads_there)
     means = (min(summary.mean for summary in here), max(summary.mean for summary in here))
     means_there = (min(summary.mean for summary in there), max(summary.mean for summary in there))
     gap = max(means[0] - means_there[1], means_there[0] - means[1])
-    return _Apart("mean", means, means_there) if gap > _TIMES * max(spreads[1], spreads_there[1]) else None
+    return _Apart("mean", means, means_there) if gap > MIN_BATCH_RATIO * max(spreads[1], spreads_there[1]) else None
 
 
 def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
@@ -189,7 +189,7 @@ def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
         rest = [place for place in range(len(passes[0][0].batch.fields)) if place not in inputs]
         kept = [key for key in common if all(first[key][place] == second[key][place] for place in rest)]
         labels = {tuple(first[key][place] for place in rest) for key in kept}
-        if len(kept) < _FEWEST or len(kept) < 0.99 * len(common) or not rest or len(labels) < 2:
+        if len(kept) < MIN_SAMPLES or len(kept) < 0.99 * len(common) or not rest or len(labels) < 2:
             continue
         changed = [key for key in kept if any(first[key][place] != second[key][place] for place in inputs)]
         if len(changed) > max_changed * len(kept):

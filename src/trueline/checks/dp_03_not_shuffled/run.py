@@ -13,8 +13,8 @@ from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.json_value import Json
 
-_FEWEST_BATCHES = 2
-_FEWEST_SAMPLES = 8
+MIN_BATCHES = 2  # one batch has no order
+MIN_SAMPLES = 8  # fewer come in the same order by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ def from_run(run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
 
 
 def _of_stream(stream: Stream, min_repeat: float) -> Finding | None:
-    passes = [whole for whole in _passes(stream) if len(whole.marks) >= _FEWEST_SAMPLES]
+    passes = [whole for whole in _passes(stream) if len(whole.marks) >= MIN_SAMPLES]
     if not passes:
         return None
-    if all(len(whole.batches) < _FEWEST_BATCHES for whole in passes):
+    if all(len(whole.batches) < MIN_BATCHES for whole in passes):
         return none("dp_03.one_batch", evidence=[{"batches": len(stream.batches)}])
     if len(passes) > 1:
         return _of_passes(stream, passes, min_repeat)

@@ -13,9 +13,9 @@ from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 
 _DISTRIBUTED: Final = "DistributedSampler"
-_FEWEST: Final = 8
+MIN_SAMPLES: Final = 8  # fewer overlap by chance
 # Samplers fill parts up to the same size: so much of two parts may be the same.
-_FILLED: Final = 0.05
+MAX_FILLED: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _part(run: Run, rank: int) -> _Part | None:
     indexes: list[int] | None = []
     for fed in first:
         indexes = None if indexes is None or fed.batch.indexes is None else [*indexes, *fed.batch.indexes]
-    if len(marks) < _FEWEST:
+    if len(marks) < MIN_SAMPLES:
         return None
     whole = len(passes) > 1 or (stream.length is not None and len(first) >= stream.length)
     return _Part(rank, stream, marks, indexes, len(first), whole)
@@ -83,7 +83,7 @@ def _overlap(parts: Sequence[_Part], max_overlap: float) -> list[Finding]:
     where = second.stream.where(rank=second.rank, step=second.stream.batches[0].step)
     if share > max_overlap:
         return [found("dp_05.overlap", where, **seen, **params)]
-    if share > _FILLED and share * min(len(first.marks), len(second.marks)) > len(parts):
+    if share > MAX_FILLED and share * min(len(first.marks), len(second.marks)) > len(parts):
         return [suspect("dp_05.overlap", where, **seen, **params)]
     return []
 
@@ -128,7 +128,7 @@ def _left_out(parts: Sequence[_Part]) -> Iterator[Finding]:
     fed = {index for part in parts for index in part.indexes or ()}
     # What is dropped so that all batches are full.
     dropped = sum(part.stream.batches[0].batch.size for part in parts)
-    if all(part.indexes is not None for part in parts) and total - len(fed) > max(dropped, _FILLED * total):
+    if all(part.indexes is not None for part in parts) and total - len(fed) > max(dropped, MAX_FILLED * total):
         yield found(
             "dp_05.left_out",
             parts[0].stream.where(),
@@ -148,7 +148,7 @@ def _same_epochs(parts: Sequence[_Part]) -> Iterator[Finding]:
             continue
         again = [index for fed in passes[1] for index in fed.batch.indexes or ()]
         in_order = list(part.indexes) == sorted(part.indexes)
-        if list(part.indexes[: len(again)]) == again and not in_order and len(again) >= _FEWEST:
+        if list(part.indexes[: len(again)]) == again and not in_order and len(again) >= MIN_SAMPLES:
             where = part.stream.where(rank=part.rank, step=passes[1][0].step)
             yield found(
                 "dp_05.set_epoch",

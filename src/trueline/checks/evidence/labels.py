@@ -16,10 +16,10 @@ from trueline.model.sample import Batch, SampleField
 _NAMES: Final = ("label", "labels", "target", "targets", "y", "class", "cls", "class_id", "category")
 _WHOLE: Final = stems_of(Trait.TO_INTEGER, Trait.TO_TRUTH)
 # More different ones are no classes but numbers of samples, or words.
-_MOST_CLASSES: Final = 1000
-_ENOUGH: Final = 50
-_RICH: Final = 8
-_ITS_OWN: Final = 0.5
+MAX_CLASSES: Final = 1000
+MIN_SAMPLES: Final = 50  # fewer values repeat, or do not, by chance
+MIN_RICH: Final = 8  # numbers of a sample that no other has but as a copy
+MIN_TELLING: Final = 0.5  # share of contents whose extremes are theirs alone, as measurements have them
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _may_be_classes(stream: Stream, name: str) -> bool:
     different = set(values)
     if not whole:
         return different == {0.0, 1.0}
-    return len(different) <= _MOST_CLASSES and (len(values) < _ENOUGH or len(different) < 0.5 * len(values))
+    return len(different) <= MAX_CLASSES and (len(values) < MIN_SAMPLES or len(different) < 0.5 * len(values))
 
 
 def field_of(batch: Batch, name: str) -> SampleField | None:
@@ -105,7 +105,7 @@ def contents_of(batches: Sequence[Fed], label: str) -> Iterator[tuple[Labelled, 
 
 def _is_rich(field: SampleField, place: int) -> bool:
     """Whether one sample of it holds so many numbers that another one has the same only as a copy."""
-    return math.prod(field.shape) >= _RICH and field.dtype.startswith("float") and field.std[place] > 0
+    return math.prod(field.shape) >= MIN_RICH and field.dtype.startswith("float") and field.std[place] > 0
 
 
 def _telling(batches: Sequence[Fed], label: str) -> set[int]:
@@ -125,6 +125,6 @@ def _telling(batches: Sequence[Fed], label: str) -> set[int]:
         }
         lows, highs = (Counter(pair[side] for pair in ends.values()) for side in (0, 1))
         own = {mark for mark, (low, high) in ends.items() if lows[low] == highs[high] == 1 and low < high}
-        if len(ends) >= _ENOUGH and len(own) >= _ITS_OWN * len(ends):
+        if len(ends) >= MIN_SAMPLES and len(own) >= MIN_TELLING * len(ends):
             found |= own
     return found

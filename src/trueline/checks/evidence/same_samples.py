@@ -16,19 +16,19 @@ from trueline.model.sample import SampleField
 
 Mark = tuple[int, ...]
 # Of fewer samples, statistics agree or differ by chance.
-_ENOUGH: Final = 50
+MIN_SAMPLES: Final = 50
 # The same set, by its samples, has at least this share of them in common.
-_ALIKE: Final = 0.5
+MIN_COMMON: Final = 0.5
 # After one pass nobody knows whether they are augmented: then all but a few must be the same.
-_NEARLY_ALL: Final = 0.9
+MIN_COMMON_ONE_PASS: Final = 0.9
 # Sorted numbers of one set in two forms lie on a line within this, in parts of their spread: two sets of the same kind
 # do not.
-_ON_A_LINE: Final = 3e-3
-_TOGETHER: Final = 0.15
-_BY_CHANCE: Final = 4.0
-_NEXT_TO_NONE: Final = 0.01
-_PASSES: Final = 4
-_DIGITS: Final = 3
+MAX_OFF_LINE: Final = 3e-3
+MIN_CORRELATION: Final = 0.15  # of samples made from the same thing, however many there are
+CHANCE_SIGMAS: Final = 4.0  # correlation of unrelated samples stays below so many of 1 / sqrt(n)
+MAX_COMMON_OTHER: Final = 0.01  # share of samples that two other sets may have in common
+MAX_PASSES: Final = 4  # more passes add no samples
+MAX_DIGITS: Final = 3  # decimals that a set may have been rounded to
 
 
 class Likeness(Enum):
@@ -89,11 +89,11 @@ def compared(own: Stream, bench: Stream) -> Compared:
     missing = len(there - here)
     # What was left over in every pass may be what is missing.
     unseen = max(size - len(here), 0)
-    if len(there & here) >= (_ALIKE if several else _NEARLY_ALL) * len(there):
+    if len(there & here) >= (MIN_COMMON if several else MIN_COMMON_ONE_PASS) * len(there):
         if missing > unseen:
             return Compared(Likeness.MISSING, len(there), missing - unseen)
         return Compared(Likeness.UNKNOWN if missing else Likeness.SAME, len(there))
-    if not several or len(there & here) > _NEXT_TO_NONE * len(there):
+    if not several or len(there & here) > MAX_COMMON_OTHER * len(there):
         return Compared(Likeness.UNKNOWN)
     return Compared(_other(own, bench), len(there), missing)
 
@@ -104,7 +104,7 @@ def _shapes(stream: Stream) -> list[tuple[tuple[int, ...], str]]:
 
 def _of_passes(stream: Stream) -> set[Mark]:
     """What was fed in the first passes: each may have left out others."""
-    return {mark for batches in stream.iterations()[:_PASSES] for mark in _marks(batches)}
+    return {mark for batches in stream.iterations()[:MAX_PASSES] for mark in _marks(batches)}
 
 
 def _marks(batches: Sequence[Fed]) -> set[Mark]:
@@ -121,7 +121,7 @@ def _other(own: Stream, bench: Stream) -> Likeness:
     if any(rounded):
         return Likeness.ROUNDED
     numbers = [(here, there) for here, there in _fields(own, bench) if here and there]
-    if not numbers or any(len(samples) < _ENOUGH for side in numbers for samples in side):
+    if not numbers or any(len(samples) < MIN_SAMPLES for side in numbers for samples in side):
         return Likeness.UNKNOWN
     if any(_is_on_a_line(here, there) for here, there in numbers):
         return Likeness.UNKNOWN
@@ -151,7 +151,7 @@ def _samples(stream: Stream, at: int) -> list[Sample]:
 
 def _is_rounded(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
     """Whether one has the other's numbers with fewer digits: rounding keeps their order."""
-    if len(own) != len(bench) or len(own) < _ENOUGH:
+    if len(own) != len(bench) or len(own) < MIN_SAMPLES:
         return False
     for column in (1, 2):
         here, there = (sorted(sample[column] for sample in side) for side in (own, bench))
@@ -179,7 +179,7 @@ def _digits(count: int) -> Callable[[float], float]:
 
 
 _ROUNDINGS: Final[Sequence[Callable[[float], float]]] = (
-    *(_digits(count) for count in range(_DIGITS + 1)),
+    *(_digits(count) for count in range(MAX_DIGITS + 1)),
     _half,
     math.floor,
     math.trunc,
@@ -200,7 +200,7 @@ def _is_on_a_line(own: Sequence[Sample], bench: Sequence[Sample]) -> bool:
         apart = math.sqrt(
             fmean((at_own - start - slope * at_bench) ** 2 for at_bench, at_own in zip(x, y, strict=True))
         )
-        if spread == 0 or apart < _ON_A_LINE * spread:
+        if spread == 0 or apart < MAX_OFF_LINE * spread:
             return True
     return False
 
@@ -227,9 +227,9 @@ def _go_together(own: Stream, bench: Stream) -> bool:
     """Whether samples of the same index are like each other, more than by chance: made from the same thing."""
     here, there = _by_index(own), _by_index(bench)
     common = sorted(here.keys() & there.keys())
-    if len(common) < _ENOUGH:
+    if len(common) < MIN_SAMPLES:
         return True
-    limit = max(_TOGETHER, _BY_CHANCE / math.sqrt(len(common)))
+    limit = max(MIN_CORRELATION, CHANCE_SIGMAS / math.sqrt(len(common)))
     for at in range(len(here[common[0]])):
         try:
             if abs(correlation([here[index][at] for index in common], [there[index][at] for index in common])) > limit:

@@ -16,16 +16,16 @@ from trueline.model.finding import Certainty, Finding
 from trueline.model.json_value import Json
 from trueline.tune.lr.divergence import Divergence
 
-_FEWEST: Final = 4
+MIN_LOSSES: Final = 4  # fewer have no course
 # Of fewer steps in a half, one batch's loss differs from another's by chance alone.
-_ENOUGH: Final = 5
+MIN_HALF: Final = 5
 # The rate has been raised by so much: a warm-up.
-_WARMED: Final = 1.5
+MIN_WARM_UP: Final = 1.5
 # A warm-up takes no more than this part of a training: beyond, there is more of it to come.
-_RAISED: Final = 0.7
-_FLAT: Final = 0.01
+MAX_WARM_UP_SHARE: Final = 0.7
+MAX_FLAT: Final = 0.01  # relative change of a loss that does not learn
 # An update of so many times the largest that is sound leaves nothing of the weights.
-_MANY: Final = 10
+MIN_RUINOUS: Final = 10
 
 
 @check("hp.01", "the learning rate is too high or too low", decides=False)
@@ -43,7 +43,7 @@ def from_run(run: Run, *, max_update: float = 0.3, min_moved: float = 1e-4) -> I
         # The losses of an optimizer's own turn: the last one's go on to the end of the run.
         end = turns[place + 1].updates[0].step if place + 1 < len(turns) else math.inf
         own = [(at, value) for at, value in curve if steps.updates[0].step <= at < end or len(turns) == 1]
-        if len(own) < _FEWEST:
+        if len(own) < MIN_LOSSES:
             continue
         at, values = [one for one, _ in own], [one for _, one in own]
         high = _too_high(run, steps, at, values, max_update)
@@ -91,7 +91,7 @@ def _too_high(
         # A number that is not finite has many causes: the rate is one where the loss has run away before, or where by
         # the rate alone, whatever the gradients were, the first update was many times the weights.
         ran_away = max(finite) > 10 * max(abs(start), 1e-12) and finite[-1] > start
-        if ran_away or (steps.adaptive and ratio is not None and ratio > _MANY * max_update):
+        if ran_away or (steps.adaptive and ratio is not None and ratio > MIN_RUINOUS * max_update):
             where = optimizer_where(run, steps.number, at[broken])
             return found("hp_01.to_infinity", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
         return None
@@ -100,7 +100,7 @@ def _too_high(
         return found("hp_01.diverges", where, certainty=Certainty.LIKELY, evidence=evidence, **params)
     half = len(values) // 2
     # The first loss is before any update; those that follow may have jumped already.
-    stays = half >= _ENOUGH and fmean(values[half:]) > min(0.9 * start, 2 * values[0]) > 0
+    stays = half >= MIN_HALF and fmean(values[half:]) > min(0.9 * start, 2 * values[0]) > 0
     if ratio is not None and ratio > max_update and stays:
         params |= {"update": f"{ratio:.3g}", "measured": ratio, "limit": max_update}
         where = optimizer_where(run, steps.number, at[0])
@@ -114,7 +114,7 @@ def _diverges(values: Sequence[float]) -> bool:
     shown = [divergence.shows(value) for value in values]
     if any(shown):
         return True
-    return len(values) >= _FEWEST and min(values[2:]) > 10 * max(abs(values[0]), 1e-12)
+    return len(values) >= MIN_LOSSES and min(values[2:]) > 10 * max(abs(values[0]), 1e-12)
 
 
 def _too_low(
@@ -127,7 +127,7 @@ def _too_low(
         return None
     # One that is still being raised may have been meant to get where it moves something.
     reached = next(place for place, rate in enumerate(rates) if rate >= (1 - 1e-6) * max(rates))
-    if max(rates) > _WARMED * rates[0] and reached > _RAISED * len(rates):
+    if max(rates) > MIN_WARM_UP * rates[0] and reached > MAX_WARM_UP_SHARE * len(rates):
         return None
     # The same samples in the first pass and in the last: what one batch differs from another does not count.
     passes = max((_passes(stream, at[0], at[-1]) for stream in training(run)), default=0)
@@ -140,7 +140,7 @@ def _too_low(
         "evidence": [{"first": first, "last": last, "updates": len(rates)}],
     }
     where = optimizer_where(run, steps.number)
-    if passes >= 2 and abs(first - last) < _FLAT * max(abs(first), 1e-12):
+    if passes >= 2 and abs(first - last) < MAX_FLAT * max(abs(first), 1e-12):
         return found("hp_01.too_low", where, certainty=Certainty.LIKELY, **seen, **params)
     return suspect("hp_01.too_low", where, **seen, **params)
 

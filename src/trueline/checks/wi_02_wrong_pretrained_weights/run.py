@@ -12,7 +12,9 @@ from trueline.model.events import LoadedEvent
 from trueline.model.finding import Finding
 from trueline.model.json_value import Json
 
-_SEVERAL = 2
+MAX_SHOWN = 10  # names in the evidence
+MAX_SOME_MISSING = 0.1  # share of a network's names: a head of its own has a few
+MIN_RENAMED = 2  # names that differ in the same way: a single one does so by chance
 
 
 @check("wi.02", "wrong pretrained weights", decides=False)
@@ -41,7 +43,9 @@ def _judged(event: LoadedEvent, max_missing: float) -> Iterator[Finding]:
     missing, unexpected = event.missing, event.unexpected
     wanted = max(event.wanted, 1)
     share = len(missing) / wanted
-    evidence: list[Json] = [{"missing": missing[:10], "unexpected": unexpected[:10], "changed": event.changed}]
+    evidence: list[Json] = [
+        {"missing": missing[:MAX_SHOWN], "unexpected": unexpected[:MAX_SHOWN], "changed": event.changed}
+    ]
     params: Params = {
         "missing": len(missing),
         "wanted": event.wanted,
@@ -61,8 +65,10 @@ def _judged(event: LoadedEvent, max_missing: float) -> Iterator[Finding]:
         yield found("wi_02.renamed", where(event), measured=share, evidence=evidence, **named)
     elif share >= max_missing and unexpected:
         yield found("wi_02.most_missing", where(event), measured=share, limit=max_missing, evidence=evidence, **params)
-    elif missing and unexpected and share > 0.1:
-        yield suspect("wi_02.most_missing", where(event), measured=share, limit=0.1, evidence=evidence, **params)
+    elif missing and unexpected and share > MAX_SOME_MISSING:
+        yield suspect(
+            "wi_02.most_missing", where(event), measured=share, limit=MAX_SOME_MISSING, evidence=evidence, **params
+        )
 
 
 def _renamed(missing: Sequence[str], unexpected: Sequence[str]) -> tuple[str, str] | None:
@@ -78,7 +84,7 @@ def _renamed(missing: Sequence[str], unexpected: Sequence[str]) -> tuple[str, st
         for name_there in wanted.get(head, ())
         if last not in wanted[head]
     )
-    often = [pair for pair, count in pairs.items() if count >= _SEVERAL]
+    often = [pair for pair, count in pairs.items() if count >= MIN_RENAMED]
     return often[0] if often else None
 
 

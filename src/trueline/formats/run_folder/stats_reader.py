@@ -21,7 +21,7 @@ from trueline.formats.run_folder.stats_blocks import Block, Frame, Records, read
 from trueline.model.key import Key
 from trueline.model.summary import Summary
 
-_ATTEMPTS = 3
+MAX_ATTEMPTS = 3  # a writer may turn the newest steps into a block between two reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class StatsReader:
     def _read_consistently(self) -> tuple[list[Frame], list[Block]]:
         """Blocks, and the finished frames that no block has yet; read again if a writer was at work meanwhile."""
         trouble = bad(self._folder, "damaged")
-        for _ in range(_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             # The tail first: what leaves it afterwards is found in a block.
             frames = read_tail(self._root, self._folder / layout.TAIL)
             blocks, cut = read_blocks(self._root, self._folder)

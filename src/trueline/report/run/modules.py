@@ -11,7 +11,7 @@ from trueline.model.message import message
 from trueline.model.report import Block, Table, Text
 from trueline.model.run import ModuleInfo
 
-_AT_MOST = 60
+MAX_SHOWN_MODULES = 60  # rows that one can look at
 
 
 def modules_in_order(folder: RankFolder) -> list[tuple[ModuleInfo, int]]:
@@ -37,10 +37,13 @@ def module_blocks(modules: Sequence[tuple[ModuleInfo, int]]) -> list[Block]:
     if not modules:
         return []
     columns = [message("show.module"), message("show.type"), message("show.calls"), message("show.built_at")]
-    rows = [[module.path or ".", module.type, calls, _place(module.built_at)] for module, calls in modules[:_AT_MOST]]
+    rows = [
+        [module.path or ".", module.type, calls, _place(module.built_at)]
+        for module, calls in modules[:MAX_SHOWN_MODULES]
+    ]
     blocks: list[Block] = [Table(message("show.modules"), columns, rows)]
-    if len(modules) > _AT_MOST:
-        blocks.append(Text(message("show.more_modules", count=len(modules) - _AT_MOST)))
+    if len(modules) > MAX_SHOWN_MODULES:
+        blocks.append(Text(message("show.more_modules", count=len(modules) - MAX_SHOWN_MODULES)))
     return blocks
 
 

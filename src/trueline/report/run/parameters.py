@@ -11,7 +11,7 @@ from trueline.model.message import Message, message
 from trueline.model.report import Block, Table
 from trueline.model.run import ParamInfo
 
-_NAMES_SHOWN = 6
+MAX_SHOWN_NAMES = 6  # in a table's cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def parameter_blocks(found: Parameters) -> list[Block]:
 
 
 def _names(names: Sequence[str]) -> Message | str | None:
-    text = ", ".join(names[:_NAMES_SHOWN])
-    if len(names) > _NAMES_SHOWN:
-        return message("show.and_more", names=text, count=len(names) - _NAMES_SHOWN)
+    text = ", ".join(names[:MAX_SHOWN_NAMES])
+    if len(names) > MAX_SHOWN_NAMES:
+        return message("show.and_more", names=text, count=len(names) - MAX_SHOWN_NAMES)
     return text or None

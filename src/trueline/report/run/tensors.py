@@ -15,7 +15,7 @@ from trueline.model.message import message
 from trueline.model.report import Block, Curves, Table
 from trueline.model.summary import Summary
 
-_PLOTTED = 4
+MAX_PLOTTED = 4  # curves in one plot
 
 
 def matching(keys: Iterable[Key], pattern: str) -> list[Key]:
@@ -50,7 +50,7 @@ def history_blocks(folder: RankFolder, keys: Sequence[Key]) -> list[Block]:
     """The size of tensors over the steps: a plot of a few, a row for each."""
     curves = size_curves(folder, keys)
     blocks: list[Block] = []
-    if 0 < len(curves) <= _PLOTTED:
+    if 0 < len(curves) <= MAX_PLOTTED:
         blocks.append(Curves(message("show.sizes"), curves))
     rows: list[list[object]] = []
     marked = set()

@@ -15,10 +15,10 @@ from trueline.model.message import message
 from trueline.model.numbers import encode
 from trueline.model.report import Block, Curves, Table
 
-_SLOWEST = 5
+MAX_SLOWEST = 5  # rows of the table
 _CURVES = ("loss", "lr", "grad_norm_unclipped", "grad_norm", "scale")
 _NORM = "grad_norm"
-_MOST_PLOTTED = 4
+MAX_PLOTTED = 4  # curves in one plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def training_of(folder: RankFolder) -> Training:
     return Training(
         courses,
         sum(1 for _ in folder.events(OverflowEvent)),
-        timed[:_SLOWEST],
+        timed[:MAX_SLOWEST],
         median(seconds.values) if seconds.values else None,
         losses if len(losses) > 1 else (),
     )
@@ -113,7 +113,7 @@ def training_blocks(training: Training) -> list[Block]:
         blocks.append(
             Curves(
                 message("show.loss"),
-                [training.loss.curve, *(course.curve for course in training.losses[1:_MOST_PLOTTED])],
+                [training.loss.curve, *(course.curve for course in training.losses[1:MAX_PLOTTED])],
             )
         )
     if training.courses:
