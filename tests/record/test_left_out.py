@@ -81,14 +81,14 @@ def test_the_tensors_of_a_step_take_their_share_of_the_memory_and_no_more(
     kept = {step: sum(one.nbytes for one in rank.tensors(step).values()) for step in rank.tensor_steps}
     assert set(kept) == {0, 1, 2, 3}
     assert all(0 < one <= 100 for one in kept.values()), "every step has its share anew"
-    assert "record.too_large" in {one["message_id"] for one in _notices(tmp_path / "run")}
+    assert "record.too_large" in {notice.id for notice in _notices(tmp_path / "run")}
 
 
 def test_whole_batches_take_no_more_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = _train()
     monkeypatch.setattr(whole_batches, "memory_share", lambda: 40)
     assert _with_batches(tmp_path / "run") == plain
-    assert [one["message_id"] for one in _notices(tmp_path / "run")].count("record.batch_too_large") == 1
+    assert [notice.id for notice in _notices(tmp_path / "run")].count("record.batch_too_large") == 1
 
 
 def test_a_quarter_of_the_machines_memory_is_that_share() -> None:
