@@ -10,14 +10,14 @@ from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import Params, check, found, na, none, undecided
 from trueline.checks.evidence.criteria import judged_otherwise
 from trueline.checks.evidence.looks import EVAL, TRAIN, looked, trained_rank, where
-from trueline.checks.tr_10_labels_shifted.label_values import label_values
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.events import CriterionEvent, InputEvent, Prediction, Target
+from trueline.model.events import BatchEvent, CriterionEvent, InputEvent, Prediction, Target
 from trueline.model.finding import Certainty, Finding
 from trueline.model.json_value import Json
 
 _CLASSES = functions_of(Trait.CLASS_LOSS)
 _RECURRENT = stems_of(Trait.RECURRENT, Trait.ATTENTION)
+MAX_BATCHES = 400  # enough for the labels of a few hundred classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +101,27 @@ def _criteria(rank: RankFolder) -> Iterator[_Criterion]:
             yield _Criterion(event, prediction, target)
 
 
+def _label_values(rank: RankFolder, phase: str) -> dict[str, list[int]]:
+    """The whole numbers of each field that has one number per sample, in order."""
+    labels: dict[str, list[int]] = {}
+    for place, event in enumerate(rank.events(BatchEvent, phase=phase)):
+        if place >= MAX_BATCHES:
+            break
+        for field in event.batch().fields:
+            if field.shape in ((), (1,)) and field.dtype.startswith(("int", "uint")):
+                labels.setdefault(field.name, []).extend(int(label) for label in field.mean)
+    return labels
+
+
 def _labels(rank: RankFolder, low: float, high: float) -> list[int] | None:
     """The only field of the training batches that can be the labels."""
-    fields = [values for values in label_values(rank, TRAIN).values() if min(values) <= low and max(values) >= high]
+    fields = [values for values in _label_values(rank, TRAIN).values() if min(values) <= low and max(values) >= high]
     return fields[0] if len(fields) == 1 else None
 
 
 def _evaluated(rank: RankFolder, seen: set[int]) -> set[int] | None:
     """The labels of the evaluation where they are those of the training, all moved by one."""
-    for values in label_values(rank, EVAL).values():
+    for values in _label_values(rank, EVAL).values():
         labels = set(values)
         for by in (-1, 1):
             if len(labels) > 2 and labels == {label + by for label in seen}:
