@@ -17,7 +17,7 @@ from trueline.checks.evidence.looks import (
     trained_rank,
     weights_of,
 )
-from trueline.checks.evidence.reached import Lost, downstream, unreached
+from trueline.checks.evidence.lost_gradients import Lost, downstream, unreached
 from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import GradientsEvent, LoadedEvent

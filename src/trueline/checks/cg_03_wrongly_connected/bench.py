@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.aligned import paired_params
 from trueline.checks.evidence.looks import TRAIN, built_where, few, module_of, modules_of, trained_rank
-from trueline.checks.evidence.reached import downstream
+from trueline.checks.evidence.lost_gradients import downstream
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.finding import Finding
 

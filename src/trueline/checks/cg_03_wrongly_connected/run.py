@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.looks import TRAIN, built_where, gradient_looks, modules_of, trained_rank
-from trueline.checks.evidence.reached import Lost, unreached
+from trueline.checks.evidence.lost_gradients import Lost, unreached
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.location import Location

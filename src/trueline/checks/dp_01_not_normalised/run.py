@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
-from trueline.checks.evidence.entered import (
+from trueline.checks.evidence.inputs import (
     LOOKING_UP,
     NORMALISING,
     Entered,
@@ -16,7 +16,7 @@ from trueline.checks.evidence.entered import (
     is_whole,
     place_of,
 )
-from trueline.checks.evidence.feeding import training
+from trueline.checks.evidence.streams import training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import InputField
 from trueline.model.finding import Finding

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from trueline.checks.engine.check import Params, check, found, na, suspect, undecided
-from trueline.checks.evidence.entered import Entered, into_network, is_whole, place_of
-from trueline.checks.evidence.feeding import Fed, Stream, evaluation, training
+from trueline.checks.evidence.inputs import Entered, into_network, is_whole, place_of
 from trueline.checks.evidence.looks import is_recorded_whole, trained_rank
 from trueline.checks.evidence.modes import has_evaluation
+from trueline.checks.evidence.streams import Fed, Stream, evaluation, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import InputField
 from trueline.model.finding import Finding

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
-from trueline.checks.evidence.feeding import Fed, Stream, training
 from trueline.checks.evidence.labels import label_name, labels_of
+from trueline.checks.evidence.streams import Fed, Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.json_value import Json

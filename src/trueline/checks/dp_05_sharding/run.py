@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
-from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from trueline.checks.ds_01_missing_values.markers import marked
 from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
-from trueline.checks.evidence.feeding import Fed, Stream, is_whole_set, streams
 from trueline.checks.evidence.looks import first_non_finite
+from trueline.checks.evidence.streams import Fed, Stream, is_whole_set, streams
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import StepEvent
 from trueline.model.finding import Certainty, Finding

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trueline.checks.engine.check import check, found, none, undecided
-from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.labels import Labelled, contents_of, first_of, label_name
 from trueline.checks.evidence.same_samples import pairs
+from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.criteria import judged_otherwise, judging
-from trueline.checks.evidence.feeding import Fed, Stream, training
 from trueline.checks.evidence.labels import Labelled, contents_of, first_of, is_number, label_name, labels_of
+from trueline.checks.evidence.streams import Fed, Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.sample import SampleField

@@ -10,8 +10,8 @@ from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
 from trueline.checks.evidence.criteria import Criterion, judged_otherwise, judging
-from trueline.checks.evidence.feeding import Stream, is_whole_set, training
 from trueline.checks.evidence.labels import label_name, labels_of
+from trueline.checks.evidence.streams import Stream, is_whole_set, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from trueline.checks.engine.check import Params, check, found, none, undecided
-from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.same_samples import Likeness, compared, pairs, size_of
+from trueline.checks.evidence.streams import Stream, training
 from trueline.data.described import Described
 from trueline.data.manifest.diff_report import Differences, result
 from trueline.data.manifest.of_run import opened_by

@@ -9,10 +9,10 @@ from typing import Final
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.checks.evidence.entered import CLASSIFYING, Entered, is_whole, losses, module_at, place_of
-from trueline.checks.evidence.feeding import Stream
+from trueline.checks.evidence.inputs import CLASSIFYING, Entered, is_whole, losses, module_at, place_of
 from trueline.checks.evidence.labels import field_of
 from trueline.checks.evidence.looks import where
+from trueline.checks.evidence.streams import Stream
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import CriterionEvent
 from trueline.model.json_value import JsonObject

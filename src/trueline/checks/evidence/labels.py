@@ -10,7 +10,7 @@ from typing import Final
 
 from trueline.apitable.functions import stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.evidence.feeding import Fed, Stream
+from trueline.checks.evidence.streams import Fed, Stream
 from trueline.model.sample import Batch, SampleField
 
 _NAMES: Final = ("label", "labels", "target", "targets", "y", "class", "cls", "class_id", "category")

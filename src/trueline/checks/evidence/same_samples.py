@@ -11,7 +11,7 @@ from enum import Enum, auto
 from statistics import StatisticsError, correlation, fmean, linear_regression, pstdev
 from typing import Final
 
-from trueline.checks.evidence.feeding import Fed, Stream
+from trueline.checks.evidence.streams import Fed, Stream
 from trueline.model.sample import SampleField
 
 Mark = tuple[int, ...]

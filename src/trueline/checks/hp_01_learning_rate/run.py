@@ -8,9 +8,9 @@ from statistics import fmean, median
 from typing import Final
 
 from trueline.checks.engine.check import Params, check, found, suspect, undecided
-from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.looks import optimizer_where
 from trueline.checks.evidence.rates import Optimized, in_turn
+from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.json_value import Json

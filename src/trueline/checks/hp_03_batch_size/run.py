@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
-from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.events import BatchEvent, StepEvent
 from trueline.model.finding import Finding

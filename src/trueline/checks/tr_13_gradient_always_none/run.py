@@ -8,7 +8,7 @@ from dataclasses import replace
 from trueline.apitable.layers import tensor_names
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, built_where, few, gradient_looks, modules_of, trained_rank
-from trueline.checks.evidence.reached import Lost, Unreached, unreached
+from trueline.checks.evidence.lost_gradients import Lost, Unreached, unreached
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import GradientsEvent, Stray
 from trueline.model.finding import Certainty, Finding

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from trueline.checks.engine.check import check, found, na, none, undecided
-from trueline.checks.evidence.feeding import training
 from trueline.checks.evidence.looks import looked, loop_where, trained_rank
+from trueline.checks.evidence.streams import training
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import LoaderEvent, WorkersEvent
 from trueline.model.finding import Finding

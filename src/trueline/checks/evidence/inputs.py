@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.apitable.functions import classes_of, stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.evidence.feeding import Once
+from trueline.checks.evidence.streams import Once
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.events import InputEvent, InputField
 from trueline.model.location import Location
