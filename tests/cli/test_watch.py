@@ -227,7 +227,9 @@ def test_the_recording_is_kept_where_a_folder_is_asked_for_with_the_hits_in_it(t
     assert hits[0] == {"code": "nf.01", **found["first"]}
     assert {one["code"] for one in hits[1:]} == {"wp.wcl"}
     rank = open_run(tmp_path / "kept").rank(0)
-    assert list(rank.hits) == hits
+    assert [hit.code for hit in rank.hits] == [hit["code"] for hit in hits]
+    first = rank.hits[0]
+    assert (first.place.step, first.place.line, first.op) == tuple(hits[0][name] for name in ("step", "line", "op"))
     (said,) = from_run(open_run(tmp_path / "kept"))
     assert (said.message.id, said.where.line) == ("mp_01.operator", found["first"]["line"])
     assert sorted(one.name for one in tmp_path.iterdir()) == ["answer.json", "kept", "train.py"]

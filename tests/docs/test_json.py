@@ -22,12 +22,12 @@ from trueline.compare.align import Layout, Reason
 from trueline.compare.floors import Basis
 from trueline.compare.stages import Stage, State
 from trueline.compare.verdict import Verdict
+from trueline.model.events import EventName
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.key import Kind
 from trueline.model.location import Location
 from trueline.model.message import Message
 from trueline.model.result import SCHEMA, Exit, Result
-from trueline.model.run import EventName
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 THE_SCHEMA: dict[str, Any] = json.loads((DOCS / "schema" / "trueline-1.schema.json").read_text("utf-8"))

@@ -10,8 +10,9 @@ import pytest
 
 from trueline.model.curve import Curve
 from trueline.model.distance import Distance
+from trueline.model.events import EventName
 from trueline.model.location import Location
-from trueline.model.run import CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.run import CallInfo, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
 
 

@@ -15,6 +15,7 @@ import pytest
 from launching import IN_ORDER, python, script, trueline
 
 from trueline.formats.run_folder.reader import open_run
+from trueline.model.events import NoticeEvent
 from trueline.report.run.state import Ending, state_of
 
 _HERE: Final = Path(__file__).parent / "faults"
@@ -67,7 +68,7 @@ def _is_the_same(tmp_path: Path, framework: str, fault: str) -> None:
         run = open_run(tmp_path / "recorded/run")
         # In MindSpore the threads train one after the other, and all of them are recorded.
         assert run.rank(0).finished == (24 if (framework, fault) == ("mindspore", "threads") else 6)
-        notices = [one["message_id"] for one in run.rank(0).events("notice")]
+        notices = [event.message.id for event in run.rank(0).events(NoticeEvent)]
         if _FAULTS[fault] and framework == "torch":
             assert notices.count(_FAULTS[fault]) == 1
         return

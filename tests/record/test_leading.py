@@ -17,7 +17,7 @@ import trueline
 from trueline.compare.report.runs import result
 from trueline.compare.runs import compare_runs
 from trueline.formats.run_folder.reader import RankFolder, open_run
-from trueline.model.sample import Batch
+from trueline.model.events import BatchEvent, LossEvent
 
 
 class Shift(nn.Module):
@@ -102,9 +102,8 @@ def recorded(folder: Path, seed: int = 0) -> tuple[RankFolder, list[float]]:
     return open_run(folder).rank(0), losses
 
 
-def batches(rank: RankFolder, phase: str) -> list[tuple[str, Any]]:
-    found = [one for one in rank.events() if one["event"] == "batch" and one["phase"] == phase]
-    return [(one["source"], Batch.from_json(one["samples"]).indexes) for one in found]
+def batches(rank: RankFolder, phase: str) -> list[tuple[str | None, Any]]:
+    return [(event.source, event.indexes) for event in rank.events(BatchEvent, phase=phase)]
 
 
 def test_only_the_network_begins_steps_and_claims_batches(tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ def test_only_the_network_begins_steps_and_claims_batches(tmp_path: Path) -> Non
     roots = {one.type for one in rank.modules if "." not in one.path and not one.path.isdigit()}
     assert roots == {"Sequential", "Margin", "Accuracy"}, "what takes the network's output stands behind it"
     assert {one.name for one in rank.params} == {"0.weight", "0.bias", "2.weight", "2.bias"}
-    told = [one["value"] for one in rank.events() if one["event"] == "loss" and one["phase"] == "eval"]
+    told = [event.value for event in rank.events(LossEvent, phase="eval")]
     assert told == pytest.approx(losses), "a metric is no loss"
 
 
@@ -137,7 +136,7 @@ def test_without_a_loader_what_enters_the_network_is_the_batch(tmp_path: Path) -
             optimizer.step()
     rank = open_run(tmp_path / "run").rank(0)
     assert rank.finished == 4
-    found = [Batch.from_json(one["samples"]) for one in rank.events() if one["event"] == "batch"]
+    found = [event.batch() for event in rank.events(BatchEvent)]
     assert [one.fields[0].mean for one in found] == [pytest.approx((x - 1).mean(1).tolist(), abs=1e-6) for x in values]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -11,6 +10,8 @@ from torch import nn
 
 import trueline as library
 from trueline.formats.run_folder.reader import open_run
+from trueline.model.events import BatchEvent, NoticeEvent
+from trueline.model.message import Message
 from trueline.record import tensors, whole_batches
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
@@ -52,20 +53,20 @@ def _with_batches(folder: Path) -> list[float]:
         assert (recording.off, recording.steps) == (None, 4)
 
 
-def _notices(folder: Path) -> list[dict[str, Any]]:
-    return [one for one in open_run(folder).rank(0).events() if one["event"] == "notice"]
+def _notices(folder: Path) -> list[Message]:
+    return [event.message for event in open_run(folder).rank(0).events(NoticeEvent)]
 
 
 def test_fields_and_first_weights_that_are_too_far_expanded_are_named_once(tmp_path: Path) -> None:
     plain = _train()
     assert _with_batches(tmp_path / "run") == plain
-    said = [(one["message_id"], one["params"]) for one in _notices(tmp_path / "run")]
+    said = [(notice.id, notice.params) for notice in _notices(tmp_path / "run")]
     assert sorted(said, key=str) == [
         ("record.expanded", {"module": "table"}),
         ("record.field_expanded", {"field": "mask"}),
     ]
-    batch = next(one for one in open_run(tmp_path / "run").rank(0).events() if one["event"] == "batch")
-    assert [one["name"] for one in batch["samples"]["fields"]] == ["x"]
+    batch = next(open_run(tmp_path / "run").rank(0).events(BatchEvent)).batch()
+    assert [field.name for field in batch.fields] == ["x"]
 
 
 def test_the_tensors_of_a_step_take_their_share_of_the_memory_and_no_more(
@@ -80,14 +81,14 @@ def test_the_tensors_of_a_step_take_their_share_of_the_memory_and_no_more(
     kept = {step: sum(one.nbytes for one in rank.tensors(step).values()) for step in rank.tensor_steps}
     assert set(kept) == {0, 1, 2, 3}
     assert all(0 < one <= 100 for one in kept.values()), "every step has its share anew"
-    assert "record.too_large" in {one["message_id"] for one in _notices(tmp_path / "run")}
+    assert "record.too_large" in {notice.id for notice in _notices(tmp_path / "run")}
 
 
 def test_whole_batches_take_no_more_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = _train()
     monkeypatch.setattr(whole_batches, "memory_share", lambda: 40)
     assert _with_batches(tmp_path / "run") == plain
-    assert [one["message_id"] for one in _notices(tmp_path / "run")].count("record.batch_too_large") == 1
+    assert [notice.id for notice in _notices(tmp_path / "run")].count("record.batch_too_large") == 1
 
 
 def test_a_quarter_of_the_machines_memory_is_that_share() -> None:

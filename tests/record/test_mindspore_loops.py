@@ -14,9 +14,8 @@ import warm
 from launching import IN_ORDER, python, script, trueline
 
 from trueline.formats.run_folder.reader import RankFolder, open_run
+from trueline.model.events import LOOKS, BatchEvent, ModeEvent, NoticeEvent, ScaleEvent, StepEvent
 from trueline.model.key import Key
-from trueline.model.run import LOOKS
-from trueline.model.sample import Batch
 
 SCRIPT = str(Path(__file__).with_name("mindspore_loops.py"))
 # Those in graph mode last: a process stays in it.
@@ -60,7 +59,7 @@ def recorded(plain: dict[str, str], tmp_path: Path) -> Recorded:
 
 
 def names(rank: RankFolder, step: int, phase: str = "train") -> list[str]:
-    return [one["event"] for one in rank.events(step=step, phase=phase) if one["event"] not in LOOKS]
+    return [event.name for event in rank.events(step=step, phase=phase) if event.name not in LOOKS]
 
 
 def test_a_value_and_grad_loop(recorded: Recorded) -> None:
@@ -70,7 +69,7 @@ def test_a_value_and_grad_loop(recorded: Recorded) -> None:
     assert list(rank.curve("lr").values) == [pytest.approx(0.05)] * 4
     assert all(value <= 1.0001 for value in rank.curve("grad_norm").values)
     assert len(rank.curve("loss", "eval")) == 4
-    assert [one["training"] for one in rank.events() if one["event"] == "mode"] == [True, False]
+    assert [event.training for event in rank.events(ModeEvent)] == [True, False]
     assert [one.path for one in rank.calls if one.phase == "train"] == ["", "conv", "bn", "relu", "fc", "loss_fn"]
     conv = next(one for one in rank.modules if one.path == "conv")
     assert conv.arguments is not None
@@ -84,7 +83,7 @@ def test_a_value_and_grad_loop(recorded: Recorded) -> None:
         assert Key.of("conv", kind, index) in first
     assert np.array_equal(first[Key.of("relu", "out")], np.maximum(first[Key.of("bn", "out")], 0))
     assert not np.array_equal(first[Key.of("fc", "param", "weight")], second[Key.of("fc", "param", "weight")])
-    batch = Batch.from_json(next(one for one in rank.events() if one["event"] == "batch")["samples"])
+    batch = next(rank.events(BatchEvent)).batch()
     assert (batch.size, [one.shape for one in batch.fields]) == (8, [(1, 8, 8), ()])
 
 
@@ -95,7 +94,7 @@ def test_a_scaled_loss_is_told_unscaled_and_a_skipped_step_is_marked(recorded: R
     assert not np.isfinite(found[2])
     events = names(rank, 0)
     assert events.index("scale") < events.index("backward") < events.index("unscale") < events.index("step")
-    assert [one["value"] for one in rank.events(step=0) if one["event"] == "scale"] == [1024]
+    assert [event.value for event in rank.events(ScaleEvent, step=0)] == [1024]
     assert "overflow" in names(rank, 2) or "step" not in names(rank, 2)
 
 
@@ -112,7 +111,7 @@ def test_the_frameworks_own_training_cells(recorded: Recorded, style: str) -> No
 def test_graph_mode_keeps_the_losses_and_says_what_it_could_not_see(recorded: Recorded, style: str) -> None:
     seen, rank = recorded(style, "--stats")
     assert list(rank.curve("loss").values) == seen
-    assert [one["message_id"] for one in rank.events() if one["event"] == "notice"] == ["mindspore.graph_mode"]
+    assert [event.message.id for event in rank.events(NoticeEvent)] == ["mindspore.graph_mode"]
     assert {one.path for one in rank.modules} >= {"", "conv", "bn", "relu", "fc"}
     assert {one.optimizer for one in rank.params if not one.buffer} == {0}
 
@@ -131,7 +130,7 @@ def test_graph_mode_tensors_come_from_the_frameworks_dump(tmp_path: Path) -> Non
 def test_two_optimizers_are_told_apart(recorded: Recorded) -> None:
     seen, rank = recorded("two_optimizers")
     assert list(rank.curve("loss").values) == seen
-    assert [(one["optimizer"], one["kind"]) for one in rank.events(step=0) if one["event"] == "step"] == [
+    assert [(event.optimizer, event.kind) for event in rank.events(StepEvent, step=0)] == [
         (0, "SGD"),
         (1, "Adam"),
     ]
@@ -143,7 +142,7 @@ def test_two_optimizers_are_told_apart(recorded: Recorded) -> None:
 def test_a_jitted_step_keeps_its_loss_and_says_what_it_could_not_see(recorded: Recorded, style: str) -> None:
     seen, rank = recorded(style)
     assert list(rank.curve("loss").values) == seen
-    assert "mindspore.jit" in [one["message_id"] for one in rank.events() if one["event"] == "notice"]
+    assert "mindspore.jit" in [event.message.id for event in rank.events(NoticeEvent)]
 
 
 def test_learning_rates_and_scales_of_the_optimizer_are_its_own_matter(recorded: Recorded) -> None:

@@ -11,7 +11,7 @@ import pytest
 from launching import python, script, trueline
 
 from trueline.formats.run_folder.reader import open_run
-from trueline.model.sample import Batch
+from trueline.model.events import BatchEvent
 from trueline.report.run.state import Ending, state_of
 
 # Gloo's thread may still let go of a tensor where Python is already ending, and torch then aborts the process, recorded
@@ -74,9 +74,8 @@ def two_good_ranks(folder: Path, framework: str) -> None:
         rank = run.rank(number)
         assert rank.finished == 4
         assert [one.name for one in rank.params] == ["0.weight", "0.bias", "2.weight", "2.bias"]
-        for event in rank.events():
-            if event["event"] == "batch":
-                seen.update(Batch.from_json(event["samples"]).fields[0].fingerprints)
+        for event in rank.events(BatchEvent):
+            seen.update(event.batch().fields[0].fingerprints)
     assert len(seen) == 32, "together the ranks saw every sample once"
     weights = [[one.initial.fingerprint for one in run.rank(number).params if one.initial] for number in (0, 1)]
     assert weights[0] == weights[1]

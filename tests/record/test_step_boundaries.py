@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import trueline as library
 from trueline.formats.run_folder.reader import open_run
+from trueline.model.events import LossEvent
 from trueline.report.run.overview import overview_of
 
 X, Y = torch.linspace(-2, 2, 24).reshape(12, 2), torch.linspace(0, 1, 12).reshape(12, 1)
@@ -634,7 +635,7 @@ def test_recorder_and_watcher_count_every_iteration_once(train: Callable[[], lis
     with library.watch() as watched:
         seen = train()
     run = open_run(tmp_path / "run")
-    losses = [one["value"] for one in run.rank(0).events() if one["event"] == "loss" and one["phase"] == "train"]
+    losses = [event.value for event in run.rank(0).events(LossEvent, phase="train")]
     assert (recorded, seen, losses) == (plain, plain, pytest.approx(plain))
     assert [one.conclusion for one in watched.findings] == ["none"]
     assert (recording.steps, run.rank(0).finished, overview_of(run, 0).to_json()["steps"], watched.steps) == (6,) * 4
@@ -692,7 +693,7 @@ def test_in_mindspore_too(how: str, tmp_path: Path) -> None:
     assert (run.stdout, watch.stdout, watch.returncode) == (plain, plain, 0), watch.stderr
     rank = open_run(tmp_path / "run").rank(0)
     assert (rank.finished, answer["steps"], "6 training steps" in run.stderr) == (6, 6, True)
-    losses = [one["value"] for one in rank.events() if one["event"] == "loss"]
+    losses = [event.value for event in rank.events(LossEvent)]
     assert losses[:: len(losses) // 6] == pytest.approx([float(one) for one in plain.split()], rel=1e-5)
 
 
@@ -736,7 +737,7 @@ def test_several_networks_without_a_loader_in_mindspore(how: str, tmp_path: Path
     rank = open_run(tmp_path / "run").rank(0)
     assert (run.returncode, watch.returncode, run.stdout) == (0, 0, watch.stdout), run.stderr
     assert (rank.finished, answer["steps"]) == (6, 6)
-    losses = [one["value"] for one in rank.events() if one["event"] == "loss"]
+    losses = [event.value for event in rank.events(LossEvent)]
     assert losses == pytest.approx([float(one) for one in run.stdout.split()], rel=1e-5)
 
 

@@ -23,9 +23,8 @@ from torch_loops import Net, dataset, loader
 import trueline
 from trueline.adapters import adapter_of
 from trueline.formats.run_folder.reader import RankFolder, open_run
+from trueline.model.events import LOOKS, BackwardEvent, BatchEvent, LoaderEvent, NoticeEvent, StepEvent
 from trueline.model.key import Key
-from trueline.model.run import LOOKS
-from trueline.model.sample import Batch
 from trueline.record.project import Project
 from trueline.record.recorder import Recorder, new_info
 from trueline.record.wanted import Wanted
@@ -42,7 +41,7 @@ def opened(folder: Path) -> RankFolder:
 
 
 def notices(rank: RankFolder) -> list[str]:
-    return [one["message_id"] for one in rank.events() if one["event"] == "notice"]
+    return [event.message.id for event in rank.events(NoticeEvent)]
 
 
 def train(model: Any, batches: Any, optimizer: Any = None) -> list[float]:
@@ -58,7 +57,7 @@ def train(model: Any, batches: Any, optimizer: Any = None) -> list[float]:
 
 
 def indexes(rank: RankFolder, step: int) -> list[Any]:
-    return [Batch.from_json(one["samples"]).indexes for one in rank.events(step=step) if one["event"] == "batch"]
+    return [event.indexes for event in rank.events(BatchEvent, step=step)]
 
 
 def test_settings_that_are_numpy_s_numbers_are_recorded_as_numbers(folder: Path) -> None:
@@ -72,7 +71,7 @@ def test_settings_that_are_numpy_s_numbers_are_recorded_as_numbers(folder: Path)
     run = open_run(folder)
     assert run.info.recorded["off"] is None
     assert run.info.hyper["optimizers"][0]["groups"][0]["weight_decay"] == 0.5
-    assert [one["lr"] for one in opened(folder).events() if one["event"] == "step"] == [[0.25], [0.5], [1.0]]
+    assert [event.lr for event in opened(folder).events(StepEvent)] == [[0.25], [0.5], [1.0]]
 
 
 def test_networks_built_one_after_the_other_keep_their_own_parameters(folder: Path) -> None:
@@ -110,7 +109,7 @@ def test_a_backward_inside_a_backward_is_no_loss_of_the_users(folder: Path) -> N
             seen.append(loss.item())
     rank = opened(folder)
     assert list(rank.curve("loss").values) == seen
-    assert [one["micro"] for one in rank.events() if one["event"] == "backward"] == [0, 0, 0, 0]
+    assert [event.micro for event in rank.events(BackwardEvent)] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("in_place", [False, True])
@@ -207,7 +206,7 @@ def test_batches_fetched_early_belong_to_the_step_that_uses_them(folder: Path, f
     assert [len(indexes(rank, step)) for step in range(4)] == [1, 1, 1, 1]
     found = sorted(at for step in range(4) for batch in indexes(rank, step) for at in batch)
     assert found == list(range(32))
-    events = [one["event"] for one in rank.events(step=2) if one["event"] not in {"loader", *LOOKS}]
+    events = [event.name for event in rank.events(step=2) if event.name not in {"loader", *LOOKS}]
     assert events == ["batch", "zero_grad", "loss", "backward", "step", "end"]
 
 
@@ -216,9 +215,9 @@ def test_a_loader_is_known_for_what_it_is(folder: Path) -> None:
     with trueline.record(folder):
         train(Net(), DataLoader(data, batch_sampler=BatchSampler(RandomSampler(data), 8, False)))
     rank = opened(folder)
-    found = next(one for one in rank.events() if one["event"] == "loader")
-    assert (found["sampler"], found["shuffle"]) == ("RandomSampler", True)
-    assert {one["loader"] for one in rank.events() if one["event"] == "batch"} == {0}
+    loading = next(rank.events(LoaderEvent))
+    assert (loading.sampler, loading.shuffle) == ("RandomSampler", True)
+    assert {event.loader for event in rank.events(BatchEvent)} == {0}
 
 
 def test_a_rollout_belongs_to_the_update_that_learns_from_it(folder: Path) -> None:

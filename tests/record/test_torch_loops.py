@@ -15,9 +15,8 @@ from torch_loops import Net, dataset, loader, train_plainly
 import trueline
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.kernel import summarise
+from trueline.model.events import LOOKS, BatchEvent, ClipEvent, LossEvent, ModeEvent, NoticeEvent, StepEvent
 from trueline.model.key import Key
-from trueline.model.run import LOOKS
-from trueline.model.sample import Batch
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def opened(folder: Path) -> RankFolder:
 
 
 def names(rank: RankFolder, step: int, phase: str = "train") -> list[str]:
-    return [one["event"] for one in rank.events(step=step, phase=phase) if one["event"] not in LOOKS]
+    return [event.name for event in rank.events(step=step, phase=phase) if event.name not in LOOKS]
 
 
 def test_a_step_tells_its_events_in_order_and_the_loss_that_the_user_saw(folder: Path) -> None:
@@ -42,14 +41,14 @@ def test_a_step_tells_its_events_in_order_and_the_loss_that_the_user_saw(folder:
     assert names(rank, 1) == ["batch", "zero_grad", "loss", "backward", "clip", "step", "end"]
     assert list(rank.curve("lr").values) == [0.05] * 4 + [pytest.approx(0.005)] * 4
     assert all(value == pytest.approx(0.5, rel=1e-5) for value in rank.curve("grad_norm").values)
-    assert [one["norm"] > 0.5 for one in rank.events() if one["event"] == "clip"] == [True] * 8
-    assert "scheduler" in [one["event"] for one in rank.events(step=4)]
+    assert [(event.norm or 0.0) > 0.5 for event in rank.events(ClipEvent)] == [True] * 8
+    assert "scheduler" in [event.name for event in rank.events(step=4)]
 
 
 def test_samples_are_recognised_again_in_another_order(folder: Path) -> None:
     with trueline.record(folder):
         train_plainly(epochs=2)
-    batches = [Batch.from_json(one["samples"]) for one in opened(folder).events() if one["event"] == "batch"]
+    batches = [event.batch() for event in opened(folder).events(BatchEvent)]
     first = [mark for one in batches[:4] for mark in one.fields[0].fingerprints]
     second = [mark for one in batches[4:] for mark in one.fields[0].fingerprints]
     assert first != second
@@ -70,11 +69,10 @@ def test_data_workers_are_silent_and_their_batches_keep_their_indexes(folder: Pa
             F.cross_entropy(model(x), y).backward()
             optimizer.step()
     images = dataset().tensors[0].numpy()
-    for event in opened(folder).events():
-        if event["event"] == "batch":
-            batch = Batch.from_json(event["samples"])
-            assert batch.indexes is not None
-            assert list(batch.fields[0].fingerprints) == [summarise(images[at]).fingerprint for at in batch.indexes]
+    for event in opened(folder).events(BatchEvent):
+        batch = event.batch()
+        assert batch.indexes is not None
+        assert list(batch.fields[0].fingerprints) == [summarise(images[at]).fingerprint for at in batch.indexes]
 
 
 def test_evaluation_has_its_own_counter_and_its_loss(folder: Path) -> None:
@@ -93,9 +91,8 @@ def test_evaluation_has_its_own_counter_and_its_loss(folder: Path) -> None:
     rank = opened(folder)
     assert rank.finished == 8
     assert list(rank.curve("loss", "eval").values)[-2:] == expected
-    modes = [one for one in rank.events() if one["event"] == "mode"]
-    assert [one["training"] for one in modes] == [True, False, True, False]
-    assert {one["phase"] for one in rank.events() if one["event"] == "step"} == {"train"}
+    assert [event.training for event in rank.events(ModeEvent)] == [True, False, True, False]
+    assert {event.phase for event in rank.events(StepEvent)} == {"train"}
 
 
 def test_scaled_losses_are_told_unscaled_and_skipped_steps_are_marked(folder: Path) -> None:
@@ -122,7 +119,7 @@ def test_scaled_losses_are_told_unscaled_and_skipped_steps_are_marked(folder: Pa
     values = rank.curve("loss").values
     assert [values[0], values[1]] == seen[:2]
     assert values[3] == pytest.approx(seen[3], rel=1e-6)
-    assert [one["skipped"] for one in rank.events() if one["event"] == "step"] == [False, False, True, False]
+    assert [event.skipped for event in rank.events(StepEvent)] == [False, False, True, False]
     assert names(rank, 2)[-2:] == ["overflow", "end"]
     assert open_run(folder).info.precision == "autocast bfloat16"
 
@@ -138,8 +135,7 @@ def test_several_backward_calls_in_a_step_are_numbered(folder: Path) -> None:
             optimizer.step()
     rank = opened(folder)
     assert rank.finished == 4
-    losses = [one for one in rank.events(step=0) if one["event"] == "loss"]
-    assert [one["micro"] for one in losses] == [0, 1]
+    assert [loss.micro for loss in rank.events(LossEvent, step=0)] == [0, 1]
 
 
 def test_accumulation_over_batches_leaves_steps_without_an_update(folder: Path) -> None:
@@ -170,8 +166,8 @@ def test_two_networks_with_two_optimizers_are_one_step_and_called_by_the_users_n
             second.step()
     rank = opened(folder)
     assert rank.finished == 4
-    steps = [one for one in rank.events(step=1) if one["event"] == "step"]
-    assert [(one["optimizer"], one["kind"], one["lr"]) for one in steps] == [(0, "Adam", [1e-3]), (1, "SGD", [1e-2])]
+    steps = [(event.optimizer, event.kind, event.lr) for event in rank.events(StepEvent, step=1)]
+    assert steps == [(0, "Adam", [1e-3]), (1, "SGD", [1e-2])]
     assert {one.path.split(".")[0] for one in rank.modules} == {"generator", "critic"}
     assert Key.of("critic.1", "out", call=2) in rank.keys
     held = {one.name: one.optimizer for one in rank.params}
@@ -349,7 +345,7 @@ def test_a_compiled_network_trains_the_same_and_says_what_is_missing(folder: Pat
         recorded = train()
     assert recorded == plain
     rank = opened(folder)
-    assert [one["message_id"] for one in rank.events() if one["event"] == "notice"] == ["torch.compiled"]
+    assert [event.message.id for event in rank.events(NoticeEvent)] == ["torch.compiled"]
     assert {one.path for one in rank.modules} == {"", "conv", "bn", "relu", "fc"}
     assert rank.finished == 4
 

@@ -118,7 +118,7 @@ def command(
             weights=weights,
             modules=modules,
             source=output is not None,
-            seed=source.run.info.recorded.get("seed"),
+            seed=source.run.info.seed,
         )
         with script_output(json_file) as answer:
             told = _told(source, way, asked, wanted)

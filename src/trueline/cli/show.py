@@ -93,7 +93,7 @@ class _Part:
         elif self.pattern is not None:
             found["history"] = {str(key): _rows(self.folder.history(key)) for key in self.keys}
         if with_events or self.step is not None:
-            found["events"] = list(self.folder.events(step=self.step))
+            found["events"] = [event.to_json() for event in self.folder.events(step=self.step)]
         return found
 
     def report(self, run: str, with_events: bool) -> Report:

@@ -11,7 +11,7 @@ import numpy as np
 
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.kernel.array import Array
-from trueline.model.run import EventName
+from trueline.model.events import BatchEvent
 from trueline.model.sample import Batch, SampleField
 
 _STEPS: Final = 200
@@ -68,15 +68,14 @@ def _same_samples(a: Iterable[Batch], b: Iterable[Batch]) -> bool:
 
 def _batches(folder: RankFolder) -> Iterator[tuple[int, Batch]]:
     seen: set[int] = set()
-    for event in folder.events(EventName.BATCH, phase="train"):
-        step = event.get("step")
-        if not isinstance(step, int) or step in seen or not isinstance(event.get("samples"), dict):
+    for event in folder.events(BatchEvent, phase="train"):
+        if event.step in seen:
             continue
         if len(seen) >= _STEPS:
             return
-        seen.add(step)
+        seen.add(event.step)
         try:
-            yield step, Batch.from_json(event["samples"])
+            yield event.step, event.batch()
         except ValueError:
             continue
 

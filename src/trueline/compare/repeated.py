@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from trueline.compare.noise import epsilon, tensor_floor
 from trueline.compare.noise_floor import Tried
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.events import BatchEvent
 from trueline.model.message import Message, message
-from trueline.model.run import EventName
 from trueline.model.sample import Batch
 
 _ROUNDING: Final = 1e-5
@@ -40,19 +40,19 @@ def _close(a: float, b: float, size: float) -> bool:
 def _batches(first: RankFolder, again: RankFolder, steps: int) -> Message | None:
     here, there = _fetched(first, steps), _fetched(again, steps)
     for step in sorted(here):
-        for one, other in zip(here[step], there.get(step, []), strict=False):
-            if not _same(Batch.from_json(one), Batch.from_json(other)):
+        for batch, repeated in zip(here[step], there.get(step, []), strict=False):
+            if not _same(batch.batch(), repeated.batch()):
                 return message("noise.batches_differ", step=step)
     return None
 
 
-def _fetched(rank: RankFolder, steps: int) -> dict[int, list[Mapping[str, object]]]:
+def _fetched(rank: RankFolder, steps: int) -> dict[int, list[BatchEvent]]:
     """What loaders gave; what reaches a network otherwise may have been computed."""
-    found: dict[int, list[Mapping[str, Any]]] = {}
-    for event in rank.events(EventName.BATCH, phase="train"):
-        if event["step"] < steps and event.get("source") == "loader" and isinstance(event.get("samples"), dict):
-            found.setdefault(event["step"], []).append(event["samples"])
-    return found
+    fetched: dict[int, list[BatchEvent]] = {}
+    for event in rank.events(BatchEvent, phase="train"):
+        if event.step < steps and event.source == "loader":
+            fetched.setdefault(event.step, []).append(event)
+    return fetched
 
 
 def _same(a: Batch, b: Batch) -> bool:

@@ -184,9 +184,7 @@ def _walk(
 def _adaptive_lr(sides: tuple[Side, Side], step: int) -> float | None:
     """The learning rate of a step where an optimizer divides gradients by their size."""
     for side in sides:
-        optimizers = side.run.info.hyper.get("optimizers")
-        kinds = [str(one.get("kind")) for one in optimizers or () if isinstance(one, dict)]
-        if any(is_adaptive(kind) for kind in kinds):
+        if any(is_adaptive(str(optimizer.kind)) for optimizer in side.run.info.optimizers):
             curve = side.rank.curve("lr")
             rates = dict(zip(curve.steps, curve.values, strict=True))
             return rates.get(step, max(rates.values(), default=None))

@@ -10,7 +10,8 @@ from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.curve import Curve
-from trueline.model.run import RunInfo
+from trueline.model.json_value import Json, JsonObject
+from trueline.model.run import OptimizerInfo, RunInfo
 
 # One name for what the frameworks call differently; what only one of them has is left out.
 _NAMES: Final[Mapping[str, str]] = {
@@ -42,8 +43,8 @@ class Setting:
     """One setting and both sides' values; ``step`` where it is a schedule that parts."""
 
     name: str
-    a: object
-    b: object
+    a: Json
+    b: Json
     step: int | None = None
 
 
@@ -60,16 +61,17 @@ def other_seeds(a: RunInfo, b: RunInfo) -> list[Setting]:
 
 def other_hyper(a: Run, b: Run, here: RankFolder, there: RankFolder) -> list[Setting]:
     """Optimizers, their settings, batch sizes and learning rates that differ."""
-    found = list(_optimizers(_listed(a.info, "optimizers"), _listed(b.info, "optimizers")))
-    for name, one, other in zip(("loader",), _listed(a.info, "loaders"), _listed(b.info, "loaders"), strict=False):
-        found += [
-            Setting(f"{name}.{what}", one[what], other[what])
-            for what in _LOADER
-            if one.get(what) is not None and other.get(what) is not None and one[what] != other[what]
+    settings = list(_optimizers(a.info.optimizers, b.info.optimizers))
+    # Only the first loader of each is known to be that of the training.
+    for mine, bench in zip(a.info.loaders[:1], b.info.loaders[:1], strict=False):
+        settings += [
+            Setting(f"loader.{name}", mine[name], bench[name])
+            for name in _LOADER
+            if mine.get(name) is not None and bench.get(name) is not None and mine[name] != bench[name]
         ]
-    if not any(setting.name.endswith(".lr") for setting in found):
-        found += _schedule(here.curve("lr"), there.curve("lr"))
-    return found
+    if not any(setting.name.endswith(".lr") for setting in settings):
+        settings += _schedule(here.curve("lr"), there.curve("lr"))
+    return settings
 
 
 def other_precision(a: RunInfo, b: RunInfo, here: RankFolder, there: RankFolder) -> list[Setting]:
@@ -90,20 +92,15 @@ def precision(info: RunInfo) -> str:
     return (info.precision or "").rpartition(".")[2].lower()
 
 
-def _listed(info: RunInfo, name: str) -> Sequence[Mapping[str, object]]:
-    found = info.hyper.get(name)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-
-def _optimizers(a: Sequence[Mapping[str, object]], b: Sequence[Mapping[str, object]]) -> Iterator[Setting]:
+def _optimizers(a: Sequence[OptimizerInfo], b: Sequence[OptimizerInfo]) -> Iterator[Setting]:
     if a and b and len(a) != len(b):
         yield Setting("optimizers", len(a), len(b))
-    for place, (one, other) in enumerate(zip(a, b, strict=False)):
+    for place, pair in enumerate(zip(a, b, strict=False)):
         name = "optimizer" if len(a) == 1 else f"optimizer{place}"
-        kinds = [_FAMILIES.get(str(each.get("kind")), str(each.get("kind"))) for each in (one, other)]
+        kinds = [_FAMILIES.get(str(optimizer.kind), optimizer.kind) for optimizer in pair]
         if kinds[0] != kinds[1]:
-            yield Setting(f"{name}.kind", one.get("kind"), other.get("kind"))
-        groups = [_groups(each) for each in (one, other)]
+            yield Setting(f"{name}.kind", pair[0].kind, pair[1].kind)
+        groups = [[_spelled(group) for group in optimizer.groups] for optimizer in pair]
         if len(groups[0]) != len(groups[1]):
             yield Setting(f"{name}.groups", len(groups[0]), len(groups[1]))
         for number, (here, there) in enumerate(zip(*groups, strict=False)):
@@ -113,12 +110,7 @@ def _optimizers(a: Sequence[Mapping[str, object]], b: Sequence[Mapping[str, obje
                     yield Setting(f"{prefix}.{what}", here[what], there[what])
 
 
-def _groups(optimizer: Mapping[str, object]) -> list[dict[str, object]]:
-    groups = optimizer.get("groups")
-    return [_spelled(group) for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
-
-
-def _spelled(group: Mapping[str, object]) -> dict[str, object]:
+def _spelled(group: JsonObject) -> JsonObject:
     found = {_NAMES.get(name, name): value for name, value in group.items()}
     betas = found.pop("betas", None)
     if isinstance(betas, list) and len(betas) == 2:
@@ -126,7 +118,7 @@ def _spelled(group: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
-def _same(a: object, b: object) -> bool:
+def _same(a: Json, b: Json) -> bool:
     if isinstance(a, int | float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12)
     # A schedule or a tensor on one side has no plain value to compare.

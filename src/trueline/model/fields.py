@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from trueline.model.numbers import decode
 
@@ -49,13 +49,13 @@ def texts(found: object, name: str) -> tuple[str, ...]:
 def text_by_text(found: object, name: str) -> dict[str, str]:
     """Texts by text."""
     values = may(found, name, dict) or {}
-    if not all(isinstance(value, str) for value in values.values()):
+    if not all(isinstance(text, str) for text in values.values()):
         raise ValueError(f"{name}: expected texts")
     return values
 
 
-def number(found: Any, name: str) -> float:
+def number(found: object, name: str) -> float:
     """A number, NaN and Inf as their words."""
-    if name not in found:
+    if not isinstance(found, dict) or name not in found:
         raise ValueError(f"{name} is missing")
     return decode(found[name])

@@ -26,7 +26,7 @@ def encode(value: float) -> float | str:
     return "inf" if value > 0 else "-inf"
 
 
-def decode(value: float | str) -> float:
+def decode(value: object) -> float:
     """The number that ``encode`` was given; a ValueError for anything else."""
     if isinstance(value, str):
         if value not in _WORDS:

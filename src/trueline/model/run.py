@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Final, Self
 
+from trueline.model.events import LOOKS as LOOKS
+from trueline.model.events import EventName as EventName
 from trueline.model.fields import may, naturals, need, text_by_text, texts
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.key import Phase
 from trueline.model.location import Location
+from trueline.model.message import Message
 from trueline.model.numbers import plain
 from trueline.model.summary import Summary
 
@@ -23,86 +26,6 @@ UNSEEN_TRAINING: Final = frozenset(
         *("mindspore.data_sink", "record.other_thread", "record.unwatched"),
     )
 )
-
-
-class EventName(StrEnum):
-    """The events of a run. Each is a JSON object with ``event``, ``step``, ``phase`` and ``t``.
-
-    ``t`` is seconds since the run began; the first few of most kinds have a ``line``, the user's. What each adds:
-
-    =============  ==================================================================================
-    loader         loader, kind, length, batch_size, sampler, workers, at (its line): an iteration over data begins
-    batch          source (loader | forward), loader, waited (seconds), samples (a Batch's JSON)
-    input          module, kind, fields: what a module was called with, in a phase's first steps: of the network and, in
-                   the first step, of the first modules and those that are fed by no other; each field has name, shape,
-                   dtype, summary, columns (axis, mean and std of every feature, or null), ends (value, left, right,
-                   inside: how long one value stands at the ends of each sequence of whole numbers, or null)
-    mode           module, training
-    zero_grad      optimizer
-    backward       micro, norm (of the gradients, where they are handed out)
-    loss           value, micro, index, source (backward | value_and_grad | model | output)
-    scale          value: the loss scale in force
-    unscale        optimizer
-    clip           kind (norm | value), limit, norm
-    step           optimizer, kind, lr (one per group), grad_norm, skipped; at first uncleared, backwards, factor
-    scheduler      kind, lr
-    overflow       optimizer: a step was skipped for non-finite gradients
-    modes          network, training, acting, resting (layers whose mode matters), held (optimizers): where it changes
-    gradients      optimizer, update, held, none, zero (names), strangers, unheld, strays, elements, zeros
-    weights        fingerprints (by name), shared (lists of names), sharded: after a few training steps
-    buffers        moved (names): buffers that an evaluation step has changed, in the first steps of evaluations
-    criterion      function, value and what is known of prediction and target: a loss of the framework's
-    dropout        line: dropout acts in a network that is in evaluation mode
-    loaded         missing, unexpected (names), given, changed, line: weights were loaded into a network
-    schedule       kind, line: a learning rate schedule was built
-    penalty        scaled, divided, line: gradients that are themselves differentiated
-    workers        round, worker, streams: a data worker's generators, each before and after its first fetch
-    notice         message_id, params: something that could not be captured, and how to get it
-    end            seconds: the step is finished; what follows a killed process's last ``end`` is not read
-    =============  ==================================================================================
-    """
-
-    LOADER = "loader"
-    BATCH = "batch"
-    INPUT = "input"
-    MODE = "mode"
-    ZERO_GRAD = "zero_grad"
-    BACKWARD = "backward"
-    LOSS = "loss"
-    SCALE = "scale"
-    UNSCALE = "unscale"
-    CLIP = "clip"
-    STEP = "step"
-    SCHEDULER = "scheduler"
-    OVERFLOW = "overflow"
-    MODES = "modes"
-    GRADIENTS = "gradients"
-    WEIGHTS = "weights"
-    BUFFERS = "buffers"
-    CRITERION = "criterion"
-    DROPOUT = "dropout"
-    LOADED = "loaded"
-    SCHEDULE = "schedule"
-    PENALTY = "penalty"
-    WORKERS = "workers"
-    NOTICE = "notice"
-    END = "end"
-
-
-LOOKS = frozenset(
-    (
-        *(EventName.MODES, EventName.GRADIENTS, EventName.WEIGHTS, EventName.BUFFERS, EventName.CRITERION),
-        *(
-            EventName.INPUT,
-            EventName.DROPOUT,
-            EventName.LOADED,
-            EventName.SCHEDULE,
-            EventName.PENALTY,
-            EventName.WORKERS,
-        ),
-    )
-)
-"""What only checks read, taken down in the first steps and ever more rarely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +43,7 @@ class ParamInfo:
     initial: Summary | None = None
     equal_rows: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "name": self.name,
@@ -136,7 +59,7 @@ class ParamInfo:
         }
 
     @classmethod
-    def from_json(cls, found: Any) -> Self:
+    def from_json(cls, found: Json) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         initial = may(found, "initial", dict)
         return cls(
@@ -159,11 +82,11 @@ class ModuleInfo:
 
     path: str
     type: str
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    arguments: Mapping[str, Any] | None = None
+    attributes: JsonObject = field(default_factory=dict)
+    arguments: JsonObject | None = None
     built_at: Location | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "path": self.path,
@@ -174,7 +97,7 @@ class ModuleInfo:
         }
 
     @classmethod
-    def from_json(cls, found: Any) -> Self:
+    def from_json(cls, found: Json) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         return cls(
             path=need(found, "path", str),
@@ -198,7 +121,7 @@ class CallInfo:
     called_at: Location | None = None
     feeds_from: Sequence[int] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "path": self.path,
@@ -209,7 +132,7 @@ class CallInfo:
         }
 
     @classmethod
-    def from_json(cls, found: Any) -> Self:
+    def from_json(cls, found: Json) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         phase = need(found, "phase", str)
         if phase not in tuple(Phase):
@@ -220,6 +143,84 @@ class CallInfo:
             phase=phase,
             called_at=_line(found, "called_at"),
             feeds_from=naturals(found, "feeds_from"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerInfo:
+    """An optimizer as it was built: its class, the settings of each group of parameters, and the line."""
+
+    kind: str | None = None
+    groups: Sequence[JsonObject] = ()
+    line: Location | None = None
+
+    @classmethod
+    def from_json(cls, found: JsonObject) -> Self:
+        """Read the JSON shape; what is not as it should be is left out."""
+        kind, line = found.get("kind"), found.get("line")
+        return cls(
+            kind if isinstance(kind, str) else None,
+            _objects(found.get("groups")),
+            Location(*_file_and_line(line)) if line else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessInfo:
+    """How a process stood when it last wrote of itself: the content of process.json.
+
+    ``born`` is the time of its beginning as the system counts it, by which another process of that number is told
+    apart.
+    """
+
+    pid: int | None = None
+    host: str | None = None
+    born: int | None = None
+    ended: bool = False
+    exit_code: int | None = None
+    off: Message | None = None
+
+    @classmethod
+    def from_json(cls, found: Json) -> Self:
+        """Read the JSON shape; what is not as it should be is left out."""
+        page = found if isinstance(found, Mapping) else {}
+        host = page.get("host")
+        return cls(
+            _whole(page.get("pid")),
+            host if isinstance(host, str) else None,
+            _whole(page.get("born")),
+            bool(page.get("ended")),
+            _whole(page.get("exit_code")),
+            message_of(page.get("off")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WatchHit:
+    """What a watch has found: a line of hits.jsonl; ``place`` is the line, the module and the step of it."""
+
+    code: str | None
+    place: Location
+    op: Json
+    kind: Json
+    cause: Json
+
+    @classmethod
+    def from_json(cls, found: JsonObject) -> Self:
+        """Read the JSON shape; what is not as it should be is left out."""
+        code, module, step = found.get("code"), found.get("module"), found.get("step")
+        file, line = _file_and_line(found)
+        return cls(
+            code if isinstance(code, str) else None,
+            Location(
+                file,
+                line,
+                module=module if isinstance(module, str) and module else None,
+                step=step if isinstance(step, int) else None,
+            ),
+            found.get("op"),
+            found.get("kind"),
+            found.get("cause"),
         )
 
 
@@ -239,20 +240,46 @@ class RunInfo:
     device: str | None = None
     precision: str | None = None
     mode: str | None = None
-    seeds: Mapping[str, Any] = field(default_factory=dict)
-    flags: Mapping[str, Any] = field(default_factory=dict)
-    git: Mapping[str, Any] | None = None
-    hyper: Mapping[str, Any] = field(default_factory=dict)
+    seeds: JsonObject = field(default_factory=dict)
+    flags: JsonObject = field(default_factory=dict)
+    git: JsonObject | None = None
+    hyper: JsonObject = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    recorded: Mapping[str, Any] = field(default_factory=dict)
+    recorded: JsonObject = field(default_factory=dict)
     format: int = FORMAT
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def optimizers(self) -> list[OptimizerInfo]:
+        """The optimizers, each at the place that is its number in events."""
+        return [OptimizerInfo.from_json(optimizer) for optimizer in _objects(self.hyper.get("optimizers"))]
+
+    @property
+    def loaders(self) -> list[JsonObject]:
+        """What is known of each loader, as its first ``loader`` event says it."""
+        return _objects(self.hyper.get("loaders"))
+
+    @property
+    def seed(self) -> int | None:
+        """The seed that the recording was asked to set."""
+        return _whole(self.recorded.get("seed"))
+
+    @property
+    def off(self) -> Message | None:
+        """Why the recording ended before the training did; None where it did not."""
+        return message_of(self.recorded.get("off"))
+
+    @property
+    def notices(self) -> list[Message]:
+        """What was noticed after the last step."""
+        notices = [message_of(notice) for notice in _objects(self.recorded.get("notices"))]
+        return [notice for notice in notices if notice is not None]
+
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {name: plain(getattr(self, name)) for name in self.__slots__}
 
     @classmethod
-    def from_json(cls, found: Any) -> Self:
+    def from_json(cls, found: Json) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         return cls(
             id=need(found, "id", str),
@@ -277,6 +304,28 @@ class RunInfo:
         )
 
 
-def _line(found: Any, name: str) -> Location | None:
+def _line(found: Json, name: str) -> Location | None:
     value = may(found, name, dict)
     return Location.from_line_json(value) if value is not None else None
+
+
+def message_of(found: Json) -> Message | None:
+    """A message as files hold it, an object with message_id and params; None where it is none."""
+    if not isinstance(found, Mapping) or not isinstance(found.get("message_id"), str):
+        return None
+    params = found.get("params")
+    return Message(str(found["message_id"]), params if isinstance(params, Mapping) else {})
+
+
+def _objects(found: Json) -> list[JsonObject]:
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
+
+
+def _whole(found: Json) -> int | None:
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _file_and_line(found: Json) -> tuple[str, int]:
+    place = found if isinstance(found, Mapping) else {}
+    file, line = place.get("file"), place.get("line")
+    return file if isinstance(file, str) else "", line if isinstance(line, int) else 0

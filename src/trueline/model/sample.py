@@ -45,7 +45,7 @@ class Ends:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """Read the JSON shape; a KeyError, TypeError or ValueError says what is wrong."""
-        left, right = ([int(one) for one in found[side]] for side in ("left", "right"))
+        left, right = ([int(length) for length in found[side]] for side in ("left", "right"))
         return cls(int(found["value"]), left, right, int(found["inside"]))
 
 
@@ -103,7 +103,7 @@ class SampleField:
         try:
             return cls(
                 str(found["name"]),
-                tuple(int(one) for one in found["shape"]),
+                tuple(int(side) for side in found["shape"]),
                 str(found["dtype"]),
                 _unpack("Q", found["fingerprints"], size),
                 _unpack("f", found["mean"], size),
@@ -129,7 +129,7 @@ class Batch:
         """The JSON shape."""
         return {
             "size": self.size,
-            "fields": [one.to_json() for one in self.fields],
+            "fields": [field.to_json() for field in self.fields],
             "indexes": list(self.indexes) if self.indexes is not None else None,
         }
 
@@ -144,4 +144,4 @@ class Batch:
             raise ValueError("a batch whose fields are not a list")
         if indexes is not None and not (isinstance(indexes, list) and all(map(is_index, indexes))):
             raise ValueError("a batch whose indexes are not numbers")
-        return cls(size, [SampleField.from_json(one, size) for one in fields], indexes)
+        return cls(size, [SampleField.from_json(field, size) for field in fields], indexes)

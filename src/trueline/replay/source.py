@@ -7,13 +7,13 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.formats.run_folder.states import StatesReader
+from trueline.formats.run_folder.states import CommandPage, StatesReader
+from trueline.model.events import BatchEvent
 from trueline.model.key import Phase
 from trueline.model.message import Message, message
-from trueline.model.run import EventName
 from trueline.model.trouble import BadUsage
 
 _MOST_NAMES: Final = 5
@@ -25,7 +25,7 @@ class Source:
 
     run: Run
     states: StatesReader
-    started: dict[str, Any]
+    started: CommandPage
 
     @property
     def rank(self) -> RankFolder:
@@ -55,8 +55,8 @@ class Source:
 
 
 def _has_fetched(rank: RankFolder, step: int) -> bool:
-    events = rank.events(EventName.BATCH, phase=Phase.TRAIN.value, step=step)
-    return any(one.get("loader") is not None for one in events)
+    events = rank.events(BatchEvent, phase=Phase.TRAIN.value, step=step)
+    return any(event.loader is not None for event in events)
 
 
 def source_of(run: Run) -> Source:
@@ -116,7 +116,7 @@ def check(source: Source, way: Way) -> list[Message]:
     for step in set(way.steps) & set(source.states.steps):
         lost += [name for one in source.states.fetches(step) for name in one["lost"]]
     if lost:
-        random = any("Dropout" in one for one in lost) and source.run.info.recorded.get("seed") is None
+        random = any("Dropout" in one for one in lost) and source.run.info.seed is None
         kind = "replay.lost_random" if random else "replay.lost"
         raise BadUsage(kind, names=_few(dict.fromkeys(lost)))
     folder = Path(source.started["cwd"])

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.dropout import named_as_dropping
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.events import BatchEvent
+from trueline.model.json_value import Json
 from trueline.model.key import Key, Kind
 from trueline.model.location import Location
-from trueline.model.run import EventName, ModuleInfo
+from trueline.model.run import ModuleInfo
 from trueline.model.sample import Batch
 from trueline.repro.differences import Difference, first_difference
 from trueline.repro.trials import Trial
@@ -53,7 +55,8 @@ def _weights(rank: RankFolder, first: Difference) -> Iterator[Consumer]:
 
 def _data(a: Trial, one: RankFolder, other: RankFolder) -> Iterator[Consumer]:
     here, there = _batches(one), _batches(other)
-    step = next((step for step in sorted(here) if step in there and here[step] != there[step]), None)
+    common = sorted(here.keys() & there.keys())
+    step = next((step for step in common if _written(here[step]) != _written(there[step])), None)
     if step is None:
         return
     difference = Difference(step, "data", "batch")
@@ -64,24 +67,24 @@ def _data(a: Trial, one: RankFolder, other: RankFolder) -> Iterator[Consumer]:
         yield Consumer(VALUES, difference)
 
 
-def _batches(rank: RankFolder) -> dict[int, list[Mapping[str, Any]]]:
+def _batches(rank: RankFolder) -> dict[int, list[BatchEvent]]:
     """What loaders gave; what reaches a network otherwise may have been computed."""
-    found: dict[int, list[Mapping[str, Any]]] = {}
-    for event in rank.events(EventName.BATCH, phase="train"):
-        if event.get("source") == "loader" and isinstance(event.get("samples"), dict):
-            found.setdefault(event["step"], []).append(event["samples"])
-    if not found:
-        for event in rank.events(EventName.BATCH, phase="train"):
-            if isinstance(event.get("samples"), dict):
-                found.setdefault(event["step"], []).append(event["samples"])
-    return found
+    events = list(rank.events(BatchEvent, phase="train"))
+    batches: dict[int, list[BatchEvent]] = {}
+    for event in [event for event in events if event.source == "loader"] or events:
+        batches.setdefault(event.step, []).append(event)
+    return batches
+
+
+def _written(events: list[BatchEvent]) -> list[Json]:
+    return [event.to_json()["samples"] for event in events]
 
 
 def _order_and_values(
-    a: Trial, here: Mapping[int, list[Mapping[str, Any]]], there: Mapping[int, list[Mapping[str, Any]]]
+    a: Trial, here: Mapping[int, list[BatchEvent]], there: Mapping[int, list[BatchEvent]]
 ) -> tuple[bool, bool]:
     """Whether other samples come, or in another order, and whether the same samples have other values."""
-    mine, others = ([Batch.from_json(one) for step in sorted(found) for one in found[step]] for found in (here, there))
+    mine, others = ([event.batch() for step in sorted(events) for event in events[step]] for events in (here, there))
     if all(one.indexes is not None for one in (*mine, *others)):
         here_by_index, there_by_index = _by_index(mine), _by_index(others)
         order = [list(one.indexes or ()) for one in mine] != [list(one.indexes or ()) for one in others]
@@ -112,8 +115,7 @@ def _samples(batches: list[Batch]) -> list[tuple[int, ...]]:
 
 
 def _shuffles(trial: Trial) -> bool:
-    loaders = trial.info.hyper.get("loaders") if trial.info is not None else None
-    return isinstance(loaders, list) and any(isinstance(one, dict) and one.get("shuffle") for one in loaders)
+    return trial.info is not None and any(loader.get("shuffle") for loader in trial.info.loaders)
 
 
 def _computed(rank: RankFolder, first: Difference) -> Consumer:

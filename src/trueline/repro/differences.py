@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.events import BatchEvent, Event, LossEvent, StepEvent
+from trueline.model.json_value import Json
 from trueline.model.key import Key, Kind, Phase
-from trueline.model.run import EventName
 from trueline.model.summary import Summary
 from trueline.repro.trials import Trial
 
@@ -80,9 +81,9 @@ def _in_step(one: RankFolder, other: RankFolder, step: int) -> Iterator[Differen
         yield Difference(step, "data", "batch")
     here, there = _stats(one, step), _stats(other, step)
     yield from _tensors(here, there, step, "forward", _FORWARD)
-    yield from _numbers(one, other, step, "forward", EventName.LOSS, "value", "loss")
+    yield from _numbers(one, other, step, "forward", LossEvent, "value", "loss")
     yield from _tensors(here, there, step, "backward", _BACKWARD)
-    yield from _numbers(one, other, step, "update", EventName.STEP, "lr", "lr")
+    yield from _numbers(one, other, step, "update", StepEvent, "lr", "lr")
     yield from _tensors(here, there, step, "update", (Kind.PARAM, Kind.BUFFER, Kind.OPT))
 
 
@@ -90,12 +91,9 @@ def _stats(rank: RankFolder, step: int) -> dict[Key, Summary]:
     return {key: found for key, found in rank.stats(step).items() if key.phase is Phase.TRAIN}
 
 
-def _fetched(rank: RankFolder, step: int) -> list[Any]:
-    return [
-        (found.get("indexes"), [(one["name"], one["fingerprints"]) for one in found.get("fields", ())])
-        for event in rank.events(EventName.BATCH, phase="train", step=step)
-        if isinstance(found := event.get("samples"), dict)
-    ]
+def _fetched(rank: RankFolder, step: int) -> list[object]:
+    batches = [event.batch() for event in rank.events(BatchEvent, phase="train", step=step)]
+    return [(batch.indexes, [(field.name, field.fingerprints) for field in batch.fields]) for batch in batches]
 
 
 def _tensors(
@@ -122,16 +120,19 @@ def _near(a: Summary, b: Summary) -> bool:
 
 
 def _numbers(
-    one: RankFolder, other: RankFolder, step: int, phase: str, event: EventName, field: str, name: str
+    one: RankFolder, other: RankFolder, step: int, phase: str, kind: type[Event], field: str, name: str
 ) -> Iterator[Difference]:
     here, there = (
-        [found.get(field) for found in rank.events(event, phase="train", step=step)] for rank in (one, other)
+        # As they are written: a NaN is the same as another one.
+        [event.to_json().get(field) for event in rank.events(kind, phase="train", step=step)]
+        for rank in (one, other)
     )
     if here != there:
         near = len(here) == len(there) and all(map(_close, here, there))
         yield Difference(step, phase, name, near)
 
 
-def _close(a: Any, b: Any) -> bool:
-    both = isinstance(a, int | float) and isinstance(b, int | float)
-    return a == b or (both and math.isclose(a, b, rel_tol=_ROUNDING))
+def _close(a: Json, b: Json) -> bool:
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=_ROUNDING)
+    return a == b

@@ -85,8 +85,7 @@ def _values_by(stream: str, base: Trial) -> str:
         return "worker_seeds"
     if stream != "torch":
         return kinds.VALUES
-    loaders = base.info.hyper.get("loaders") if base.info is not None else None
-    many = isinstance(loaders, list) and any(isinstance(one, dict) and one.get("workers") for one in loaders)
+    many = base.info is not None and any(loader.get("workers") for loader in base.info.loaders)
     return "worker_seeds" if many else kinds.VALUES
 
 

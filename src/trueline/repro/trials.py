@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run, open_run
+from trueline.model.events import StepEvent
 from trueline.model.message import Message
-from trueline.model.run import EventName, RunInfo
+from trueline.model.run import RunInfo
 from trueline.model.steps import Steps
 from trueline.model.trouble import BadScript, Trouble
 from trueline.record.again import Command, Ended
@@ -46,7 +47,7 @@ class Trial:
         """How many of them are whole: the last one is not where an error came before its optimizer's step."""
         if not self.crashed or self.rank is None:
             return self.steps
-        stepped = {event["step"] for event in self.rank.events(EventName.STEP, phase="train")}
+        stepped = {event.step for event in self.rank.events(StepEvent, phase="train")}
         return self.steps - 1 if self.steps and stepped != set(range(self.steps)) else self.steps
 
 
@@ -72,11 +73,9 @@ class Trials:
         ended = command.run(wanted, Perturbation(None, self.steps))
         run = _opened(folder)
         rank, info = (run.rank(run.ranks[0]) if run.ranks else None, run.info) if run is not None else (None, None)
-        off = info.recorded.get("off") if info is not None else None
-        if isinstance(off, dict):
+        if info is not None and info.off is not None:
             # Two runs of which only the beginning was seen are not known to be the same.
-            reason = Message(str(off.get("message_id")), off.get("params") or {})
-            raise BadScript("repro.cut_off", steps=rank.finished if rank is not None else 0, reason=reason)
+            raise BadScript("repro.cut_off", steps=rank.finished if rank is not None else 0, reason=info.off)
         for said in run.unseen() if run is not None else ():
             raise BadScript("repro.in_part", what=said)
         return Trial(plan, ended, read_told(told), rank, info)

@@ -12,6 +12,7 @@ import numpy as np
 from trueline.formats.run_folder.layout import Limits
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.events import EndEvent
 from trueline.model.key import Key
 from trueline.model.location import Location
 from trueline.model.run import CallInfo, ModuleInfo, ParamInfo, RunInfo
@@ -136,9 +137,10 @@ def same_summaries(one: dict[Key, Summary], other: dict[Key, Summary]) -> bool:
 def check_prefix(folder: Path) -> int:
     """Assert that the finished steps are the first ones, whole and with nothing besides; how many there are."""
     rank = open_run(folder).rank()
-    ended = [(event["phase"], event["step"]) for event in rank.events() if event["event"] == "end"]
+    ended = [(event.phase, event.step) for event in rank.events(EndEvent)]
     assert ended == schedule(len(ended))[: len(ended)]
-    assert list(rank.events()) == [event for phase, step in ended for event in made_events(phase, step)]
+    written = [event.to_json() for event in rank.events()]
+    assert written == [event for phase, step in ended for event in made_events(phase, step)]
     assert rank.finished == sum(phase == "train" for phase, _ in ended)
     check_stats(rank, ended)
     expected = {key: array for phase, step in ended for key, array in made_tensors(phase, step).items()}

@@ -24,8 +24,9 @@ from formats.run_folder.made_run import (
 from trueline.formats.run_folder.layout import Limits
 from trueline.formats.run_folder.reader import find_runs, open_run
 from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.events import EndEvent, LossEvent, UnknownEvent
 from trueline.model.key import Key
-from trueline.model.run import EventName, RunInfo
+from trueline.model.run import RunInfo
 from trueline.model.summary import Summary
 from trueline.model.trouble import BadUsage
 
@@ -86,16 +87,18 @@ def test_files_are_valid_json_whatever_the_numbers_and_names(tmp_path: Path) -> 
     for line in (tmp_path / "rank-00000/events.jsonl").read_text("utf-8").splitlines():
         json.loads(line, parse_constant=refuse)
     json.loads((tmp_path / "run.json").read_text("utf-8"), parse_constant=refuse)
-    (event,) = open_run(tmp_path).rank().events("numbers")
-    assert event["values"] == ["nan", "inf", "-inf", 0.5, 3, "nan"]
+    event = next(open_run(tmp_path).rank().events())
+    assert isinstance(event, UnknownEvent)
+    assert event.to_json()["values"] == ["nan", "inf", "-inf", 0.5, 3, "nan"]
 
 
-def test_events_are_chosen_by_name_phase_and_step(tmp_path: Path) -> None:
+def test_events_are_chosen_by_kind_phase_and_step(tmp_path: Path) -> None:
     write_run(tmp_path, 12)
     rank = open_run(tmp_path).rank()
-    assert [one["phase"] for one in rank.events(EventName.LOSS, step=1)] == ["train", "eval"]
-    assert [one["step"] for one in rank.events(EventName.END, phase="eval")] == [0, 1, 2]
-    assert {one["event"] for one in rank.events(phase="train", step=4)} == {"loss", "step", "end"}
+    assert [loss.phase for loss in rank.events(LossEvent, step=1)] == ["train", "eval"]
+    assert [end.step for end in rank.events(EndEvent, phase="eval")] == [0, 1, 2]
+    assert {event.name for event in rank.events(phase="train", step=4)} == {"loss", "step", "end"}
+    assert [type(event) for event in rank.events(LossEvent, EndEvent, phase="eval", step=1)] == [LossEvent, EndEvent]
     assert list(rank.events(step=99)) == []
 
 

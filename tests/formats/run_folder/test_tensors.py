@@ -11,8 +11,8 @@ from safetensors.numpy import load_file
 
 from trueline.formats.run_folder.reader import open_run
 from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.events import NoticeEvent
 from trueline.model.key import Key
-from trueline.model.run import EventName
 
 END = [{"event": "end", "t": 1.5}]
 
@@ -81,9 +81,9 @@ def test_a_tensor_that_does_not_fit_is_named_and_the_rest_is_kept(tmp_path: Path
     RankWriter(tmp_path).finish_step(0, "train", END, tensors=tensors)
     rank = open_run(tmp_path).rank()
     assert list(rank.tensors(0)) == [good]
-    notices = list(rank.events(EventName.NOTICE))
-    assert [one["params"]["key"] for one in notices] == [str(bad), "train/wide#0/out/0"]
-    assert [one["event"] for one in rank.events()][-1] == "end"
+    notices = [event.message for event in rank.events(NoticeEvent)]
+    assert [notice.params["key"] for notice in notices] == [str(bad), "train/wide#0/out/0"]
+    assert [event.name for event in rank.events()][-1] == "end"
 
 
 def test_training_and_evaluation_steps_of_one_number_stay_apart(tmp_path: Path) -> None:

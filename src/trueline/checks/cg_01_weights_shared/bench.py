@@ -20,17 +20,22 @@ def from_pair(run: Run, bench_run: Run) -> Iterator[Finding]:
     if rank is None or bench is None or not pairs:
         yield undecided("cg_01.not_aligned")
         return
-    here = {own.name: other.name for own, other in pairs}
+    here = {own.name: there.name for own, there in pairs}
     own = {frozenset(here[name] for name in group if name in here) for group in shared_groups(rank)}
-    other = {frozenset(group) for group in shared_groups(bench)}
+    bench_groups = {frozenset(group) for group in shared_groups(bench)}
     known = set(here.values())
-    lacking = [group for group in other if len(group & known) > 1 and not any(group & known <= one for one in own)]
-    more = [group for group in own if len(group) > 1 and not any(group <= one for one in other)]
+    there = [group for group in bench_groups if len(group & known) > 1]
+    lacking = [group for group in there if not any(group & known <= shared for shared in own)]
+    more = [group for group in own if len(group) > 1 and not any(group <= shared for shared in bench_groups)]
     modules = modules_of(rank)
     back = {bench_name: name for name, bench_name in here.items()}
-    for said, group in [*(("cg_01.not_shared", one) for one in lacking), *(("cg_01.shared", one) for one in more)]:
-        names = sorted(back[one] for one in group if one in back)
+    for said, group in [
+        *(("cg_01.not_shared", group) for group in lacking),
+        *(("cg_01.shared", group) for group in more),
+    ]:
+        names = sorted(back[name] for name in group if name in back)
         place = built_where(modules.get(module_of(names[-1])), path=module_of(names[-1]))
         yield found(said, place, evidence=[names], names=few(names))
     if not lacking and not more:
-        yield none("cg_01.as_bench", evidence=[{"pairs": len(pairs), "shared": len(other)}], count=len(other))
+        count = len(bench_groups)
+        yield none("cg_01.as_bench", evidence=[{"pairs": len(pairs), "shared": count}], count=count)

@@ -19,14 +19,14 @@ def from_run(run: Run) -> Iterator[Finding]:
         return
     groups = shared_groups(rank)
     modules = modules_of(rank)
-    told = 0
+    reported = 0
     seen: set[frozenset[str]] = set()
     for names in groups:
         layers = [module_of(name) for name in names]
         repeated = _in_one_list(layers)
         if len(repeated) > 1 and frozenset(repeated) not in seen:
             seen.add(frozenset(repeated))
-            told += 1
+            reported += 1
             place = built_where(modules.get(repeated[0]), path=repeated[0])
             evidence = [{"layers": repeated}]
             count = len(repeated)
@@ -38,7 +38,7 @@ def from_run(run: Run) -> Iterator[Finding]:
                 count=count,
                 layers=few(repeated),
             )
-    if not told:
+    if not reported:
         said = "cg_01.tied" if groups else "cg_01.none_shared"
         looked = [{"parameters": len(rank.params), "shared": len(groups)}]
         # Which weights are meant to be shared only the benchmark tells.
@@ -48,9 +48,9 @@ def from_run(run: Run) -> Iterator[Finding]:
 def shared_groups(rank: RankFolder) -> list[list[str]]:
     """The names of parameters that are one tensor."""
     groups: dict[str, list[str]] = {}
-    for one in rank.params:
-        if one.shared_with is not None and not one.buffer:
-            groups.setdefault(one.shared_with, [one.shared_with]).append(one.name)
+    for param in rank.params:
+        if param.shared_with is not None and not param.buffer:
+            groups.setdefault(param.shared_with, [param.shared_with]).append(param.name)
     return list(groups.values())
 
 
@@ -58,10 +58,10 @@ def _in_one_list(layers: list[str]) -> list[str]:
     """Those that differ in one number of their paths only: places of one list."""
     first = layers[0].split(".")
     found = [layers[0]]
-    for one in layers[1:]:
-        parts = one.split(".")
+    for layer in layers[1:]:
+        parts = layer.split(".")
         if len(parts) == len(first):
-            apart = [(own, other) for own, other in zip(first, parts, strict=True) if own != other]
+            apart = [(own, beside) for own, beside in zip(first, parts, strict=True) if own != beside]
             if len(apart) == 1 and all(part.isdigit() for part in apart[0]):
-                found.append(one)
+                found.append(layer)
     return found if len(found) > 1 else []

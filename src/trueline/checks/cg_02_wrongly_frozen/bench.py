@@ -29,18 +29,18 @@ def from_pair(run: Run, bench_run: Run) -> Iterator[Finding]:
     if not pairs:
         yield undecided("cg_02.not_aligned")
         return
-    frozen = [(own, other) for own, other in pairs if not _learns(own) and _learns(other)]
+    frozen = [(own, bench_param) for own, bench_param in pairs if not _learns(own) and _learns(bench_param)]
     modules = modules_of(rank)
     if not frozen:
         yield none("cg_02.as_bench", evidence=[{"pairs": len(pairs)}], pairs=len(pairs))
         return
     first = frozen[0][0].name
     place = built_where(modules.get(module_of(first)), path=module_of(first))
-    evidence = [{"name": own.name, "bench": other.name} for own, other in frozen[:20]]
+    evidence = [{"name": own.name, "bench": bench_param.name} for own, bench_param in frozen[:20]]
     yield found(
         "cg_02.unlike_bench", place, evidence=evidence, names=few(own.name for own, _ in frozen), count=len(frozen)
     )
 
 
-def _learns(one: ParamInfo) -> bool:
-    return one.trainable and one.optimizer is not None
+def _learns(param: ParamInfo) -> bool:
+    return param.trainable and param.optimizer is not None

@@ -5,27 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from statistics import fmean
-from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
-from trueline.checks.evidence.entered import (
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
+from trueline.checks.evidence.inputs import (
     LOOKING_UP,
     NORMALISING,
     Entered,
-    Field,
     entered,
     into_first_layer,
+    is_whole,
     place_of,
 )
-from trueline.checks.evidence.feeding import training
+from trueline.checks.evidence.streams import training
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import InputField
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 # So few numbers tell nothing of a distribution.
-_FEWEST = 8
+MIN_NUMBERS = 8
 # A feature of this spread is large by itself, and not only beside a small one.
-_LARGE = 3.0
+MIN_LARGE_STD = 3.0
 
 
 @check("dp.01", "data is not normalised")
@@ -35,8 +36,8 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
     if not calls:
         yield _from_loader(run, max_mean, max_std) or undecided("dp_01.not_seen")
         return
-    looked: list[Any] = []
-    told = False
+    looked: list[Json] = []
+    reported = False
     for call in calls:
         if any(word in call.kind.lower() for word in NORMALISING):
             looked.append({"module": call.module, "kind": call.kind})
@@ -48,10 +49,10 @@ def from_run(run: Run, *, max_mean: float = 3.0, max_std: float = 10.0, max_apar
             looked.append({"module": call.module, "mean": field.summary.mean, "std": field.summary.std})
             finding = _judged(call, field, where, (max_mean, max_std, max_apart))
             if finding is not None:
-                told = True
+                reported = True
                 yield finding
                 break
-    if told:
+    if reported:
         return
     if looked:
         yield none("dp_01.normalised", evidence=looked, count=len(looked))
@@ -67,8 +68,8 @@ def _from_loader(run: Run, max_mean: float, max_std: float) -> Finding | None:
                 continue
             mean, std = fmean(field.mean), fmean(field.std)
             if abs(mean) > max_mean or std > max_std:
-                params: dict[str, Any] = {"field": field.name, "mean": mean, "std": std}
-                seen: dict[str, Any] = {"measured": [mean, std], "limit": [max_mean, max_std], "evidence": [params]}
+                params: Params = {"field": field.name, "mean": mean, "std": std}
+                seen: Params = {"measured": [mean, std], "limit": [max_mean, max_std], "evidence": [params]}
                 return suspect("dp_01.loader", stream.where(step=stream.batches[0].step), **seen, **params)
     return None
 
@@ -78,44 +79,46 @@ def _calls(run: Run) -> list[Entered]:
     first = into_first_layer(run, "train")
     if first is None:
         return []
-    owners = {one.name.rpartition(".")[0] for one in run.rank(run.ranks[0]).params}
-    calls = [one for one in entered(run) if one.phase == "train" and one.step == first.step and not one.is_loss]
+    owners = {param.name.rpartition(".")[0] for param in run.rank(run.ranks[0]).params}
+    calls = [call for call in entered(run) if call.phase == "train" and call.step == first.step and not call.is_loss]
     given = {field.summary.fingerprint for field in calls[0].fields}
     others = [
-        one
-        for one in calls
-        if one.module in owners and one is not first and {field.summary.fingerprint for field in one.fields} <= given
+        call
+        for call in calls
+        if call.module in owners and call is not first and {field.summary.fingerprint for field in call.fields} <= given
     ]
     return [first, *others]
 
 
-def _counts(field: Field) -> bool:
+def _counts(field: InputField) -> bool:
     """Whether it holds numbers with a fraction that vary."""
-    return not field.whole and field.summary.count >= _FEWEST and field.summary.std > 0
+    return not is_whole(field) and field.summary.count >= MIN_NUMBERS and field.summary.std > 0
 
 
-def _judged(call: Entered, field: Field, where: Location, limits: tuple[float, float, float]) -> Finding | None:
+def _judged(call: Entered, field: InputField, where: Location, limits: tuple[float, float, float]) -> Finding | None:
     if any(word in call.kind.lower() for word in LOOKING_UP):
         return None
     max_mean, max_std, max_apart = limits
-    told = field.summary
-    params: dict[str, Any] = {"module": call.module or call.kind, "mean": told.mean, "std": told.std}
-    params |= {"low": told.minimum, "high": told.maximum}
-    evidence = [{"shape": list(field.shape), "mean": told.mean, "std": told.std, "min": told.minimum}]
-    if abs(told.mean) > max_mean or told.std > max_std:
-        advice = "dp_01.advice_pixels" if told.minimum >= 0 and 100 < told.maximum <= 255 else None
-        measured, limit = [told.mean, told.std], [max_mean, max_std]
+    summary = field.summary
+    params: Params = {"module": call.module or call.kind, "mean": summary.mean, "std": summary.std}
+    params |= {"low": summary.minimum, "high": summary.maximum}
+    evidence: list[Json] = [
+        {"shape": list(field.shape), "mean": summary.mean, "std": summary.std, "min": summary.minimum}
+    ]
+    if abs(summary.mean) > max_mean or summary.std > max_std:
+        advice = "dp_01.advice_pixels" if summary.minimum >= 0 and 100 < summary.maximum <= 255 else None
+        measured, limit = [summary.mean, summary.std], [max_mean, max_std]
         return found("dp_01.large", where, advice=advice, measured=measured, limit=limit, evidence=evidence, **params)
     if field.columns is None:
         return None
-    spreads = [(one, place) for place, one in enumerate(field.columns.std) if one > 0 and math.isfinite(one)]
+    spreads = [(std, place) for place, std in enumerate(field.columns.std) if std > 0 and math.isfinite(std)]
     if len(spreads) < 2:
         return None
     (least, small), (most, large) = min(spreads), max(spreads)
     if most / least <= max_apart:
         return None
     shown = {"large": large, "small": small, "times": f"{most / least:.3g}", **params}
-    seen: dict[str, Any] = {"measured": most / least, "limit": max_apart, "evidence": evidence}
-    if most > _LARGE:
+    seen: Params = {"measured": most / least, "limit": max_apart, "evidence": evidence}
+    if most > MIN_LARGE_STD:
         return found("dp_01.apart", where, **seen, **shown)
     return suspect("dp_01.apart", where, **seen, **shown)

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, na, suspect, undecided
-from trueline.checks.evidence.entered import Entered, Field, into_network, place_of
-from trueline.checks.evidence.feeding import Fed, Stream, evaluation, training
+from trueline.checks.engine.check import Params, check, found, na, suspect, undecided
+from trueline.checks.evidence.inputs import Entered, into_network, is_whole, place_of
 from trueline.checks.evidence.looks import is_recorded_whole, trained_rank
 from trueline.checks.evidence.modes import has_evaluation
+from trueline.checks.evidence.streams import Fed, Stream, evaluation, training
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import InputField
 from trueline.model.finding import Finding
+from trueline.model.json_value import JsonObject
 from trueline.model.sample import SampleField
 
-_FEWEST: Final = 16
+MIN_SAMPLES: Final = 16  # fewer have no bulk to compare
 # Extremes are left out: noise and erased patches, which belong to training only, move them.
 _STATISTICS: Final = ("std", "mean")
 # Where only whole batches were seen: so many times another spread, or so many spreads apart.
-_TIMES: Final = 4.0
+MIN_BATCH_RATIO: Final = 4.0
 # Two bulks that do not overlap must also be this far apart: in their own widths; spreads as a ratio, means in spreads.
-_WIDTHS: Final = 1.0
-_SPREADS: Final = 1.5
-_MEANS: Final = 0.3
+MIN_GAP_WIDTHS: Final = 1.0
+MIN_SPREAD_RATIO: Final = 1.5
+MIN_MEAN_GAP: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +55,23 @@ def from_run(run: Run, *, max_changed: float = 0.1) -> Iterator[Finding]:
         yield undecided("dp_02.same", evidence=[_shown(trained[0]), _shown(evaluated[0])])
 
 
-def _shown(call: Entered) -> dict[str, Any]:
+def _shown(call: Entered) -> JsonObject:
     return {
         "phase": call.phase,
         "step": call.step,
-        "fields": [[list(one.shape), one.summary.mean, one.summary.std] for one in call.fields],
+        "fields": [[list(field.shape), field.summary.mean, field.summary.std] for field in call.fields],
     }
 
 
 def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) -> Iterator[Finding]:
-    for place, (one, other) in enumerate(zip(trained[0].fields, evaluated[0].fields, strict=False)):
-        if one.whole or other.whole or one.name != other.name or len(one.shape) != len(other.shape):
+    for place, (here, there) in enumerate(zip(trained[0].fields, evaluated[0].fields, strict=False)):
+        if is_whole(here) or is_whole(there) or here.name != there.name or len(here.shape) != len(there.shape):
             continue
-        apart = _by_samples(run, one, other)
+        apart = _by_samples(run, here, there)
         if apart is None:
             apart = _by_batches([_field(call, place) for call in trained], [_field(call, place) for call in evaluated])
         if isinstance(apart, _Apart):
-            params: dict[str, Any] = {"statistic": apart.statistic, "train": _range(apart.trained)}
+            params: Params = {"statistic": apart.statistic, "train": _range(apart.trained)}
             where = place_of(run, evaluated[0].module, "eval", step=evaluated[0].step)
             yield found(
                 "dp_02.apart",
@@ -78,24 +80,24 @@ def _ranges(run: Run, trained: Sequence[Entered], evaluated: Sequence[Entered]) 
                 limit=list(apart.trained),
                 evidence=[_shown(trained[0]), _shown(evaluated[0])],
                 eval=_range(apart.evaluated),
-                input=one.name,
+                input=here.name,
                 **params,
             )
             return
-        if len(one.shape) == 4 and one.shape[1:] != other.shape[1:]:
+        if len(here.shape) == 4 and here.shape[1:] != there.shape[1:]:
             yield suspect(
                 "dp_02.sizes",
                 place_of(run, evaluated[0].module, "eval", step=evaluated[0].step),
-                measured=list(other.shape[1:]),
-                limit=list(one.shape[1:]),
-                train=_size(one),
-                eval=_size(other),
-                input=one.name,
+                measured=list(there.shape[1:]),
+                limit=list(here.shape[1:]),
+                train=_size(here),
+                eval=_size(there),
+                input=here.name,
             )
             return
 
 
-def _field(call: Entered, place: int) -> Field | None:
+def _field(call: Entered, place: int) -> InputField | None:
     return call.fields[place] if place < len(call.fields) else None
 
 
@@ -103,13 +105,13 @@ def _range(bounds: tuple[float, float]) -> str:
     return f"{bounds[0]:.3g}..{bounds[1]:.3g}"
 
 
-def _size(field: Field) -> str:
-    return "x".join(str(one) for one in field.shape[1:])
+def _size(field: InputField) -> str:
+    return "x".join(str(side) for side in field.shape[1:])
 
 
-def _by_samples(run: Run, one: Field, other: Field) -> _Apart | bool | None:
+def _by_samples(run: Run, in_training: InputField, in_evaluation: InputField) -> _Apart | bool | None:
     """By all samples of both, where the loaders' own fields enter the network; None where they do not."""
-    trained, evaluated = _entering(training(run), one), _entering(evaluation(run), other)
+    trained, evaluated = _entering(training(run), in_training), _entering(evaluation(run), in_evaluation)
     if trained is None or evaluated is None:
         return None
     spread = 0.0
@@ -120,59 +122,59 @@ def _by_samples(run: Run, one: Field, other: Field) -> _Apart | bool | None:
         spread = max(here[1], there[1]) if statistic == "std" else spread
         gap = max(here[0] - there[1], there[0] - here[1])
         width = max(here[1] - here[0], there[1] - there[0])
-        least = (1 - 1 / _SPREADS) * spread if statistic == "std" else _MEANS * spread
-        if gap > _WIDTHS * width and gap > least:
+        least = (1 - 1 / MIN_SPREAD_RATIO) * spread if statistic == "std" else MIN_MEAN_GAP * spread
+        if gap > MIN_GAP_WIDTHS * width and gap > least:
             return _Apart(statistic, here, there)
     return False
 
 
-def _entering(streams: Sequence[Stream], field: Field) -> list[SampleField] | None:
+def _entering(streams: Sequence[Stream], field: InputField) -> list[SampleField] | None:
     """The field of a loader's batches that the network was called with as it is, in its first step."""
     for stream in streams:
-        for place, one in enumerate(stream.batches[0].batch.fields if stream.batches else ()):
-            if _is_same(one, field):
+        for place, fed_field in enumerate(stream.batches[0].batch.fields if stream.batches else ()):
+            if _is_same(fed_field, field):
                 return [
                     fed.batch.fields[place]
                     for fed in stream.batches
-                    if place < len(fed.batch.fields) and fed.batch.fields[place].name == one.name
+                    if place < len(fed.batch.fields) and fed.batch.fields[place].name == fed_field.name
                 ]
     return None
 
 
-def _is_same(one: SampleField, field: Field) -> bool:
-    told = field.summary
-    near = 1e-5 * max(abs(told.minimum), abs(told.maximum), 1e-6)
+def _is_same(fed_field: SampleField, field: InputField) -> bool:
+    summary = field.summary
+    near = 1e-5 * max(abs(summary.minimum), abs(summary.maximum), 1e-6)
     return (
-        one.shape == field.shape[1:]
-        and len(one.minimum) == field.shape[0]
-        and abs(min(one.minimum) - told.minimum) <= near
-        and abs(max(one.maximum) - told.maximum) <= near
+        fed_field.shape == field.shape[1:]
+        and len(fed_field.minimum) == field.shape[0]
+        and abs(min(fed_field.minimum) - summary.minimum) <= near
+        and abs(max(fed_field.maximum) - summary.maximum) <= near
     )
 
 
 def _bulk(fields: Sequence[SampleField], statistic: str) -> tuple[float, float] | None:
     """Where most samples lie: without the outer twentieth on both sides."""
-    values = sorted(value for one in fields for value in getattr(one, statistic))
-    if len(values) < _FEWEST:
+    values = sorted(value for field in fields for value in getattr(field, statistic))
+    if len(values) < MIN_SAMPLES:
         return None
     off = len(values) // 20
     return values[off], values[-1 - off]
 
 
-def _by_batches(trained: Sequence[Field | None], evaluated: Sequence[Field | None]) -> _Apart | None:
+def _by_batches(trained: Sequence[InputField | None], evaluated: Sequence[InputField | None]) -> _Apart | None:
     """By whole batches: only what is far off counts."""
-    here = [one.summary for one in trained if one is not None and one.summary.std > 0]
-    there = [one.summary for one in evaluated if one is not None and one.summary.std > 0]
+    here = [field.summary for field in trained if field is not None and field.summary.std > 0]
+    there = [field.summary for field in evaluated if field is not None and field.summary.std > 0]
     if not here or not there:
         return None
-    spreads = (min(one.std for one in here), max(one.std for one in here))
-    other = (min(one.std for one in there), max(one.std for one in there))
-    if other[0] > _TIMES * spreads[1] or spreads[0] > _TIMES * other[1]:
-        return _Apart("std", spreads, other)
-    means = (min(one.mean for one in here), max(one.mean for one in here))
-    means_there = (min(one.mean for one in there), max(one.mean for one in there))
+    spreads = (min(summary.std for summary in here), max(summary.std for summary in here))
+    spreads_there = (min(summary.std for summary in there), max(summary.std for summary in there))
+    if spreads_there[0] > MIN_BATCH_RATIO * spreads[1] or spreads[0] > MIN_BATCH_RATIO * spreads_there[1]:
+        return _Apart("std", spreads, spreads_there)
+    means = (min(summary.mean for summary in here), max(summary.mean for summary in here))
+    means_there = (min(summary.mean for summary in there), max(summary.mean for summary in there))
     gap = max(means[0] - means_there[1], means_there[0] - means[1])
-    return _Apart("mean", means, means_there) if gap > _TIMES * max(spreads[1], other[1]) else None
+    return _Apart("mean", means, means_there) if gap > MIN_BATCH_RATIO * max(spreads[1], spreads_there[1]) else None
 
 
 def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
@@ -187,7 +189,7 @@ def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
         rest = [place for place in range(len(passes[0][0].batch.fields)) if place not in inputs]
         kept = [key for key in common if all(first[key][place] == second[key][place] for place in rest)]
         labels = {tuple(first[key][place] for place in rest) for key in kept}
-        if len(kept) < _FEWEST or len(kept) < 0.99 * len(common) or not rest or len(labels) < 2:
+        if len(kept) < MIN_SAMPLES or len(kept) < 0.99 * len(common) or not rest or len(labels) < 2:
             continue
         changed = [key for key in kept if any(first[key][place] != second[key][place] for place in inputs)]
         if len(changed) > max_changed * len(kept):
@@ -205,7 +207,7 @@ def _augmented(run: Run, max_changed: float) -> Iterator[Finding]:
 
 
 def _floats(fed: Fed) -> list[int]:
-    return [place for place, one in enumerate(fed.batch.fields) if one.dtype.startswith("float") and one.shape]
+    return [place for place, field in enumerate(fed.batch.fields) if field.dtype.startswith("float") and field.shape]
 
 
 def _samples(batches: Sequence[Fed]) -> dict[int, tuple[int, ...]]:
@@ -215,6 +217,6 @@ def _samples(batches: Sequence[Fed]) -> dict[int, tuple[int, ...]]:
     for fed in batches:
         for row in range(fed.batch.size):
             key = fed.batch.indexes[row] if fed.batch.indexes is not None else place
-            found[key] = tuple(one.fingerprints[row] for one in fed.batch.fields)
+            found[key] = tuple(field.fingerprints[row] for field in fed.batch.fields)
             place += 1
     return found

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-from trueline.checks.engine.check import check, found, none, suspect, undecided
-from trueline.checks.evidence.feeding import Fed, Stream, training
+from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
 from trueline.checks.evidence.labels import label_name, labels_of
+from trueline.checks.evidence.streams import Fed, Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 
-_FEWEST_BATCHES = 2
-_FEWEST_SAMPLES = 8
+MIN_BATCHES = 2  # one batch has no order
+MIN_SAMPLES = 8  # fewer come in the same order by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def from_run(run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
         answer = _of_stream(stream, min_repeat)
         if answer is not None:
             reasons.append(answer)
-    problems = [one for one in reasons if one.conclusion.value in ("found", "suspect")]
+    problems = [answer for answer in reasons if answer.conclusion.value in ("found", "suspect")]
     if problems or reasons:
         yield from problems or reasons[:1]
     else:
@@ -42,10 +42,10 @@ def from_run(run: Run, *, min_repeat: float = 0.99) -> Iterator[Finding]:
 
 
 def _of_stream(stream: Stream, min_repeat: float) -> Finding | None:
-    passes = [one for one in _passes(stream) if len(one.marks) >= _FEWEST_SAMPLES]
+    passes = [whole for whole in _passes(stream) if len(whole.marks) >= MIN_SAMPLES]
     if not passes:
         return None
-    if all(len(one.batches) < _FEWEST_BATCHES for one in passes):
+    if all(len(whole.batches) < MIN_BATCHES for whole in passes):
         return none("dp_03.one_batch", evidence=[{"batches": len(stream.batches)}])
     if len(passes) > 1:
         return _of_passes(stream, passes, min_repeat)
@@ -55,19 +55,19 @@ def _of_stream(stream: Stream, min_repeat: float) -> Finding | None:
 def _of_passes(stream: Stream, passes: Sequence[_Pass], min_repeat: float) -> Finding:
     first, second = passes[0], passes[1]
     share = _same(first, second)
-    evidence: list[Any] = [{"passes": len(passes), "same": share, "samples": len(first.marks)}]
+    evidence: list[Json] = [{"passes": len(passes), "same": share, "samples": len(first.marks)}]
     if share < min_repeat:
         return none("dp_03.shuffled", measured=share, limit=min_repeat, evidence=evidence, passes=len(passes))
     where = stream.where(step=second.batches[0].step)
-    params: dict[str, Any] = {"share": f"{100 * share:.3g}", "step": second.batches[0].step}
+    params: Params = {"share": f"{100 * share:.3g}", "step": second.batches[0].step}
     if first.indexes is not None and _is_sorted(first.indexes):
         return found("dp_03.in_order", where, measured=share, limit=min_repeat, evidence=evidence, **params)
-    if stream.loader is None or stream.facts.get("shuffle") is False:
+    if stream.loader is None or stream.shuffle is False:
         return found("dp_03.same_order", where, measured=share, limit=min_repeat, evidence=evidence, **params)
     runs = _long_runs(stream, first)
     if runs is not None:
         return found("dp_03.by_class", where, measured=runs, evidence=evidence, run=runs, **params)
-    if stream.facts.get("sampler") is None and stream.facts.get("shuffle") is None:
+    if stream.sampler is None and stream.shuffle is None:
         # A stream of the user's own: nothing in the loader could shuffle it.
         return found("dp_03.same_order", where, measured=share, limit=min_repeat, evidence=evidence, **params)
     return suspect("dp_03.same_shuffle", where, measured=share, limit=min_repeat, evidence=evidence, **params)
@@ -76,28 +76,28 @@ def _of_passes(stream: Stream, passes: Sequence[_Pass], min_repeat: float) -> Fi
 def _of_one(stream: Stream, only: _Pass) -> Finding:
     """One pass: the loader says what it does, and the labels show it."""
     runs = _long_runs(stream, only)
-    evidence: list[Any] = [{"passes": 1, "samples": len(only.marks), "shuffle": stream.facts.get("shuffle")}]
+    evidence: list[Json] = [{"passes": 1, "samples": len(only.marks), "shuffle": stream.shuffle}]
     where = stream.where(step=only.batches[0].step)
-    if stream.facts.get("shuffle") is True and runs is None:
-        return none("dp_03.loader_shuffles", evidence=evidence, sampler=str(stream.facts.get("sampler")))
+    if stream.shuffle is True and runs is None:
+        return none("dp_03.loader_shuffles", evidence=evidence, sampler=str(stream.sampler))
     if runs is not None:
         return found("dp_03.by_class_once", where, measured=runs, evidence=evidence, run=runs)
-    if only.indexes is not None and _is_sorted(only.indexes) and stream.facts.get("shuffle") is False:
+    if only.indexes is not None and _is_sorted(only.indexes) and stream.shuffle is False:
         return found("dp_03.in_order_once", where, evidence=evidence)
     return undecided("dp_03.one_pass", where=where)
 
 
 def _passes(stream: Stream) -> list[_Pass]:
     if stream.loader is None:
-        return [_pass(one) for one in _by_period(stream.batches)]
-    repeats = stream.facts.get("repeat")
+        return [_pass(batches) for batches in _by_period(stream.batches)]
+    repeats = stream.facts.repeat if stream.facts is not None else None
     found = []
-    for one in stream.iterations():
-        times = repeats if isinstance(repeats, int) and repeats > 1 and len(one) % repeats == 0 else 1
-        size = len(one) // times
-        found += [one[place * size : (place + 1) * size] for place in range(times)]
+    for batches in stream.iterations():
+        times = repeats if repeats is not None and repeats > 1 and len(batches) % repeats == 0 else 1
+        size = len(batches) // times
+        found += [batches[place * size : (place + 1) * size] for place in range(times)]
     # The last one may have been broken off.
-    return [_pass(one) for one in found if one]
+    return [_pass(batches) for batches in found if batches]
 
 
 def _pass(batches: Sequence[Fed]) -> _Pass:
@@ -109,12 +109,12 @@ def _pass(batches: Sequence[Fed]) -> _Pass:
 
 
 def _marks(fed: Fed) -> list[tuple[int, ...]]:
-    return [tuple(one.fingerprints[place] for one in fed.batch.fields) for place in range(fed.batch.size)]
+    return [tuple(field.fingerprints[place] for field in fed.batch.fields) for place in range(fed.batch.size)]
 
 
 def _by_period(batches: Sequence[Fed]) -> list[Sequence[Fed]]:
     """Passes of a loop without a loader: from the first batch's coming again on."""
-    marks = [tuple(_marks(one)) for one in batches]
+    marks = [tuple(_marks(fed)) for fed in batches]
     again = next((place for place in range(1, len(marks)) if marks[place] == marks[0]), None)
     # The same batch at every step is the whole set, or meant to be learned by heart.
     if again is None or again < 2:
@@ -133,9 +133,9 @@ def _same(first: _Pass, second: _Pass) -> float:
     return _share(first.indexes, second.indexes)
 
 
-def _share(first: Sequence[Any], second: Sequence[Any]) -> float:
+def _share(first: Sequence[object], second: Sequence[object]) -> float:
     length = min(len(first), len(second))
-    return sum(one == other for one, other in zip(first, second, strict=False)) / length if length else 0.0
+    return sum(a == b for a, b in zip(first, second, strict=False)) / length if length else 0.0
 
 
 def _labels_kept(first: _Pass, second: _Pass) -> bool:
@@ -145,12 +145,12 @@ def _labels_kept(first: _Pass, second: _Pass) -> bool:
     pairs = [(known[index], marks) for index, marks in again if index in known]
     if not pairs:
         return False
-    kept = sum(any(one == other for one, other in zip(a, b, strict=False)) for a, b in pairs)
+    kept = sum(any(here == there for here, there in zip(a, b, strict=False)) for a, b in pairs)
     return kept > 0.9 * len(pairs)
 
 
 def _is_sorted(indexes: Sequence[int]) -> bool:
-    return len(set(indexes)) > 1 and all(one <= other for one, other in pairwise(indexes))
+    return len(set(indexes)) > 1 and all(index <= following for index, following in pairwise(indexes))
 
 
 def _long_runs(stream: Stream, only: _Pass) -> int | None:
@@ -158,12 +158,12 @@ def _long_runs(stream: Stream, only: _Pass) -> int | None:
     name = label_name(stream)
     if name is None:
         return None
-    values = [one.value for one in labels_of(only.batches, name)]
+    values = [label.value for label in labels_of(only.batches, name)]
     classes = len(set(values))
     if classes < 2 or len(values) < 8 * classes:
         return None
-    runs = 1 + sum(one != other for one, other in pairwise(values))
-    share = max(values.count(one) for one in set(values)) / len(values)
+    runs = 1 + sum(value != following for value, following in pairwise(values))
+    share = max(values.count(value) for value in set(values)) / len(values)
     expected = 1 / max(1 - share, 1e-6)
     mean = len(values) / runs
     return round(mean) if mean > 8 and mean > 6 * expected else None

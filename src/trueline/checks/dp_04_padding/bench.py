@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.checks.dp_04_padding.fed import Padded, ends_seen, padded_fields
-from trueline.checks.engine.check import check, found, na, none, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, undecided
 from trueline.data.described import Described, Padding
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -29,15 +28,15 @@ def from_data_pair(data: Described, bench_data: Described) -> Iterator[Finding]:
 
 
 def _told(data: Described) -> dict[str, Padding]:
-    return {one.name: one.padding for one in data.fields if one.padding is not None}
+    return {field.name: field.padding for field in data.fields if field.padding is not None}
 
 
-def _way(one: Padding | Padded) -> tuple[str, float]:
-    return one.side, float(one.value)
+def _way(padding: Padding | Padded) -> tuple[str, float]:
+    return padding.side, float(padding.value)
 
 
 def _differs(name: str, here: tuple[str, float], there: tuple[str, float], where: Location) -> Finding:
-    params: dict[str, Any] = {"field": name, "side": here[0], "value": here[1]}
+    params: Params = {"field": name, "side": here[0], "value": here[1]}
     params |= {"bench_side": there[0], "bench_value": there[1]}
     return found("dp_04.differs", where, measured=list(here), limit=list(there), evidence=[params], **params)
 
@@ -49,8 +48,8 @@ def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
     if not here or not there:
         yield na("dp_04.no_padding") if not here and ends_seen(run) else undecided("dp_04.no_common_padding")
         return
-    one, other = here[0], there[0]
-    if _way(one) != _way(other):
-        yield _differs(one.field, _way(one), _way(other), one.stream.where(step=one.step))
+    own, bench = here[0], there[0]
+    if _way(own) != _way(bench):
+        yield _differs(own.field, _way(own), _way(bench), own.stream.where(step=own.step))
     else:
-        yield none("dp_04.as_bench", evidence=[{one.field: _way(one)}], fields=one.field)
+        yield none("dp_04.as_bench", evidence=[{own.field: _way(own)}], fields=own.field)

@@ -13,5 +13,5 @@ from trueline.model.finding import Finding
 @check("dp.04", "padding is wrong", decides=False)
 def from_data(data: Described) -> Iterator[Finding]:
     """As ``trueline data describe`` judges it."""
-    told = answers(data, "dp.04")
-    yield from told or [na("dp_04.no_padding")]
+    findings = answers(data, "dp.04")
+    yield from findings or [na("dp_04.no_padding")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.sample import Ends, SampleField
 

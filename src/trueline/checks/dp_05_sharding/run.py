@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
-from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
+from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 
 _DISTRIBUTED: Final = "DistributedSampler"
-_FEWEST: Final = 8
+MIN_SAMPLES: Final = 8  # fewer overlap by chance
 # Samplers fill parts up to the same size: so much of two parts may be the same.
-_FILLED: Final = 0.05
+MAX_FILLED: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,15 @@ def from_run(run: Run, *, max_overlap: float = 0.5) -> Iterator[Finding]:
     elif len(parts) < 2:
         yield undecided("dp_05.no_batches")
     else:
-        shown = [{"rank": one.rank, "samples": len(one.marks), "batches": one.batches} for one in parts]
+        shown = [{"rank": part.rank, "samples": len(part.marks), "batches": part.batches} for part in parts]
         yield none("dp_05.divided", evidence=shown, ranks=len(parts))
 
 
 def _part(run: Run, rank: int) -> _Part | None:
-    streams = [one for one in training(run, rank) if one.batches]
+    streams = [stream for stream in training(run, rank) if stream.batches]
     if not streams:
         return None
-    stream = max(streams, key=lambda one: len(one.batches))
+    stream = max(streams, key=lambda stream: len(stream.batches))
     passes = stream.iterations()
     first = passes[0]
     marks = [
@@ -64,54 +64,53 @@ def _part(run: Run, rank: int) -> _Part | None:
     indexes: list[int] | None = []
     for fed in first:
         indexes = None if indexes is None or fed.batch.indexes is None else [*indexes, *fed.batch.indexes]
-    if len(marks) < _FEWEST:
+    if len(marks) < MIN_SAMPLES:
         return None
-    length = stream.facts.get("length")
-    whole = len(passes) > 1 or (isinstance(length, int) and len(first) >= length)
+    whole = len(passes) > 1 or (stream.length is not None and len(first) >= stream.length)
     return _Part(rank, stream, marks, indexes, len(first), whole)
 
 
 def _overlap(parts: Sequence[_Part], max_overlap: float) -> list[Finding]:
     """The two parts that have most in common."""
-    shares = [(_common(one, other), one, other) for one, other in combinations(parts, 2)]
-    share, one, other = max(shares, key=lambda found: found[0])
-    params: dict[str, Any] = {"share": f"{100 * share:.3g}", "rank": one.rank, "other": other.rank}
-    seen: dict[str, Any] = {
+    shares = [(_common(first, second), first, second) for first, second in combinations(parts, 2)]
+    share, first, second = max(shares, key=lambda compared: compared[0])
+    params: Params = {"share": f"{100 * share:.3g}", "rank": first.rank, "other": second.rank}
+    seen: Params = {
         "measured": share,
         "limit": max_overlap,
-        "evidence": [{"ranks": [one.rank, other.rank], "samples": [len(one.marks), len(other.marks)]}],
+        "evidence": [{"ranks": [first.rank, second.rank], "samples": [len(first.marks), len(second.marks)]}],
     }
-    where = other.stream.where(rank=other.rank, step=other.stream.batches[0].step)
+    where = second.stream.where(rank=second.rank, step=second.stream.batches[0].step)
     if share > max_overlap:
         return [found("dp_05.overlap", where, **seen, **params)]
-    if share > _FILLED and share * min(len(one.marks), len(other.marks)) > len(parts):
+    if share > MAX_FILLED and share * min(len(first.marks), len(second.marks)) > len(parts):
         return [suspect("dp_05.overlap", where, **seen, **params)]
     return []
 
 
-def _common(one: _Part, other: _Part) -> float:
+def _common(first: _Part, second: _Part) -> float:
     """The share of the smaller part that is in the other as well."""
-    here, there = set(one.marks), set(other.marks)
+    here, there = set(first.marks), set(second.marks)
     by_content = len(here & there) / max(min(len(here), len(there)), 1)
-    distributed = all(part.stream.facts.get("sampler") == _DISTRIBUTED for part in (one, other))
-    if distributed and one.indexes is not None and other.indexes is not None:
-        mine, others = set(one.indexes), set(other.indexes)
+    distributed = all(part.stream.sampler == _DISTRIBUTED for part in (first, second))
+    if distributed and first.indexes is not None and second.indexes is not None:
+        mine, others = set(first.indexes), set(second.indexes)
         return max(by_content, len(mine & others) / max(min(len(mine), len(others)), 1))
     return by_content
 
 
 def _sizes(parts: Sequence[_Part]) -> Iterator[Finding]:
-    whole = [one for one in parts if one.whole]
+    whole = [part for part in parts if part.whole]
     if len(whole) < 2:
         return
-    least, most = min(whole, key=lambda one: one.batches), max(whole, key=lambda one: one.batches)
+    least, most = min(whole, key=lambda part: part.batches), max(whole, key=lambda part: part.batches)
     if least.batches != most.batches:
         yield found(
             "dp_05.sizes",
             most.stream.where(rank=most.rank),
             measured=most.batches,
             limit=least.batches,
-            evidence=[{"rank": one.rank, "batches": one.batches} for one in whole],
+            evidence=[{"rank": part.rank, "batches": part.batches} for part in whole],
             rank=most.rank,
             many=most.batches,
             other=least.rank,
@@ -121,15 +120,15 @@ def _sizes(parts: Sequence[_Part]) -> Iterator[Finding]:
 
 def _left_out(parts: Sequence[_Part]) -> Iterator[Finding]:
     """Samples that no process was fed, where all number them alike."""
-    samples = {one.stream.facts.get("samples") for one in parts}
+    samples = {part.stream.samples for part in parts}
     total = next(iter(samples))
-    distributed = all(one.stream.facts.get("sampler") == _DISTRIBUTED for one in parts)
-    if len(samples) != 1 or not isinstance(total, int) or not distributed or not all(one.whole for one in parts):
+    distributed = all(part.stream.sampler == _DISTRIBUTED for part in parts)
+    if len(samples) != 1 or total is None or not distributed or not all(part.whole for part in parts):
         return
-    fed = {index for one in parts for index in one.indexes or ()}
+    fed = {index for part in parts for index in part.indexes or ()}
     # What is dropped so that all batches are full.
-    dropped = sum(one.stream.batches[0].batch.size for one in parts)
-    if all(one.indexes is not None for one in parts) and total - len(fed) > max(dropped, _FILLED * total):
+    dropped = sum(part.stream.batches[0].batch.size for part in parts)
+    if all(part.indexes is not None for part in parts) and total - len(fed) > max(dropped, MAX_FILLED * total):
         yield found(
             "dp_05.left_out",
             parts[0].stream.where(),
@@ -145,11 +144,11 @@ def _same_epochs(parts: Sequence[_Part]) -> Iterator[Finding]:
     """A DistributedSampler that was not told which pass it is."""
     for part in parts:
         passes = part.stream.iterations()
-        if part.stream.facts.get("sampler") != _DISTRIBUTED or len(passes) < 2 or part.indexes is None:
+        if part.stream.sampler != _DISTRIBUTED or len(passes) < 2 or part.indexes is None:
             continue
         again = [index for fed in passes[1] for index in fed.batch.indexes or ()]
         in_order = list(part.indexes) == sorted(part.indexes)
-        if list(part.indexes[: len(again)]) == again and not in_order and len(again) >= _FEWEST:
+        if list(part.indexes[: len(again)]) == again and not in_order and len(again) >= MIN_SAMPLES:
             where = part.stream.where(rank=part.rank, step=passes[1][0].step)
             yield found(
                 "dp_05.set_epoch",

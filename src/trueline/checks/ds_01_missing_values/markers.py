@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trueline.checks.evidence.entered import into_network
-from trueline.checks.evidence.feeding import Fed, Stream
+from trueline.checks.evidence.inputs import into_network, is_whole
+from trueline.checks.evidence.streams import Fed, Stream
 from trueline.formats.run_folder.reader import Run
 
 _MARKERS: Final = (-999.0, 999.0, -9999.0, 9999.0, -99999.0, 99999.0, -999999.0, 999999.0)
@@ -70,7 +70,7 @@ def _enters(run: Run, value: float, samples: Sequence[tuple[Fed, int]]) -> bool 
         for one in into_network(run, phase)
         if one.step in steps
         for field in one.fields
-        if not field.whole
+        if not is_whole(field)
     ]
     if not seen:
         return None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.checks.ds_01_missing_values.markers import marked
-from trueline.checks.engine.check import check, found, none, suspect, undecided
-from trueline.checks.evidence.feeding import Fed, Stream, is_whole_set, streams
+from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
+from trueline.checks.evidence.looks import first_non_finite
+from trueline.checks.evidence.streams import Fed, Stream, is_whole_set, streams
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import StepEvent
 from trueline.model.finding import Certainty, Finding
-from trueline.model.numbers import decode
-from trueline.model.run import EventName
+from trueline.model.json_value import Json
 from trueline.model.sample import SampleField
 
 
@@ -20,7 +19,7 @@ from trueline.model.sample import SampleField
 def from_run(run: Run) -> Iterator[Finding]:
     """Samples with numbers that are not finite, in the batches of all ranks."""
     looked = 0
-    told = False
+    reported = False
     whole = True
     for rank in run.ranks:
         broken = _first_broken(run, rank)
@@ -28,16 +27,16 @@ def from_run(run: Run) -> Iterator[Finding]:
             if broken is not None and stream.phase == "eval" and stream.loader is None:
                 # What a loss is called with after the training broke is what the network gave.
                 continue
-            looked += sum(one.batch.size for one in stream.batches)
+            looked += sum(fed.batch.size for fed in stream.batches)
             whole = whole and (stream.phase != "train" or is_whole_set(stream))
             finding = _of_stream(
                 stream, rank if len(run.ranks) > 1 else None, broken, seen=_are_gradients_seen(run, rank)
             )
-            for one in (finding, *(_markers(run, stream) if rank == run.ranks[0] else ())):
-                if one is not None:
-                    told = True
-                    yield one
-    if told:
+            for problem in (finding, *(_markers(run, stream) if rank == run.ranks[0] else ())):
+                if problem is not None:
+                    reported = True
+                    yield problem
+    if reported:
         return
     if not looked:
         yield undecided("ds_01.no_batches")
@@ -59,7 +58,7 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bo
     fed, field, kinds = first
     kind, rows = next(iter(kinds.items()))
     sample = _sample(fed, rows[0])
-    params: dict[str, Any] = {
+    params: Params = {
         "field": field.name,
         "kind": _WORDS[kind],
         "count": count,
@@ -67,7 +66,9 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bo
         "place": rows[0],
     }
     where = stream.where(rank, fed.step, sample)
-    evidence = [{"field": field.name, "step": fed.step, "kind": kind, "samples": [_sample(fed, row) for row in rows]}]
+    evidence: list[Json] = [
+        {"field": field.name, "step": fed.step, "kind": kind, "samples": [_sample(fed, row) for row in rows]}
+    ]
     hurts = (broken is not None and (stream.phase == "eval" or broken <= fed.step + 1)) or "+inf" in kinds
     if stream.phase == "train" and (hurts or not seen):
         # In a graph nobody has seen gradients: a loss alone may stay finite, as behind MindSpore's ReLU.
@@ -80,18 +81,18 @@ def _of_stream(stream: Stream, rank: int | None, broken: int | None, *, seen: bo
 
 def _markers(run: Run, stream: Stream) -> Iterator[Finding]:
     """Markers that the network is given; those that it is not given have been taken out."""
-    for one in marked(run, stream):
-        if one.enters is False or stream.phase != "train":
+    for marker in marked(run, stream):
+        if marker.enters is False or stream.phase != "train":
             continue
-        fed, place = min(one.samples, key=lambda pair: -1 if (index := _sample(*pair)) is None else index)
-        params: dict[str, Any] = {"field": one.field, "value": f"{one.value:g}", "count": len(one.samples)}
-        seen: dict[str, Any] = {
-            "measured": len(one.samples),
+        fed, place = min(marker.samples, key=lambda pair: -1 if (index := _sample(*pair)) is None else index)
+        params: Params = {"field": marker.field, "value": f"{marker.value:g}", "count": len(marker.samples)}
+        seen: Params = {
+            "measured": len(marker.samples),
             "limit": 0,
-            "evidence": [{"field": one.field, "samples": [_sample(*pair) for pair in one.samples[:20]]}],
+            "evidence": [{"field": marker.field, "samples": [_sample(*pair) for pair in marker.samples[:20]]}],
         }
         where = stream.where(step=fed.step, sample=_sample(fed, place))
-        if one.enters:
+        if marker.enters:
             yield found("ds_01.marker", where, certainty=Certainty.LIKELY, **seen, **params)
         else:
             yield suspect("ds_01.marker", where, **seen, **params)
@@ -115,14 +116,10 @@ def _sample(fed: Fed, place: int) -> int | None:
 
 
 def _are_gradients_seen(run: Run, rank: int) -> bool:
-    steps = run.rank(rank).events(EventName.STEP, phase="train")
-    return any(one.get("grad_norm") is not None for one in steps)
+    return any(update.grad_norm is not None for update in run.rank(rank).events(StepEvent, phase="train"))
 
 
 def _first_broken(run: Run, rank: int) -> int | None:
     """The first training step whose loss or gradient is not finite: MindSpore's ReLU makes a zero of NaN."""
-    for event in run.rank(rank).events(phase="train"):
-        value = event.get({EventName.LOSS: "value", EventName.STEP: "grad_norm"}.get(event["event"], ""))
-        if value is not None and not math.isfinite(decode(value)):
-            return int(event["step"])
-    return None
+    broken = first_non_finite(run.rank(rank))
+    return broken.event.step if broken is not None else None

@@ -10,7 +10,7 @@ from trueline.apitable.functions import functions_of, lower_of, names_of
 from trueline.apitable.traits import Trait
 from trueline.checks.ds_01_missing_values.markers import marked
 from trueline.checks.engine.check import check, found, suspect, undecided
-from trueline.checks.evidence.feeding import training
+from trueline.checks.evidence.streams import training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
 from trueline.model.location import Location

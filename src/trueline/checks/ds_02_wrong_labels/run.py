@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.evidence.criteria import judged_otherwise, judging
-from trueline.checks.evidence.feeding import Fed, Stream, training
 from trueline.checks.evidence.labels import Labelled, contents_of, first_of, is_number, label_name, labels_of
+from trueline.checks.evidence.streams import Fed, Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 from trueline.model.sample import SampleField
@@ -17,17 +17,17 @@ from trueline.model.sample import SampleField
 def from_run(run: Run) -> Iterator[Finding]:
     """Labels outside of the classes, of equal samples that differ, and rows that are almost one-hot."""
     looked: dict[str, int] = {}
-    told = False
+    reported = False
     for stream in training(run):
         name = label_name(stream)
         problems = [*_one_hot(stream, looked), *_outside_binary(run, stream)]
         if name is not None and not judged_otherwise(run):
-            looked[name] = sum(one.batch.size for one in stream.batches)
+            looked[name] = sum(fed.batch.size for fed in stream.batches)
             problems += [*_outside(run, stream, name), *_conflicting(stream, name)]
-        for one in problems:
-            told = True
-            yield one
-    if told:
+        for problem in problems:
+            reported = True
+            yield problem
+    if reported:
         return
     if not looked:
         yield undecided("ds_02.no_labels")
@@ -42,7 +42,8 @@ def _outside(run: Run, stream: Stream, name: str) -> Iterator[Finding]:
     if loss is None or loss.classes is None:
         return
     classes = loss.classes
-    ignored = [one for one in labels_of(stream.batches, name) if one.value == loss.ignored and _out(one.value, classes)]
+    outside = [label for label in labels_of(stream.batches, name) if _out(label.value, classes)]
+    ignored = [label for label in outside if label.value == loss.ignored]
     if ignored:
         least = first_of(ignored)
         yield suspect(
@@ -50,14 +51,14 @@ def _outside(run: Run, stream: Stream, name: str) -> Iterator[Finding]:
             stream.where(step=least.fed.step, sample=least.sample),
             measured=len(ignored),
             limit=0,
-            evidence=[{"samples": [one.sample for one in ignored[:20]]}],
+            evidence=[{"samples": [label.sample for label in ignored[:20]]}],
             count=len(ignored),
             label=int(loss.ignored),
             loss=loss.kind,
         )
-    bad = [one for one in labels_of(stream.batches, name) if one.value != loss.ignored and _out(one.value, classes)]
+    bad = [label for label in outside if label.value != loss.ignored]
     # Scores that are not those of the labels fit none of them.
-    if not bad or len(bad) > 0.5 * sum(one.batch.size for one in stream.batches):
+    if not bad or len(bad) > 0.5 * sum(fed.batch.size for fed in stream.batches):
         return
     first = first_of(bad)
     yield found(
@@ -65,7 +66,7 @@ def _outside(run: Run, stream: Stream, name: str) -> Iterator[Finding]:
         stream.where(step=first.fed.step, sample=first.sample),
         measured=first.value,
         limit=[0, classes - 1],
-        evidence=[{"field": name, "labels": sorted({one.value for one in bad})[:10], "count": len(bad)}],
+        evidence=[{"field": name, "labels": sorted({label.value for label in bad})[:10], "count": len(bad)}],
         field=name,
         label=int(first.value),
         count=len(bad),
@@ -83,7 +84,7 @@ def _outside_binary(run: Run, stream: Stream) -> Iterator[Finding]:
         if loss is None or not loss.kind.lower().startswith(("bce", "binary")):
             continue
         labels = list(labels_of(stream.batches, field.name))
-        bad = [one for one in labels if not 0 <= one.value <= 1]
+        bad = [label for label in labels if not 0 <= label.value <= 1]
         if not bad or len(bad) > 0.5 * len(labels):
             continue
         first = first_of(bad)
@@ -92,7 +93,7 @@ def _outside_binary(run: Run, stream: Stream) -> Iterator[Finding]:
             stream.where(step=first.fed.step, sample=first.sample),
             measured=first.value,
             limit=[0, 1],
-            evidence=[{"field": field.name, "labels": sorted({one.value for one in bad})[:10], "count": len(bad)}],
+            evidence=[{"field": field.name, "labels": sorted({label.value for label in bad})[:10], "count": len(bad)}],
             field=field.name,
             label=f"{first.value:g}",
             count=len(bad),
@@ -109,25 +110,25 @@ def _conflicting(stream: Stream, name: str) -> Iterator[Finding]:
     """Samples of equal content with different labels."""
     known: dict[tuple[int, ...], Labelled] = {}
     conflicts: dict[tuple[int, ...], tuple[Labelled, Labelled]] = {}
-    for one, content in contents_of(stream.batches, name):
-        before = known.setdefault(content, one)
-        if before.value != one.value:
-            conflicts.setdefault(content, (before, one))
+    for label, content in contents_of(stream.batches, name):
+        before = known.setdefault(content, label)
+        if before.value != label.value:
+            conflicts.setdefault(content, (before, label))
     if not conflicts:
         return
-    one = first_of([one for _, one in conflicts.values()])
-    before = next(before for before, other in conflicts.values() if other is one)
+    later = first_of([later for _, later in conflicts.values()])
+    before = next(before for before, after in conflicts.values() if after is later)
     yield found(
         "ds_02.conflicting",
-        stream.where(step=one.fed.step, sample=one.sample),
+        stream.where(step=later.fed.step, sample=later.sample),
         measured=len(conflicts),
         limit=0,
-        evidence=[{"samples": [before.sample, one.sample], "steps": [before.fed.step, one.fed.step]}],
+        evidence=[{"samples": [before.sample, later.sample], "steps": [before.fed.step, later.fed.step]}],
         field=name,
         count=len(conflicts),
-        label=f"{one.value:g}",
+        label=f"{later.value:g}",
         before=f"{before.value:g}",
-        step=one.fed.step,
+        step=later.fed.step,
         earlier=before.fed.step,
     )
 
@@ -138,11 +139,11 @@ def _one_hot(stream: Stream, looked: dict[str, int]) -> Iterator[Finding]:
         return
     for field in stream.batches[0].batch.fields[1:]:
         rows = [(fed, place, found) for fed in stream.batches for place, found in _rows(fed, field.name)]
-        right = sum(_is_one_hot(one, place) for _, place, one in rows)
+        right = sum(_is_one_hot(field, place) for _, place, field in rows)
         if len(field.shape) != 1 or field.shape[0] < 2 or right < 0.8 * len(rows):
             continue
         looked[field.name] = len(rows)
-        bad = [(fed, place) for fed, place, one in rows if abs(one.mean[place] * one.shape[0] - 1) > 1e-3]
+        bad = [(fed, place) for fed, place, field in rows if abs(field.mean[place] * field.shape[0] - 1) > 1e-3]
         if bad:
             fed, place = bad[0]
             sample = fed.batch.indexes[place] if fed.batch.indexes is not None else None
@@ -159,9 +160,9 @@ def _one_hot(stream: Stream, looked: dict[str, int]) -> Iterator[Finding]:
 
 
 def _rows(fed: Fed, name: str) -> Iterator[tuple[int, SampleField]]:
-    for one in fed.batch.fields:
-        if one.name == name and one.shape:
-            yield from ((place, one) for place in range(fed.batch.size))
+    for field in fed.batch.fields:
+        if field.name == name and field.shape:
+            yield from ((place, field) for place in range(fed.batch.size))
 
 
 def _is_one_hot(field: SampleField, place: int) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.apitable.functions import classes_of
 from trueline.apitable.traits import Trait
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
 from trueline.checks.evidence.criteria import Criterion, judged_otherwise, judging
-from trueline.checks.evidence.feeding import Stream, is_whole_set, training
 from trueline.checks.evidence.labels import label_name, labels_of
+from trueline.checks.evidence.streams import Stream, is_whole_set, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
 
@@ -37,7 +36,7 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
     ratio = many / few
     # What was seen is a part of the set: by chance it may be this much more even or uneven.
     sure = ratio if whole else (many - 3 * math.sqrt(many)) / (few + 3 * math.sqrt(few) + 3)
-    params: dict[str, Any] = {
+    params: Params = {
         "field": name,
         "most": f"{most:g}",
         "many": many,
@@ -45,7 +44,7 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
         "few": few,
         "ratio": f"{ratio:.3g}",
     }
-    seen: dict[str, Any] = {
+    seen: Params = {
         "measured": ratio,
         "limit": max_ratio,
         "evidence": [{"classes": len(counts), "counts": dict(counts)}],
@@ -65,13 +64,12 @@ def _judged(run: Run, stream: Stream, name: str, counts: Counter[float], whole: 
 def _handled(loss: Criterion | None, stream: Stream) -> str | None:
     if loss is not None and loss.weighted:
         return loss.kind
-    sampler = stream.facts.get("sampler")
-    return None if sampler is None or sampler in classes_of(Trait.SAMPLER_EVEN) else str(sampler)
+    return None if stream.sampler in classes_of(Trait.SAMPLER_EVEN) else stream.sampler
 
 
 def _counts(stream: Stream, name: str) -> tuple[Counter[float], bool]:
     """How many samples of each class one pass has, and whether it is a whole one; of several the longest."""
     iterations = stream.iterations()
     longest = max(iterations, key=len)
-    values = [one.value for one in labels_of(longest, name) if one.value >= 0]
+    values = [label.value for label in labels_of(longest, name) if label.value >= 0]
     return Counter(values), is_whole_set(stream)

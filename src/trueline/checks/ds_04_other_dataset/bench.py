@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from trueline.checks.engine.check import check, found, none, undecided
-from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.engine.check import Params, check, found, none, undecided
 from trueline.checks.evidence.same_samples import Likeness, compared, pairs, size_of
+from trueline.checks.evidence.streams import Stream, training
 from trueline.data.described import Described
 from trueline.data.manifest.diff_report import Differences, result
 from trueline.data.manifest.of_run import opened_by
 from trueline.data.manifest.sides import Side, hash_sides, open_sides
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Certainty, Finding
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 from trueline.model.trouble import BadUsage, Trouble
 
@@ -22,8 +23,8 @@ from trueline.model.trouble import BadUsage, Trouble
 @check("ds.04", "the dataset differs from the benchmark's")
 def from_runs(run: Run, bench_run: Run) -> Iterator[Finding]:
     """Opened files, and the samples of a pass over the training set."""
-    told = [*_files(run, bench_run), *_samples(run, bench_run)]
-    yield from told or [undecided("ds_04.nothing_to_compare")]
+    findings = [*_files(run, bench_run), *_samples(run, bench_run)]
+    yield from findings or [undecided("ds_04.nothing_to_compare")]
 
 
 @check("ds.04")
@@ -60,18 +61,19 @@ def _files_of(data: Described, bench_data: Described) -> list[Finding]:
     return list(result(Differences(sides)).findings)
 
 
-def _shape(data: Described) -> dict[str, Any]:
+def _shape(data: Described) -> JsonObject:
     return {
         "samples": data.samples,
-        "fields": sorted(one.name for one in data.fields),
+        "fields": sorted(field.name for field in data.fields),
         "classes": sorted([str(label), count] for label, count in data.classes.counts) if data.classes else [],
     }
 
 
-def _said(value: Any) -> str:
+def _said(value: Json) -> str:
     if not isinstance(value, list):
         return str(value)
-    return ", ".join(" ".join(map(str, one)) if isinstance(one, list) else str(one) for one in value[:20]) or "-"
+    entries = [" ".join(map(str, entry)) if isinstance(entry, list) else str(entry) for entry in value[:MAX_SHOWN]]
+    return ", ".join(entries) or "-"
 
 
 def _files(run: Run, bench_run: Run) -> Iterator[Finding]:
@@ -83,8 +85,8 @@ def _files(run: Run, bench_run: Run) -> Iterator[Finding]:
     if not there[0].paths:
         return
     sides = [Side(str(bench_run.path), there[0], not there[0].hashes, opened=True)]
-    sides += [Side(str(run.path), one, not one.hashes, opened=True) for one in here]
-    if all(one.on_disk for one in sides):
+    sides += [Side(str(run.path), manifest, not manifest.hashes, opened=True) for manifest in here]
+    if all(side.on_disk for side in sides):
         sides = hash_sides(sides)
     yield from result(Differences(sides)).findings
 
@@ -94,31 +96,32 @@ def _samples(run: Run, bench_run: Run) -> Iterator[Finding]:
     for own, bench in pairs(training(run), training(bench_run)):
         here, there = size_of(own), size_of(bench)
         if here is not None and there is not None and here != there:
-            seen: dict[str, Any] = {"measured": here, "limit": there, "evidence": [{"own": here, "benchmark": there}]}
+            seen: Params = {"measured": here, "limit": there, "evidence": [{"own": here, "benchmark": there}]}
             yield found("ds_04.other_samples", own.where(), own=str(here), bench=str(there), **seen)
         else:
             yield from _one_by_one(own, bench)
 
 
 def _one_by_one(own: Stream, bench: Stream) -> Iterator[Finding]:
-    told = compared(own, bench)
-    evidence = [{"samples": told.samples, "missing": told.missing}]
-    if told.likeness is Likeness.SAME:
-        yield none("ds_04.same_samples", evidence=evidence, samples=told.samples)
-    elif told.likeness in _SAID:
-        said, certainty = _SAID[told.likeness]
+    likeness = compared(own, bench)
+    evidence = [{"samples": likeness.samples, "missing": likeness.missing}]
+    if likeness.likeness is Likeness.SAME:
+        yield none("ds_04.same_samples", evidence=evidence, samples=likeness.samples)
+    elif likeness.likeness in _SAID:
+        said, certainty = _SAID[likeness.likeness]
         yield found(
             said,
             own.where(),
             certainty=certainty,
-            measured=told.missing,
+            measured=likeness.missing,
             limit=0,
             evidence=evidence,
-            count=told.missing,
-            samples=told.samples,
+            count=likeness.missing,
+            samples=likeness.samples,
         )
 
 
+MAX_SHOWN: Final = 20  # fields or classes in a sentence
 _SAID: Final = {
     Likeness.MISSING: ("ds_04.missing", Certainty.CERTAIN),
     Likeness.ROUNDED: ("ds_04.rounded", Certainty.CERTAIN),

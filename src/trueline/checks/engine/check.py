@@ -5,15 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from trueline.model.finding import Certainty, Conclusion, Evidence, Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message
 
 Asking = Callable[..., Iterator[Finding]]
 _KINDS: Final = frozenset(kind.value for kind in Evidence)
 _Asking = TypeVar("_Asking", bound=Asking)
+# What a sentence says, handed on by keyword to one of the answers below: Any, as their own keywords have types.
+Params: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +82,10 @@ def found(
     *,
     certainty: Certainty = Certainty.CERTAIN,
     advice: str | None = None,
-    measured: object = None,
-    limit: object = None,
+    measured: Json = None,
+    limit: Json = None,
     because: str | None = None,
-    evidence: Sequence[object] = (),
+    evidence: Sequence[Json] = (),
     **params: object,
 ) -> Finding:
     """A problem. ``said`` is a message of the item's own file, ``dp_03.not_shuffled``, and names the item by it."""
@@ -106,9 +109,9 @@ def suspect(
     where: Location,
     *,
     advice: str | None = None,
-    measured: object = None,
-    limit: object = None,
-    evidence: Sequence[object] = (),
+    measured: Json = None,
+    limit: Json = None,
+    evidence: Sequence[Json] = (),
     **params: object,
 ) -> Finding:
     """What may be a problem and cannot be told for sure, with the reason and the line."""
@@ -129,10 +132,10 @@ def suspect(
 def none(
     said: str,
     *,
-    evidence: Sequence[object],
+    evidence: Sequence[Json],
     where: Location | None = None,
-    measured: object = None,
-    limit: object = None,
+    measured: Json = None,
+    limit: Json = None,
     **params: object,
 ) -> Finding:
     """No problem: ``evidence`` is what was looked at, and it decides the item, not one aspect of it."""
@@ -148,9 +151,9 @@ def undecided(
     said: str,
     *,
     where: Location | None = None,
-    measured: object = None,
-    limit: object = None,
-    evidence: Sequence[object] = (),
+    measured: Json = None,
+    limit: Json = None,
+    evidence: Sequence[Json] = (),
     **params: object,
 ) -> Finding:
     """Not decided, for this reason: too little was seen, or only an aspect. The engine adds what would decide it."""

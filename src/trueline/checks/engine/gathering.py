@@ -88,11 +88,10 @@ def _weights(path: Path) -> Weights:
 
 def _cut_off(run: Run, shown: str) -> list[Message]:
     """That the recording ended before the training did, if it did."""
-    off = run.info.recorded.get("off")
-    if not isinstance(off, dict):
+    if run.info.off is None:
         return []
-    why = Message(str(off.get("message_id")), off.get("params") or {})
-    return [message(CUT_OFF, run=shown, steps=max(run.rank(rank).finished for rank in run.ranks), reason=why)]
+    steps = max(run.rank(number).finished for number in run.ranks)
+    return [message(CUT_OFF, run=shown, steps=steps, reason=run.info.off)]
 
 
 def _trained(path: Path) -> Run:

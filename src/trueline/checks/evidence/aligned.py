@@ -16,14 +16,18 @@ def paired_params(run: Run, bench_run: Run) -> list[tuple[ParamInfo, ParamInfo]]
     if rank is None or bench is None:
         return []
     compared = compare_initial_weights(rank.params, bench.params, networks=(network_of(rank), network_of(bench)))
-    here, there = ({one.name: one for one in side.params} for side in (rank, bench))
-    pairs = [(here.get(_name(one.a)), there.get(_name(one.b))) for one in compared.alignment.pairs]
-    return [(own, other) for own, other in pairs if own is not None and other is not None and not own.buffer]
+    here, there = ({param.name: param for param in side.params} for side in (rank, bench))
+    pairs = [(here.get(_name(pair.a)), there.get(_name(pair.b))) for pair in compared.alignment.pairs]
+    return [
+        (own, bench_param)
+        for own, bench_param in pairs
+        if own is not None and bench_param is not None and not own.buffer
+    ]
 
 
 def network_of(rank: RankFolder) -> Network:
     """What aligning wants to know of a network."""
-    return Network({one.path: one.type for one in rank.modules}, rank.calls)
+    return Network({module.path: module.type for module in rank.modules}, rank.calls)
 
 
 def _name(key: Key) -> str:

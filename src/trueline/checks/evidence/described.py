@@ -9,4 +9,4 @@ from trueline.model.finding import Finding
 
 def answers(data: Described, code: str) -> list[Finding]:
     """Its findings of one code; none where it had nothing to say."""
-    return [one for one in findings_of(data) if one.code == code]
+    return [finding for finding in findings_of(data) if finding.code == code]

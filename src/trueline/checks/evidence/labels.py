@@ -10,16 +10,16 @@ from typing import Final
 
 from trueline.apitable.functions import stems_of
 from trueline.apitable.traits import Trait
-from trueline.checks.evidence.feeding import Fed, Stream
+from trueline.checks.evidence.streams import Fed, Stream
 from trueline.model.sample import Batch, SampleField
 
 _NAMES: Final = ("label", "labels", "target", "targets", "y", "class", "cls", "class_id", "category")
 _WHOLE: Final = stems_of(Trait.TO_INTEGER, Trait.TO_TRUTH)
 # More different ones are no classes but numbers of samples, or words.
-_MOST_CLASSES: Final = 1000
-_ENOUGH: Final = 50
-_RICH: Final = 8
-_ITS_OWN: Final = 0.5
+MAX_CLASSES: Final = 1000
+MIN_SAMPLES: Final = 50  # fewer values repeat, or do not, by chance
+MIN_RICH: Final = 8  # numbers of a sample that no other has but as a copy
+MIN_TELLING: Final = 0.5  # share of contents whose extremes are theirs alone, as measurements have them
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Labelled:
 
 def first_of(labels: Sequence[Labelled]) -> Labelled:
     """The one that stands first in its dataset, where that was seen, else the one that came first."""
-    known = [one for one in labels if one.sample is not None]
-    return min(known, key=lambda one: one.sample or 0) if len(known) == len(labels) else labels[0]
+    known = [label for label in labels if label.sample is not None]
+    return min(known, key=lambda label: label.sample or 0) if len(known) == len(labels) else labels[0]
 
 
 def is_number(field: SampleField) -> bool:
@@ -57,10 +57,10 @@ def label_name(stream: Stream) -> str | None:
     if not stream.batches or stream.loader is None:
         return None
     batch = stream.batches[0].batch
-    candidates = [one.name for one in batch.fields if is_number(one) and _may_be_classes(stream, one.name)]
+    candidates = [field.name for field in batch.fields if is_number(field) and _may_be_classes(stream, field.name)]
     if not candidates or len(batch.fields) < 2:
         return None
-    named = [one for one in candidates if one.rpartition(".")[2].lower() in _NAMES]
+    named = [name for name in candidates if name.rpartition(".")[2].lower() in _NAMES]
     return named[-1] if named else candidates[-1]
 
 
@@ -77,12 +77,12 @@ def _may_be_classes(stream: Stream, name: str) -> bool:
     different = set(values)
     if not whole:
         return different == {0.0, 1.0}
-    return len(different) <= _MOST_CLASSES and (len(values) < _ENOUGH or len(different) < 0.5 * len(values))
+    return len(different) <= MAX_CLASSES and (len(values) < MIN_SAMPLES or len(different) < 0.5 * len(values))
 
 
 def field_of(batch: Batch, name: str) -> SampleField | None:
     """A batch's field by its name."""
-    return next((one for one in batch.fields if one.name == name), None)
+    return next((field for field in batch.fields if field.name == name), None)
 
 
 def labels_of(batches: Sequence[Fed], name: str) -> Iterator[Labelled]:
@@ -97,15 +97,15 @@ def labels_of(batches: Sequence[Fed], name: str) -> Iterator[Labelled]:
 def contents_of(batches: Sequence[Fed], label: str) -> Iterator[tuple[Labelled, tuple[int, ...]]]:
     """The samples that have a content of their own, with what tells it from any other's."""
     telling = _telling(batches, label)
-    for one in labels_of(batches, label):
-        fields = [field for field in one.fed.batch.fields if field.name != label]
-        if any(_is_rich(field, one.place) or field.fingerprints[one.place] in telling for field in fields):
-            yield one, tuple(field.fingerprints[one.place] for field in fields)
+    for labelled in labels_of(batches, label):
+        fields = [field for field in labelled.fed.batch.fields if field.name != label]
+        if any(_is_rich(field, labelled.place) or field.fingerprints[labelled.place] in telling for field in fields):
+            yield labelled, tuple(field.fingerprints[labelled.place] for field in fields)
 
 
 def _is_rich(field: SampleField, place: int) -> bool:
     """Whether one sample of it holds so many numbers that another one has the same only as a copy."""
-    return math.prod(field.shape) >= _RICH and field.dtype.startswith("float") and field.std[place] > 0
+    return math.prod(field.shape) >= MIN_RICH and field.dtype.startswith("float") and field.std[place] > 0
 
 
 def _telling(batches: Sequence[Fed], label: str) -> set[int]:
@@ -115,16 +115,16 @@ def _telling(batches: Sequence[Fed], label: str) -> set[int]:
     """
     found: set[int] = set()
     for name in {field.name for fed in batches[:1] for field in fed.batch.fields} - {label}:
-        fields = [one for fed in batches if (one := field_of(fed.batch, name)) is not None]
+        fields = [field for fed in batches if (field := field_of(fed.batch, name)) is not None]
         if not fields or math.prod(fields[0].shape) < 2 or not fields[0].dtype.startswith("float"):
             continue
         ends = {
-            mark: (one.minimum[place], one.maximum[place])
-            for one in fields
-            for place, mark in enumerate(one.fingerprints)
+            mark: (field.minimum[place], field.maximum[place])
+            for field in fields
+            for place, mark in enumerate(field.fingerprints)
         }
         lows, highs = (Counter(pair[side] for pair in ends.values()) for side in (0, 1))
         own = {mark for mark, (low, high) in ends.items() if lows[low] == highs[high] == 1 and low < high}
-        if len(ends) >= _ENOUGH and len(own) >= _ITS_OWN * len(ends):
+        if len(ends) >= MIN_SAMPLES and len(own) >= MIN_TELLING * len(ends):
             found |= own
     return found

@@ -2,82 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from trueline.checks.evidence.looks import EVAL, TRAIN, looked
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.events import BatchEvent, EndEvent, LossEvent, ModesEvent, StepEvent
 from trueline.model.location import Location
-from trueline.model.run import EventName
 
 
 def has_evaluation(rank: RankFolder) -> bool:
     """Whether there is an evaluation step after training has begun."""
     return any(True for _ in evaluation_modes(rank, any_mode=True)) or any(
-        True for _ in rank.events(EventName.END, phase=EVAL)
+        True for _ in rank.events(EndEvent, phase=EVAL)
     )
 
 
-def trained_in_evaluation_mode(rank: RankFolder) -> list[dict[str, Any]]:
+def trained_in_evaluation_mode(rank: RankFolder) -> list[ModesEvent]:
     """Training steps whose network is in evaluation mode although it learns and has such layers."""
-    last = {one["optimizer"]: one["step"] for one in rank.events(EventName.STEP, phase=TRAIN)}
-    found = []
-    for event in looked(rank, EventName.MODES, TRAIN):
-        if event["training"] or not event["resting"]:
-            continue
-        # A network that has learned all it should, a teacher for instance, rests.
-        if any(last.get(optimizer, -1) >= event["step"] for optimizer in event.get("held", ())):
-            found.append(event)
-    return found
+    last = {update.optimizer: update.step for update in rank.events(StepEvent, phase=TRAIN)}
+    resting = [event for event in looked(rank, ModesEvent, TRAIN) if not event.training and event.resting]
+    # A network that has learned all it should, a teacher for instance, rests.
+    return [event for event in resting if any(last.get(optimizer, -1) >= event.step for optimizer in event.held)]
 
 
-def evaluated_in_training_mode(rank: RankFolder) -> tuple[list[dict[str, Any]], bool]:
+def evaluated_in_training_mode(rank: RankFolder) -> tuple[list[ModesEvent], bool]:
     """Evaluation steps whose network is in training mode, and whether it is sure that they are an evaluation."""
-    modes = [one for one in evaluation_modes(rank) if one["training"] and one["acting"]]
+    modes = [event for event in evaluation_modes(rank) if event.training and event.acting]
     if not modes:
         return [], False
     training_loaders, sources = _loaders(rank, TRAIN), _loaders(rank, EVAL)
-    networks = {one["network"] for one in looked(rank, EventName.MODES, TRAIN)}
+    networks = {event.network for event in looked(rank, ModesEvent, TRAIN)}
     sure = [
-        one
-        for one in modes
-        if (loader := sources.get(one["step"])) is not None and loader not in training_loaders.values()
+        event
+        for event in modes
+        if (loader := sources.get(event.step)) is not None and loader not in training_loaders.values()
     ]
     if sure:
         return sure, True
-    alone = [one for one in modes if sources.get(one["step"]) is None]
+    alone = [event for event in modes if sources.get(event.step) is None]
     return (alone, len(networks) == 1 and _with_loss(rank, alone)) if alone else (modes, False)
 
 
-def evaluation_modes(rank: RankFolder, *, any_mode: bool = False) -> list[dict[str, Any]]:
+def evaluation_modes(rank: RankFolder, *, any_mode: bool = False) -> list[ModesEvent]:
     """What is known of the modes of evaluation steps that come after the first training step."""
     trained = False
-    found = []
-    for event in rank.events():
-        if event["phase"] == TRAIN:
-            trained = trained or event["event"] == EventName.END
-        elif trained and event["event"] == EventName.MODES and (any_mode or event["acting"]):
-            found.append(event)
-    return found
+    modes = []
+    for event in rank.events(ModesEvent, EndEvent):
+        if event.phase == TRAIN:
+            trained = trained or isinstance(event, EndEvent)
+        elif trained and isinstance(event, ModesEvent) and (any_mode or event.acting):
+            modes.append(event)
+    return modes
 
 
-def called_where(rank: RankFolder, event: Mapping[str, Any], phase: str) -> Location:
+def called_where(rank: RankFolder, event: ModesEvent, phase: str) -> Location:
     """The line that calls the network."""
-    network = event["network"]
-    line = next((one.called_at for one in rank.calls if one.phase == phase and one.path == network), None)
-    return replace(line or Location(), module=network or None, step=event["step"])
+    network = event.network
+    line = next((call.called_at for call in rank.calls if call.phase == phase and call.path == network), None)
+    return replace(line or Location(), module=network or None, step=event.step)
 
 
 def _loaders(rank: RankFolder, phase: str) -> dict[int, int]:
     """The loader of each step's first batch that came from one."""
-    found: dict[int, int] = {}
-    for event in rank.events(EventName.BATCH, phase=phase):
-        if event.get("loader") is not None:
-            found.setdefault(event["step"], event["loader"])
-    return found
+    loaders: dict[int, int] = {}
+    for event in rank.events(BatchEvent, phase=phase):
+        if event.loader is not None:
+            loaders.setdefault(event.step, event.loader)
+    return loaders
 
 
-def _with_loss(rank: RankFolder, modes: list[dict[str, Any]]) -> bool:
-    steps = {one["step"] for one in modes}
-    return any(one["step"] in steps for one in rank.events(EventName.LOSS, phase=EVAL))
+def _with_loss(rank: RankFolder, modes: list[ModesEvent]) -> bool:
+    steps = {event.step for event in modes}
+    return any(loss.step in steps for loss in rank.events(LossEvent, phase=EVAL))

@@ -12,17 +12,17 @@ def apart_at_start(run: Run) -> tuple[str, int, int] | None:
     """A parameter that ranks start with different values of, the rank, and how many there are."""
     if len(run.ranks) < 2 or _sharded(run):
         return None
-    first = {one.name: one for one in run.rank(run.ranks[0]).params if not one.buffer}
+    first = {param.name: param for param in run.rank(run.ranks[0]).params if not param.buffer}
     for number in run.ranks[1:]:
         apart = [
-            one.name
-            for one in run.rank(number).params
-            if (own := first.get(one.name)) is not None
+            param.name
+            for param in run.rank(number).params
+            if (own := first.get(param.name)) is not None
             and own.initial is not None
-            and one.initial is not None
-            and own.shape == one.shape
+            and param.initial is not None
+            and own.shape == param.shape
             and own.trainable
-            and own.initial.fingerprint != one.initial.fingerprint
+            and own.initial.fingerprint != param.initial.fingerprint
         ]
         if apart:
             return apart[0], number, len(apart)
@@ -34,17 +34,17 @@ def apart_later(run: Run) -> Iterator[tuple[int, int, list[str]]]:
     if len(run.ranks) < 2 or _sharded(run):
         return
     lead = run.rank(run.ranks[0])
-    names = {one.name for one in lead.params if not one.buffer and one.trainable}
-    own = {one["step"]: one["fingerprints"] for one in weight_looks(lead)}
+    names = {param.name for param in lead.params if not param.buffer and param.trainable}
+    own = {look.step: look.fingerprints for look in weight_looks(lead)}
     for number in run.ranks[1:]:
         for look in weight_looks(run.rank(number)):
-            here = own.get(look["step"])
+            here = own.get(look.step)
             if here is None:
                 continue
-            apart = sorted(name for name in names if name in look["fingerprints"] and name in here)
-            apart = [name for name in apart if here[name] != look["fingerprints"][name]]
+            apart = sorted(name for name in names if name in look.fingerprints and name in here)
+            apart = [name for name in apart if here[name] != look.fingerprints[name]]
             if apart:
-                yield look["step"], number, apart
+                yield look.step, number, apart
                 break
 
 
@@ -52,9 +52,9 @@ def compared_steps(run: Run) -> int:
     """How many steps have looks on the first two ranks."""
     if len(run.ranks) < 2 or _sharded(run):
         return 0
-    steps = [{one["step"] for one in weight_looks(run.rank(number))} for number in run.ranks[:2]]
+    steps = [{look.step for look in weight_looks(run.rank(number))} for number in run.ranks[:2]]
     return len(steps[0] & steps[1])
 
 
 def _sharded(run: Run) -> bool:
-    return any(one["sharded"] for number in run.ranks for one in weight_looks(run.rank(number))[:1])
+    return any(look.sharded for number in run.ranks for look in weight_looks(run.rank(number))[:1])

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.functions import lower_of
 from trueline.apitable.traits import Trait
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.numbers import decode
-from trueline.model.run import EventName
+from trueline.model.events import StepEvent
 
 # Their steps do not depend on how large the gradients are: about the rate for every weight.
 _BY_SIGN: Final = tuple(lower_of(Trait.NORMALISED_STEP))
+MAX_MOMENTUM: Final = 0.99  # beyond it the geometric series of updates says nothing about a few steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +42,19 @@ class Optimized:
     @property
     def rates(self) -> list[float]:
         """The rate at each step."""
-        return [one.rate for one in self.updates]
+        return [update.rate for update in self.updates]
 
     @property
     def moved(self) -> float | None:
         """The length of the whole way, relative to the weights' norm."""
-        ratios = [one.ratio for one in self.updates if one.ratio is not None]
+        ratios = [update.ratio for update in self.updates if update.ratio is not None]
         return sum(ratios) if ratios and len(ratios) == len(self.updates) else None
 
 
 def optimized(run: Run) -> Optimized | None:
     """The optimizer's steps, where there is one optimizer that has made any."""
-    found = in_turn(run)
-    return found[0] if len(found) == 1 else None
+    optimizers = in_turn(run)
+    return optimizers[0] if len(optimizers) == 1 else None
 
 
 def in_turn(run: Run) -> list[Optimized]:
@@ -62,58 +62,54 @@ def in_turn(run: Run) -> list[Optimized]:
     if not run.ranks:
         return []
     folder = run.rank(run.ranks[0])
-    turns: dict[int, list[dict[str, Any]]] = {}
+    turns: dict[int, list[StepEvent]] = {}
     before: int | None = None
-    for event in folder.events(EventName.STEP, phase="train"):
-        if event.get("skipped"):
+    for event in folder.events(StepEvent, phase="train"):
+        if event.skipped:
             continue
-        number = int(event.get("optimizer") or 0)
-        if number != before and number in turns:
+        if event.optimizer != before and event.optimizer in turns:
             return []
-        before = number
-        turns.setdefault(number, []).append(event)
-    found = [_of_events(run, folder, number, events, alone=len(turns) == 1) for number, events in turns.items()]
-    return [one for one in found if one is not None]
+        before = event.optimizer
+        turns.setdefault(event.optimizer, []).append(event)
+    optimizers = [_of_events(run, folder, number, events, alone=len(turns) == 1) for number, events in turns.items()]
+    return [optimizer for optimizer in optimizers if optimizer is not None]
 
 
 def _of_events(
-    run: Run, folder: RankFolder, number: int, events: Sequence[dict[str, Any]], *, alone: bool
+    run: Run, folder: RankFolder, number: int, events: Sequence[StepEvent], *, alone: bool
 ) -> Optimized | None:
-    kind = str(events[0].get("kind"))
+    kind = str(events[0].kind)
     norm, count = _weights(folder, None if alone else number)
     momentum = _momentum(run, number)
     empty = Optimized(kind, [])
     updates = []
     for event in events:
-        rates = [float(one) for one in event.get("lr") or () if isinstance(one, int | float)]
+        rates = [float(rate) for rate in event.lr if isinstance(rate, int | float)]
         if not rates:
             return None
         rate = max(rates)
-        gradient = event.get("grad_norm")
         ratio = None
         if norm > 0 and empty.adaptive:
             ratio = rate * math.sqrt(count) / norm
-        elif norm > 0 and gradient is not None:
-            ratio = rate * decode(gradient) / (1 - momentum) / norm
-        updates.append(Update(int(event["step"]), rate, ratio))
+        elif norm > 0 and event.grad_norm is not None:
+            ratio = rate * event.grad_norm / (1 - momentum) / norm
+        updates.append(Update(event.step, rate, ratio))
     return Optimized(kind, updates, number)
 
 
 def _weights(folder: RankFolder, optimizer: int | None) -> tuple[float, int]:
     """The norm of all weights that an optimizer (or any) holds, at the beginning, and how many they are."""
     held = [
-        one.initial
-        for one in folder.params
-        if not one.buffer and one.optimizer is not None and optimizer in (None, one.optimizer)
+        param.initial
+        for param in folder.params
+        if not param.buffer and param.optimizer is not None and optimizer in (None, param.optimizer)
     ]
-    known = [one for one in held if one is not None]
-    return math.sqrt(sum(one.l2**2 for one in known)), sum(one.count for one in known)
+    known = [summary for summary in held if summary is not None]
+    return math.sqrt(sum(summary.l2**2 for summary in known)), sum(summary.count for summary in known)
 
 
 def _momentum(run: Run, number: int) -> float:
-    optimizers: Any = run.info.hyper.get("optimizers")
-    try:
-        found = optimizers[number]["groups"][0].get("momentum", 0)
-    except (KeyError, IndexError, TypeError, AttributeError):
-        return 0.0
-    return min(float(found), 0.99) if isinstance(found, int | float) else 0.0
+    optimizers = run.info.optimizers
+    groups = optimizers[number].groups if 0 <= number < len(optimizers) else ()
+    momentum = groups[0].get("momentum") if groups else None
+    return min(float(momentum), MAX_MOMENTUM) if isinstance(momentum, int | float) else 0.0

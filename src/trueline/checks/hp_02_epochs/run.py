@@ -29,25 +29,25 @@ def from_run(run: Run) -> Iterator[Finding]:
         yield undecided("hp_02.no_losses" if evaluations_seen(folder) else "hp_02.no_evaluation")
         return
     answers = [finding(_judged(run, part)) for part in _in_turns(run, curves)]
-    problems = [one for one in answers if one.conclusion is Conclusion.FOUND]
-    decided = [one for one in answers if one.conclusion is not Conclusion.OPEN]
+    problems = [answer for answer in answers if answer.conclusion is Conclusion.FOUND]
+    decided = [answer for answer in answers if answer.conclusion is not Conclusion.OPEN]
     yield from problems or (decided or answers)[:1]
 
 
 def _judged(run: Run, curves: Sequence[Curve]) -> Judged:
-    courses = [course_of(one) for one in curves]
+    courses = [course_of(curve) for curve in curves]
     return Judged(str(run.path), Evaluated(curves, by_steps=True), courses[0], courses[1:])
 
 
 def _in_turns(run: Run, curves: Sequence[Curve]) -> Iterator[Sequence[Curve]]:
     """The curves of each training, where one optimizer was done before the next began: each has its own network."""
-    begins = [one.updates[0].step for one in in_turn(run)]
+    begins = [optimizer.updates[0].step for optimizer in in_turn(run)]
     if len(begins) < 2:
         yield curves
         return
     for first, end in pairwise([*begins, math.inf]):
-        parts = [_between(one, first, end) for one in curves]
-        if known := sorted((one for one in parts if len(one)), key=len, reverse=True):
+        parts = [_between(curve, first, end) for curve in curves]
+        if known := sorted((part for part in parts if len(part)), key=len, reverse=True):
             yield known
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from trueline.checks.engine.check import check, found, none, suspect, undecided
-from trueline.checks.evidence.feeding import Stream, training
+from trueline.checks.engine.check import Params, check, found, none, suspect, undecided
+from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import BatchEvent, StepEvent
 from trueline.model.finding import Finding
-from trueline.model.run import EventName
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,8 @@ def from_run(
     if batch is None:
         yield undecided("hp_03.no_loader")
         return
-    params: dict[str, Any] = {"size": batch.whole, "devices": batch.devices, "times": batch.times}
-    seen: dict[str, Any] = {
+    params: Params = {"size": batch.whole, "devices": batch.devices, "times": batch.times}
+    seen: Params = {
         "measured": batch.whole,
         "limit": max_batch,
         "evidence": [{"batch": batch.size, "updates_per_pass": batch.updates}],
@@ -59,35 +58,36 @@ def from_run(
 
 
 def batch_of_update(run: Run) -> _Batch | None:
-    streams = [one for one in training(run) if one.loader is not None and one.batches]
+    streams = [stream for stream in training(run) if stream.loader is not None and stream.batches]
     if not streams:
         return None
-    stream = max(streams, key=lambda one: len(one.batches))
-    size = int(median(one.batch.size for one in stream.batches))
-    samples = stream.facts.get("samples")
+    stream = max(streams, key=lambda stream: len(stream.batches))
+    size = int(median(fed.batch.size for fed in stream.batches))
+    samples = stream.samples
     times = _times(run)
     devices = max(run.info.world, 1)
     if not size:
         return None
-    updates = samples / (size * times * devices) if isinstance(samples, int) and samples else None
+    updates = samples / (size * times * devices) if samples else None
     return _Batch(stream, size, devices, times, updates)
 
 
 def _is_whole_set(batch: _Batch) -> bool:
     """Whether every pass over the set was one batch and one update."""
-    known = batch.updates <= 1 if batch.updates is not None else batch.stream.facts.get("length") == 1
-    return known and all(len(one) == 1 for one in batch.stream.iterations()) and batch.times == batch.devices == 1
+    known = batch.updates <= 1 if batch.updates is not None else batch.stream.length == 1
+    return (
+        known and all(len(batches) == 1 for batches in batch.stream.iterations()) and batch.times == batch.devices == 1
+    )
 
 
 def _needs_all(run: Run) -> bool:
     """Whether an optimizer searches along a line, for which all samples must be the same in every try."""
-    optimizers: Any = run.info.hyper.get("optimizers") or ()
-    return any("LBFGS" in str(one.get("kind")) for one in optimizers)
+    return any("LBFGS" in str(optimizer.kind) for optimizer in run.info.optimizers)
 
 
 def _times(run: Run) -> int:
     """How many batches one update is made of."""
     folder = run.rank(run.ranks[0])
-    updates = sum(1 for _ in folder.events(EventName.STEP, phase="train"))
-    batches = sum(1 for _ in folder.events(EventName.BATCH, phase="train"))
+    updates = sum(1 for _ in folder.events(StepEvent, phase="train"))
+    batches = sum(1 for _ in folder.events(BatchEvent, phase="train"))
     return max(round(batches / updates), 1) if updates else 1

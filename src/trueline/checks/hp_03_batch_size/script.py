@@ -8,6 +8,7 @@ from trueline.checks.engine.check import check, found, suspect, undecided
 from trueline.checks.hp_03_batch_size.run import from_run
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Conclusion, Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.script.analysis.passes import keys_of, training_data
 from trueline.script.analysis.ranks import is_distributed
@@ -26,7 +27,7 @@ def from_script(
     trace = script.trace
     loaders = [value for value in training_data(trace) if isinstance(value, Made)]
     reported = False
-    small: list[object] = []
+    small: list[Json] = []
     whole = any(event.name.endswith(".LBFGS") for event in trace.of_role(Role.BUILD_OPTIMIZER))
     for loader in loaders:
         written = batch_size_of(loader)

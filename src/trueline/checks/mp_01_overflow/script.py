@@ -11,8 +11,8 @@ from trueline.checks.evidence.looks import trained_rank
 from trueline.checks.mp_01_overflow.run import first_broken, watched_operator
 from trueline.checks.mp_01_overflow.unguarded import Danger, Unguarded, unguarded, way_to_losses
 from trueline.formats.run_folder.reader import Run
+from trueline.model.events import LossEvent
 from trueline.model.finding import Certainty, Finding
-from trueline.model.run import EventName
 from trueline.script.analysis.operators import DIVISIONS, EXPONENTS, LOGS, ROOTS, operator_name
 from trueline.script.loops import training_loops
 from trueline.script.script import Script
@@ -56,17 +56,17 @@ def from_script_and_run(script: Script, run: Run) -> Iterator[Finding]:
     if rank is None or first is None or watched_operator(rank) is not None:
         yield undecided("mp_01.script.nothing_broke")
         return
-    backward = first["event"] != EventName.LOSS
+    backward = not isinstance(first.event, LossEvent)
     operation = _likeliest(unguarded(script.trace), backward=backward)
     if operation is None:
         yield undecided("mp_01.script.none_of_them")
         return
-    step = first["step"]
+    step = first.event.step
     yield found(
         f"mp_01.script.was_{operation.danger.value}",
         replace(operation.place, step=step),
         certainty=Certainty.CERTAIN if operation.grade >= _EASY else Certainty.LIKELY,
-        measured=first.get("value", first.get("grad_norm")),
+        measured=first.value,
         evidence=[{"step": step, "line": str(operation.place)}],
         step=step,
     )

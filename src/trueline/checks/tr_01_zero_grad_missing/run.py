@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trueline.checks.engine.check import check, found, na, none, undecided
-from trueline.checks.evidence.looks import TRAIN, gradient_looks, trained_rank, where
+from trueline.checks.evidence.looks import TRAIN, came_before, gradient_looks, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import BackwardEvent, StepEvent, ZeroGradEvent
 from trueline.model.finding import Finding
-from trueline.model.run import EventName
 
 
 @check("tr.01", "gradients are not cleared between updates")
@@ -24,17 +23,17 @@ def from_run(run: Run, *, min_share: float = 0.5) -> Iterator[Finding]:
         return
     early = _cleared_too_early(rank)
     if early is not None:
-        yield found("tr_01.too_early", where(early), evidence=[_order(rank, early)], step=early["step"])
+        yield found("tr_01.too_early", where(early), evidence=[_order(rank, early)], step=early.step)
         return
-    looked = [one for one in rank.events(EventName.STEP, phase=TRAIN) if "uncleared" in one]
+    looked = [update for update in rank.events(StepEvent, phase=TRAIN) if update.uncleared is not None]
     if not looked:
         yield undecided("tr_01.one_update")
         return
-    for optimizer in sorted({one["optimizer"] for one in looked}):
-        own = [one for one in looked if one["optimizer"] == optimizer]
-        left = [one for one in own if one["uncleared"]]
+    for optimizer in sorted({update.optimizer for update in looked}):
+        own = [update for update in looked if update.optimizer == optimizer]
+        left = [update for update in own if update.uncleared]
         share = len(left) / len(own)
-        evidence = [{"step": one["step"], "optimizer": optimizer, "uncleared": one["uncleared"]} for one in own]
+        evidence = [{"step": update.step, "optimizer": optimizer, "uncleared": update.uncleared} for update in own]
         if share > min_share:
             yield found(
                 "tr_01.left",
@@ -42,41 +41,40 @@ def from_run(run: Run, *, min_share: float = 0.5) -> Iterator[Finding]:
                 measured=share,
                 limit=min_share,
                 evidence=evidence,
-                step=left[0]["step"],
-                kind=left[0]["kind"],
+                step=left[0].step,
+                kind=left[0].kind,
             )
         else:
             yield none("tr_01.cleared", evidence=evidence, measured=share, limit=min_share, updates=len(own))
 
 
-def _order(rank: RankFolder, event: dict[str, Any]) -> list[str]:
-    kinds = (EventName.BACKWARD, EventName.ZERO_GRAD, EventName.STEP)
-    return [one["event"] for one in rank.events(step=event["step"], phase=TRAIN) if one["event"] in kinds]
+def _order(rank: RankFolder, clearing: ZeroGradEvent) -> list[str]:
+    events = rank.events(BackwardEvent, ZeroGradEvent, StepEvent, step=clearing.step, phase=TRAIN)
+    return [event.name for event in events]
 
 
-def _cleared_too_early(rank: RankFolder) -> dict[str, Any] | None:
+def _cleared_too_early(rank: RankFolder) -> ZeroGradEvent | None:
     """The first zero_grad between backward and the step, where all gradients of every step looked at are gone."""
     for looks in gradient_looks(rank).values():
-        empty = [len({*one["none"], *one["zero"]}) + one["strangers"] >= one["held"] > 0 for one in looks]
-        clearing = [_clearing(rank, one["step"]) for one in looks]
+        empty = [len({*look.none, *look.zero}) + look.strangers >= look.held > 0 for look in looks]
+        clearing = [_clearing(rank, look.step) for look in looks]
         if all(empty) and all(clearing):
             return clearing[0]
     return None
 
 
-def _clearing(rank: RankFolder, step: int) -> dict[str, Any] | None:
+def _clearing(rank: RankFolder, step: int) -> ZeroGradEvent | None:
     """A step's zero_grad that comes after its last backward and before its update."""
-    found = None
-    for event in rank.events(step=step, phase=TRAIN):
-        if event["event"] == EventName.BACKWARD:
-            found = None
-        elif event["event"] == EventName.ZERO_GRAD:
-            found = event
-        elif event["event"] == EventName.STEP:
+    clearing = None
+    for event in rank.events(BackwardEvent, ZeroGradEvent, StepEvent, step=step, phase=TRAIN):
+        if isinstance(event, BackwardEvent):
+            clearing = None
+        elif isinstance(event, ZeroGradEvent):
+            clearing = event
+        else:
             break
-    backward = any(True for _ in rank.events(EventName.BACKWARD, step=step, phase=TRAIN))
-    return found if backward and found is not None and _after_backward(rank, step, found) else None
+    return clearing if clearing is not None and _is_after_backward(rank, step, clearing) else None
 
 
-def _after_backward(rank: RankFolder, step: int, clearing: dict[str, Any]) -> bool:
-    return any(one["t"] <= clearing["t"] for one in rank.events(EventName.BACKWARD, step=step, phase=TRAIN))
+def _is_after_backward(rank: RankFolder, step: int, clearing: ZeroGradEvent) -> bool:
+    return any(not came_before(clearing, event) for event in rank.events(BackwardEvent, step=step, phase=TRAIN))

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import TRAIN, trained_rank, where
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import BackwardEvent, BatchEvent, ClipEvent, CriterionEvent, LossEvent, ScaleEvent, StepEvent
 from trueline.model.finding import Finding
-from trueline.model.numbers import decode
-from trueline.model.run import EventName
+from trueline.model.json_value import Json
 
-_EQUAL = 1e-4
+MAX_RATIO_APART = 1e-4  # of a loss from the criterion's value, but for rounding
+MAX_FACTOR_APART = 1e-2  # of the gradients from the sum of their backward passes
+MIN_SUM = 1.05  # a norm that is so much longer than the mean of the norms is that of a sum
+MAX_SHOWN = 6  # updates in the evidence
 
 
 @dataclass(slots=True)
-class _Update:
+class _Passes:
     """What led to one update: each backward's loss, the loss function's own value and the norm it gave."""
 
     backwards: int = 0
@@ -27,8 +29,15 @@ class _Update:
     norms: list[float] = field(default_factory=list)
     clipped: bool = False
     scale: float = 1.0
-    loss: dict[str, Any] | None = None
-    step: dict[str, Any] = field(default_factory=dict)
+    loss: LossEvent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """An optimizer's step, and what led to it."""
+
+    step: StepEvent
+    before: _Passes
 
 
 @check("tr.03", "accumulated gradients are not averaged")
@@ -36,7 +45,7 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
     """Losses of the batches of an update, against what the loss function gave."""
     rank = trained_rank(run)
     updates = _updates(rank) if rank is not None else []
-    several = [one for one in updates if one.backwards > 1 and one.batches >= one.backwards]
+    several = [update for update in updates if update.before.batches >= update.before.backwards > 1]
     if len(several) < min_updates or len(several) * 2 < len(updates) or _optimizers(rank) > 1:
         if not updates:
             yield undecided("tr_03.no_updates")
@@ -44,20 +53,22 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
             # Where several optimizers take turns, several backwards may be of one batch.
             yield (undecided if several else na)("tr_03.not_accumulated")
         return
-    count = Counter(one.backwards for one in several).most_common(1)[0][0]
-    own = [one for one in several if one.backwards == count]
-    ratios = [ratio for one in own for ratio in one.ratios]
-    evidence = [{"step": one.step["step"], "backwards": one.backwards, "ratios": one.ratios} for one in own[:6]]
-    place = where(own[0].loss or own[0].step)
+    count = Counter(update.before.backwards for update in several).most_common(1)[0][0]
+    own = [update for update in several if update.before.backwards == count]
+    ratios = [ratio for update in own for ratio in update.before.ratios]
+    evidence: list[Json] = [
+        {"step": update.step.step, "backwards": count, "ratios": update.before.ratios} for update in own[:MAX_SHOWN]
+    ]
+    place = where(own[0].before.loss or own[0].step)
     if not ratios:
         yield undecided("tr_03.own_loss", count=count)
-    elif all(abs(ratio * count - 1) < _EQUAL for ratio in ratios):
+    elif all(abs(ratio * count - 1) < MAX_RATIO_APART for ratio in ratios):
         yield none("tr_03.divided", evidence=evidence, measured=ratios[0], limit=1 / count, count=count)
-    elif all(abs(ratio - 1) < _EQUAL for ratio in ratios):
-        kept = [_summed(one) for one in own]
-        if any(one is False for one in kept):
+    elif all(abs(ratio - 1) < MAX_RATIO_APART for ratio in ratios):
+        summed = [_is_summed(update) for update in own]
+        if any(answer is False for answer in summed):
             yield none("tr_03.divided_later", evidence=evidence, count=count)
-        elif all(one is None for one in kept) or any(one.clipped for one in own):
+        elif all(answer is None for answer in summed) or any(update.before.clipped for update in own):
             yield suspect("tr_03.summed", place, evidence=evidence, count=count)
         else:
             yield found("tr_03.summed", place, measured=ratios[0], limit=1 / count, evidence=evidence, count=count)
@@ -67,55 +78,50 @@ def from_run(run: Run, *, min_updates: int = 2) -> Iterator[Finding]:
 
 def _optimizers(rank: RankFolder | None) -> int:
     """Optimizers that take turns have a backward pass each."""
-    return len({one["optimizer"] for one in rank.events(EventName.STEP, phase=TRAIN)}) if rank is not None else 0
+    return len({update.optimizer for update in rank.events(StepEvent, phase=TRAIN)}) if rank is not None else 0
 
 
-def _summed(one: _Update) -> bool | None:
+def _is_summed(update: _Update) -> bool | None:
     """Whether the update used the sum: True for sure, False where it was divided, None where nobody knows.
 
     A mean is never longer than the mean of the lengths, whatever the directions.
     """
-    factor = one.step.get("factor")
-    if factor is not None:
-        return bool(abs(factor * one.scale - 1) < 1e-2)
-    norm = one.step.get("grad_norm")
-    if norm is None or len(one.norms) != one.backwards:
+    step, before = update.step, update.before
+    if step.factor is not None:
+        return abs(step.factor * before.scale - 1) < MAX_FACTOR_APART
+    if step.grad_norm is None or len(before.norms) != before.backwards:
         return None
-    mean = sum(one.norms) / len(one.norms)
-    return True if decode(norm) > 1.05 * mean else False if decode(norm) < mean else None
+    mean = sum(before.norms) / len(before.norms)
+    return True if step.grad_norm > MIN_SUM * mean else False if step.grad_norm < mean else None
 
 
 def _updates(rank: RankFolder) -> list[_Update]:
     """The updates of the optimizer that steps first, each with what came since the one before."""
-    found: list[_Update] = []
-    open_one = _Update()
+    updates: list[_Update] = []
+    passes = _Passes()
     criterion: float | None = None
     optimizer = None
     for event in rank.events(phase=TRAIN):
-        name = event["event"]
-        if name == EventName.BATCH:
-            open_one.batches += 1
-        elif name == EventName.CRITERION:
-            reduced = event.get("settings", {}).get("reduction", "mean") == "mean"
-            criterion = decode(event["value"]) if reduced else None
-        elif name == EventName.LOSS:
-            value = decode(event["value"])
-            open_one.loss = open_one.loss or event
+        if isinstance(event, BatchEvent):
+            passes.batches += 1
+        elif isinstance(event, CriterionEvent):
+            criterion = event.value if event.settings.get("reduction", "mean") == "mean" else None
+        elif isinstance(event, LossEvent):
+            passes.loss = passes.loss or event
             if criterion:
-                open_one.ratios.append(value / criterion)
+                passes.ratios.append(event.value / criterion)
             criterion = None
-        elif name == EventName.BACKWARD:
-            open_one.backwards += 1
-            if event.get("norm") is not None:
-                open_one.norms.append(decode(event["norm"]))
-        elif name == EventName.CLIP:
-            open_one.clipped = True
-        elif name == EventName.SCALE:
-            open_one.scale = decode(event["value"])
-        elif name == EventName.STEP:
-            optimizer = event["optimizer"] if optimizer is None else optimizer
-            if event["optimizer"] == optimizer:
-                open_one.step = event
-                found.append(open_one)
-                open_one = _Update()
-    return found
+        elif isinstance(event, BackwardEvent):
+            passes.backwards += 1
+            if event.norm is not None:
+                passes.norms.append(event.norm)
+        elif isinstance(event, ClipEvent):
+            passes.clipped = True
+        elif isinstance(event, ScaleEvent):
+            passes.scale = event.value
+        elif isinstance(event, StepEvent):
+            optimizer = event.optimizer if optimizer is None else optimizer
+            if event.optimizer == optimizer:
+                updates.append(_Update(event, passes))
+                passes = _Passes()
+    return updates

@@ -19,21 +19,21 @@ def from_run(run: Run) -> Iterator[Finding]:
     if rank is None or not looks:
         yield undecided("tr_06.no_updates")
         return
-    unheld = Counter(one.shape for one in weights_of(rank) if one.trainable and one.optimizer is None)
+    unheld = Counter(param.shape for param in weights_of(rank) if param.trainable and param.optimizer is None)
     for optimizer, own in looks.items():
         last = own[-1]
-        strangers = Counter(tuple(shape) for shape in last["stranger_shapes"])
+        strangers = Counter(tuple(shape) for shape in last.stranger_shapes)
         alike = sum((strangers & unheld).values())
-        evidence = [{"optimizer": optimizer, "held": last["held"], "strangers": last["strangers"], "alike": alike}]
+        evidence = [{"optimizer": optimizer, "held": last.held, "strangers": last.strangers, "alike": alike}]
         if strangers and alike == sum(strangers.values()):
             yield found(
                 "tr_06.others",
-                optimizer_where(run, optimizer, last["step"]),
-                measured=last["strangers"],
+                optimizer_where(run, optimizer, last.step),
+                measured=last.strangers,
                 limit=0,
                 evidence=evidence,
-                strangers=last["strangers"],
-                held=last["held"],
+                strangers=last.strangers,
+                held=last.held,
             )
         else:
-            yield none("tr_06.its_own", evidence=evidence, held=last["held"], strangers=last["strangers"])
+            yield none("tr_06.its_own", evidence=evidence, held=last.held, strangers=last.strangers)

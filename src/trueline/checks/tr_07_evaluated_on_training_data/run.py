@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import Any
 
-from trueline.checks.engine.check import check, found, na, none, suspect, undecided
-from trueline.checks.evidence.looks import TRAIN, is_recorded_whole, trained_rank, where
+from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
+from trueline.checks.evidence.looks import TRAIN, is_recorded_whole, loop_where, trained_rank
 from trueline.checks.evidence.modes import has_evaluation
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import BatchEvent, EndEvent, LoaderEvent, StepEvent
 from trueline.model.finding import Certainty, Finding
-from trueline.model.run import EventName
-from trueline.model.sample import Batch, SampleField
+from trueline.model.sample import SampleField
 
-_MOST_EVENTS = 100_000
-_FEWEST = 8
+MAX_EVENTS = 100_000  # a longer look takes minutes, and shows no more
+MIN_SAMPLES = 8  # fewer are the same by chance
 
 
 @check("tr.07", "evaluation on training data")
@@ -27,17 +26,17 @@ def from_run(run: Run, *, min_share: float = 0.5, max_share: float = 0.05) -> It
         absent = rank is not None and trained and not has_evaluation(rank) and is_recorded_whole(run)
         yield (na if absent else undecided)("tr_07.no_evaluation")
         return
-    if max(map(len, trained.values())) < _FEWEST or all(len(marks) < _FEWEST for marks in evaluated.values()):
+    if max(map(len, trained.values())) < MIN_SAMPLES or all(len(marks) < MIN_SAMPLES for marks in evaluated.values()):
         yield undecided("tr_07.few")
         return
     shares = {loader: _share(marks, trained) for loader, marks in evaluated.items()}
     evidence = [
         {"loader": loader, "share": share, "samples": len(evaluated[loader])} for loader, share in shares.items()
     ]
-    loader, share = min(shares.items(), key=lambda one: one[1])
-    params: dict[str, Any] = {"share": f"{share:.0%}", "samples": len(evaluated[loader])}
-    begun = next((one for one in rank.events(EventName.LOADER) if one["loader"] == loader), None)
-    place = where(_lined(begun))
+    loader, share = min(shares.items(), key=lambda pair: pair[1])
+    params: Params = {"share": f"{share:.0%}", "samples": len(evaluated[loader])}
+    begun = next((event for event in rank.events(LoaderEvent) if event.loader == loader), None)
+    place = loop_where(begun)
     chance = _chance(rank)
     if share >= min_share and share > chance + min_share / 2:
         yield found(
@@ -59,24 +58,19 @@ def _chance(rank: RankFolder) -> float:
     """How many samples of the second half of an epoch had come in its first half: so alike is the data to itself."""
     marks: list[int] = []
     first = None
-    for event in rank.events(phase=TRAIN):
-        if event["event"] == EventName.LOADER and marks and event["loader"] == first:
+    for event in rank.events(LoaderEvent, BatchEvent, phase=TRAIN):
+        if isinstance(event, LoaderEvent) and marks and event.loader == first:
             break
-        if event["event"] == EventName.BATCH:
-            first = event.get("loader") if first is None else first
-            marks.extend(_of_batch(event["samples"]))
+        if isinstance(event, BatchEvent):
+            first = event.loader if first is None else first
+            marks.extend(_marks(event))
     half = len(marks) // 2
     seen = set(marks[:half])
-    return sum(one in seen for one in marks[half:]) / max(len(marks) - half, 1)
-
-
-def _lined(event: dict[str, object] | None) -> dict[str, object] | None:
-    """A loader's line stands under another name."""
-    return None if event is None else {**event, "line": event.get("at") or event.get("line")}
+    return sum(mark in seen for mark in marks[half:]) / max(len(marks) - half, 1)
 
 
 def _share(marks: set[tuple[int, int]], trained: Mapping[int, set[int]]) -> float:
-    return sum(one in trained.get(era, ()) for era, one in marks) / len(marks)
+    return sum(mark in trained.get(era, ()) for era, mark in marks) / len(marks)
 
 
 def _samples(rank: RankFolder) -> tuple[dict[int, set[int]], dict[int | None, set[tuple[int, int]]]]:
@@ -89,25 +83,25 @@ def _samples(rank: RankFolder) -> tuple[dict[int, set[int]], dict[int | None, se
     era = 0
     waiting: list[int] = []
     for place, event in enumerate(rank.events()):
-        if place >= _MOST_EVENTS:
+        if place >= MAX_EVENTS:
             break
-        if event["event"] == EventName.BATCH:
-            marks = _of_batch(event["samples"])
-            if event["phase"] == TRAIN:
+        if isinstance(event, BatchEvent):
+            marks = _marks(event)
+            if event.phase == TRAIN:
                 waiting.extend(marks)
             elif marks:
-                evaluated.setdefault(event.get("loader"), set()).update((era, one) for one in marks)
-        elif event["event"] == EventName.STEP:
-            era = max(era, int(event["optimizer"]))
-        elif event["event"] == EventName.END and event["phase"] == TRAIN:
+                evaluated.setdefault(event.loader, set()).update((era, mark) for mark in marks)
+        elif isinstance(event, StepEvent):
+            era = max(era, event.optimizer)
+        elif isinstance(event, EndEvent) and event.phase == TRAIN:
             trained.setdefault(era, set()).update(waiting)
             waiting = []
     return trained, evaluated
 
 
-def _of_batch(samples: dict[str, Any]) -> Sequence[int]:
-    fields = [one for one in Batch.from_json(samples).fields if _telling(one)]
-    return max(fields, key=lambda one: prod(one.shape)).fingerprints if fields else []
+def _marks(event: BatchEvent) -> Sequence[int]:
+    fields = [field for field in event.batch().fields if _telling(field)]
+    return max(fields, key=lambda field: prod(field.shape)).fingerprints if fields else []
 
 
 def _telling(field: SampleField) -> bool:

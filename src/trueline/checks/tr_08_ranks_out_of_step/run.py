@@ -23,9 +23,9 @@ def from_run(run: Run) -> Iterator[Finding]:
         yield undecided("tr_08.not_comparable")
         return
     root = "wi.01" if apart_at_start(run) is not None else None
-    told = 0
+    reported = 0
     for step, rank, names in apart_later(run):
-        told += 1
+        reported += 1
         yield found(
             "tr_08.apart",
             Location(step=step, rank=rank),
@@ -38,6 +38,6 @@ def from_run(run: Run) -> Iterator[Finding]:
             count=len(names),
             names=few(names),
         )
-    if not told:
+    if not reported:
         evidence = [{"ranks": len(run.ranks), "steps": steps}]
         yield none("tr_08.together", evidence=evidence, ranks=len(run.ranks), steps=steps)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Final
 
 from trueline.checks.engine.check import check, found, na, none, suspect, undecided
 from trueline.checks.evidence.looks import EVAL, built_where, few, is_recorded_whole, looked, trained_rank, where
 from trueline.checks.evidence.modes import called_where, evaluated_in_training_mode, evaluation_modes, has_evaluation
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import BuffersEvent, DropoutEvent, EndEvent
 from trueline.model.finding import Certainty, Finding
-from trueline.model.run import EventName, ModuleInfo
+from trueline.model.run import ModuleInfo
 
-_STATISTICS = ("running_mean", "running_var", "moving_mean", "moving_variance")
+MAX_CALLS_SHOWN: Final = 3  # of dropout: a loop calls it from one line or two
+_STATISTICS: Final = ("running_mean", "running_var", "moving_mean", "moving_variance")
 
 
 @check("tr.09", "dropout or batch normalisation acts in evaluation")
@@ -22,22 +24,22 @@ def from_run(run: Run) -> Iterator[Finding]:
     if rank is None or not has_evaluation(rank):
         yield (na if rank is not None and is_recorded_whole(run) else undecided)("tr_09.no_evaluation")
         return
-    told = list(_told(rank))
-    yield from told
-    if not told:
-        steps = [one["step"] for one in rank.events(EventName.END, phase=EVAL)]
-        yield none("tr_09.rests", evidence=[{"evaluation_steps": len(steps)}], steps=len(steps))
+    problems = list(_problems(rank))
+    yield from problems
+    if not problems:
+        steps = sum(1 for _ in rank.events(EndEvent, phase=EVAL))
+        yield none("tr_09.rests", evidence=[{"evaluation_steps": steps}], steps=steps)
 
 
-def _told(rank: RankFolder) -> Iterator[Finding]:
-    for event in looked(rank, EventName.DROPOUT, EVAL)[:3]:
-        yield found("tr_09.function", where(event), evidence=[event], step=event["step"])
-    for event in [one for one in evaluation_modes(rank) if not one["training"]][:1]:
-        place, layers = called_where(rank, event, EVAL), few(event["acting"])
-        if any("BatchNorm" in kind for kind in event["kinds"]) and _moved(rank):
-            yield found("tr_09.left", place, evidence=[event], step=event["step"], layers=layers)
+def _problems(rank: RankFolder) -> Iterator[Finding]:
+    for event in looked(rank, DropoutEvent, EVAL)[:MAX_CALLS_SHOWN]:
+        yield found("tr_09.function", where(event), evidence=[event.to_json()], step=event.step)
+    for modes in [modes for modes in evaluation_modes(rank) if not modes.training][:1]:
+        place, layers = called_where(rank, modes, EVAL), few(modes.acting)
+        if any("BatchNorm" in kind for kind in modes.kinds) and _moved(rank):
+            yield found("tr_09.left", place, evidence=[modes.to_json()], step=modes.step, layers=layers)
         else:
-            yield suspect("tr_09.left", place, evidence=[event], step=event["step"], layers=layers)
+            yield suspect("tr_09.left", place, evidence=[modes.to_json()], step=modes.step, layers=layers)
     evaluated, sure = evaluated_in_training_mode(rank)
     moved = _moved(rank)
     if evaluated and sure:
@@ -45,11 +47,11 @@ def _told(rank: RankFolder) -> Iterator[Finding]:
             "tr_09.moved" if moved else "tr_09.left",
             called_where(rank, evaluated[0], EVAL),
             because="api.02",
-            evidence=[evaluated[0]],
-            step=evaluated[0]["step"],
-            layers=few(moved or evaluated[0]["acting"]),
+            evidence=[evaluated[0].to_json()],
+            step=evaluated[0].step,
+            layers=few(moved or evaluated[0].acting),
         )
-    for module in [one for one in rank.modules if _by_batch(one)][:1]:
+    for module in [module for module in rank.modules if _by_batch(module)][:1]:
         yield found(
             "tr_09.batch_statistics",
             built_where(module),
@@ -64,8 +66,8 @@ def _moved(rank: RankFolder) -> list[str]:
     return sorted(
         {
             name
-            for event in looked(rank, EventName.BUFFERS, EVAL)
-            for name in event["moved"]
+            for event in looked(rank, BuffersEvent, EVAL)
+            for name in event.moved
             if name.rpartition(".")[2] in _STATISTICS
         }
     )
@@ -75,5 +77,5 @@ def _by_batch(module: ModuleInfo) -> bool:
     """Batch normalisation that has no statistics of its own, or never uses them."""
     if "BatchNorm" not in module.type:
         return False
-    attributes: dict[str, Any] = {**module.attributes, **(module.arguments or {})}
+    attributes = {**module.attributes, **(module.arguments or {})}
     return attributes.get("track_running_stats") is False or attributes.get("use_batch_statistics") is True

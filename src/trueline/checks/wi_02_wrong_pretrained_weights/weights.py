@@ -11,6 +11,7 @@ from trueline.formats.run_folder.reader import Run
 from trueline.formats.weights import Weights
 from trueline.kernel import fingerprint
 from trueline.model.finding import Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
 
@@ -26,7 +27,9 @@ def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
     both = [name for name in file if name in own]
     missing = [one.name for one in rank.params if one.name not in file and not one.buffer]
     unexpected = [name for name in file if name not in own]
-    evidence = [{"file": weights.path.name, "both": len(both), "missing": missing[:10], "unexpected": unexpected[:10]}]
+    evidence: list[Json] = [
+        {"file": weights.path.name, "both": len(both), "missing": missing[:10], "unexpected": unexpected[:10]}
+    ]
     if not both:
         yield found("wi_02.other_names", Location(step=0), evidence=evidence, file=weights.path.name)
         return

@@ -13,7 +13,7 @@ from trueline.data.source import Column, Skipped
 from trueline.formats.run_folder.batches import WholeBatch
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.formats.run_folder.states import StatesReader
-from trueline.model.run import EventName
+from trueline.model.events import BatchEvent
 from trueline.model.sample import Batch, SampleField, is_index
 from trueline.model.trouble import BadFile
 
@@ -34,11 +34,11 @@ class Fed:
 def known_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
     """What the events of a run say of every sample: a number where it is one, else its statistics."""
     for rank in run.ranks:
-        for event in run.rank(rank).events(EventName.BATCH, phase=phase):
+        for event in run.rank(rank).events(BatchEvent, phase=phase):
             try:
-                batch = Batch.from_json(event["samples"])
-            except (KeyError, TypeError, AttributeError, ValueError):
-                skipped.add("bad_batch", f"rank {rank}, step {event['step']}")
+                batch = event.batch()
+            except ValueError:
+                skipped.add("bad_batch", f"rank {rank}, step {event.step}")
                 continue
             columns: dict[str, Column] = {}
             if batch.indexes is not None and len(batch.indexes) == batch.size:
@@ -48,9 +48,9 @@ def known_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
                 columns |= _statistics(field)
             if not columns:
                 # Nothing vouches for its size.
-                skipped.add("bad_batch", f"rank {rank}, step {event['step']}")
+                skipped.add("bad_batch", f"rank {rank}, step {event.step}")
                 continue
-            yield Fed(rank, int(event["step"]), batch.size, columns, whole)
+            yield Fed(rank, event.step, batch.size, columns, whole)
 
 
 def _is_number(field: SampleField) -> bool:
@@ -91,10 +91,10 @@ def whole_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
 
 
 def _described(folder: RankFolder, phase: str, step: int) -> Iterator[Batch]:
-    for event in folder.events(EventName.BATCH, phase=phase, step=step):
+    for event in folder.events(BatchEvent, phase=phase, step=step):
         try:
-            yield Batch.from_json(event["samples"])
-        except (KeyError, TypeError, AttributeError, ValueError):
+            yield event.batch()
+        except ValueError:
             yield Batch(0, ())
 
 

@@ -108,7 +108,7 @@ def _numbers(held: Mapping[str, object]) -> dict[str, float]:
         if isinstance(value, str):
             value = value.lower().replace("infinity", "inf")
         try:
-            numbers[ours] = float(value) if isinstance(value, bool) else decode(value)  # type: ignore[arg-type]
+            numbers[ours] = float(value) if isinstance(value, bool) else decode(value)
         except (ValueError, OverflowError):
             # Of an empty tensor, or of one whose type has no mean, nothing is kept.
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.guard import bad, decode_json
 from trueline.formats.run_folder.json_text import json_bytes
@@ -27,25 +27,23 @@ def write_batches(path: Path, batches: Sequence[WholeBatch]) -> None:
     """A step's batches in the order of its batch events; an array of a type that fits into no file is left out."""
     arrays: dict[str, Array] = {}
     texts: dict[str, Sequence[str]] = {}
-    for number, one in enumerate(batches):
-        arrays |= {f"{number}/{field}": array for field, array in one.arrays.items() if can_keep(array)}
-        texts |= {f"{number}/{field}": list(words) for field, words in one.texts.items()}
+    for number, batch in enumerate(batches):
+        arrays |= {f"{number}/{field}": array for field, array in batch.arrays.items() if can_keep(array)}
+        texts |= {f"{number}/{field}": list(words) for field, words in batch.texts.items()}
     write_arrays(path, arrays, {_TEXTS: json_bytes(texts).decode()} if texts else {})
 
 
 def read_batches(root: Path, path: Path) -> list[WholeBatch]:
     """The batches again, arrays as read-only views of the mapped file."""
     arrays, about = read_with_texts(root, path)
-    texts = decode_json(path, about.get(_TEXTS, "{}").encode())
-    if not isinstance(texts, dict) or not all(_is_words(one) for one in texts.values()):
-        raise bad(path, "bad_content", reason=_TEXTS)
+    texts = _words(path, about.get(_TEXTS, "{}").encode())
     numbers = [_number(path, name) for name in (*arrays, *texts)]
-    found = [WholeBatch({}, {}) for _ in range(max(numbers, default=-1) + 1)]
+    batches = [WholeBatch({}, {}) for _ in range(max(numbers, default=-1) + 1)]
     for name, array in arrays.items():
-        found[_number(path, name)].arrays[name.partition("/")[2]] = array
+        batches[_number(path, name)].arrays[name.partition("/")[2]] = array
     for name, words in texts.items():
-        found[_number(path, name)].texts[name.partition("/")[2]] = words
-    return found
+        batches[_number(path, name)].texts[name.partition("/")[2]] = words
+    return batches
 
 
 def _number(path: Path, name: str) -> int:
@@ -55,5 +53,14 @@ def _number(path: Path, name: str) -> int:
     return int(number)
 
 
-def _is_words(found: Any) -> bool:
-    return isinstance(found, list) and all(isinstance(one, str) for one in found)
+def _words(path: Path, text: bytes) -> dict[str, list[str]]:
+    """Lists of texts by name."""
+    found = decode_json(path, text)
+    if not isinstance(found, dict):
+        raise bad(path, "bad_content", reason=_TEXTS)
+    words: dict[str, list[str]] = {}
+    for name, texts in found.items():
+        words[name] = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
+        if words[name] != texts:
+            raise bad(path, "bad_content", reason=_TEXTS)
+    return words

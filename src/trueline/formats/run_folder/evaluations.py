@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from trueline.formats.run_folder.guard import bad
-from trueline.formats.run_folder.layout import EVENTS
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.curve import Curve
+from trueline.model.events import BatchEvent, EndEvent, LossEvent
 from trueline.model.key import Phase
-from trueline.model.numbers import decode
-from trueline.model.run import EventName
 
 NAME = "val_loss"
 
 
-class _Evaluation:
-    """Losses over the batches of one loader, weighted by their sizes."""
+class _Mean:
+    """The mean loss over the batches of one loader, weighted by their sizes."""
 
     def __init__(self) -> None:
         self._sum = 0.0
@@ -27,7 +22,7 @@ class _Evaluation:
         self._weight += size
 
     @property
-    def mean(self) -> float:
+    def value(self) -> float:
         return self._sum / self._weight
 
 
@@ -37,39 +32,34 @@ def evaluation_curves(rank: RankFolder) -> list[Curve]:
     The one with the most evaluations, on a tie the first, is called ``val_loss``, others ``val_loss_2`` and so on.
     Evaluations before the first training step count as well.
     """
-    try:
-        found = _found(rank)
-    except (ValueError, TypeError, KeyError) as error:
-        raise bad(rank.path / EVENTS, "bad_event", event="loss", reason=str(error)[:200]) from None
-    ordered = sorted(found.values(), key=lambda points: -len(points))
+    ordered = sorted(_evaluations(rank).values(), key=lambda points: -len(points))
     return [
-        Curve(NAME if not place else f"{NAME}_{place + 1}", list(points), [one.mean for one in points.values()])
+        Curve(NAME if not place else f"{NAME}_{place + 1}", list(points), [mean.value for mean in points.values()])
         for place, points in enumerate(ordered)
     ]
 
 
 def evaluations_seen(rank: RankFolder) -> bool:
     """Whether there is any evaluation step, with or without a loss."""
-    return any(True for _ in rank.events(EventName.END, phase=Phase.EVAL.value))
+    return any(True for _ in rank.events(EndEvent, phase=Phase.EVAL.value))
 
 
-def _found(rank: RankFolder) -> dict[int | None, dict[int, _Evaluation]]:
-    """By loader and by training steps."""
-    found: dict[int | None, dict[int, _Evaluation]] = {}
+def _evaluations(rank: RankFolder) -> dict[int | None, dict[int, _Mean]]:
+    """By loader and by training steps; a step counts with its first batch and its first loss."""
+    evaluations: dict[int | None, dict[int, _Mean]] = {}
     trained = 0
-    step: dict[str, Any] = {}
-    for event in rank.events():
-        if event["phase"] == Phase.TRAIN:
-            trained += event["event"] == EventName.END
-            continue
-        if event["event"] == EventName.BATCH:
-            step.setdefault("loader", event.get("loader"))
-            step.setdefault("size", max(int(event["samples"]["size"]), 1))
-        elif event["event"] == EventName.LOSS:
-            step.setdefault("loss", decode(event["value"]))
-        elif event["event"] == EventName.END:
-            if "loss" in step:
-                points = found.setdefault(step.get("loader"), {})
-                points.setdefault(trained, _Evaluation()).add(step["loss"], step.get("size", 1))
-            step = {}
-    return found
+    batch: BatchEvent | None = None
+    loss: LossEvent | None = None
+    for event in rank.events(BatchEvent, LossEvent, EndEvent):
+        if event.phase == Phase.TRAIN:
+            trained += isinstance(event, EndEvent)
+        elif isinstance(event, BatchEvent):
+            batch = batch or event
+        elif isinstance(event, LossEvent):
+            loss = loss or event
+        else:
+            if loss is not None:
+                points = evaluations.setdefault(batch.loader if batch is not None else None, {})
+                points.setdefault(trained, _Mean()).add(loss.value, max(batch.size, 1) if batch is not None else 1)
+            batch = loss = None
+    return evaluations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, Final, TypeVar, overload
 
 import msgspec
 import numpy as np
@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.event_shapes import SHAPES
-from trueline.formats.run_folder.guard import bad, decode_json, decode_typed, open_file, open_if_there
-from trueline.model.run import EventName
+from trueline.formats.run_folder.guard import bad, decode_typed, open_file, open_if_there
+from trueline.model.events import KINDS, Event, EventName, UnknownEvent
+from trueline.model.json_value import JsonObject
 
 
 class _Head(msgspec.Struct):
@@ -23,7 +24,11 @@ class _Head(msgspec.Struct):
     phase: str
 
 
-_heads = msgspec.json.Decoder(_Head)
+_heads: Final = msgspec.json.Decoder(_Head)
+# Of lines whose head was read, which are objects.
+_objects: Final[msgspec.json.Decoder[JsonObject]] = msgspec.json.Decoder()
+_NAMES: Final = {kind: name for name, kind in KINDS.items()}
+Kind = TypeVar("Kind", bound=Event)
 _GROUP = np.dtype([("step", "<i8"), ("phase", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("line", "<i8")])
 
 
@@ -56,11 +61,17 @@ class EventLog:
         groups = self._groups
         return set(groups["step"][groups["phase"] == layout.PHASE_NUMBERS[phase]].tolist())
 
+    @overload
+    def events(self, *, phase: str | None = None, step: int | None = None) -> Iterator[Event]: ...
+
+    @overload
     def events(
-        self, name: Collection[str] | None = None, phase: str | None = None, step: int | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """The events of finished steps as written, non-finite numbers still as words; of one name or several."""
-        wanted = {name} if isinstance(name, str) else name
+        self, kind: type[Kind], /, *others: type[Kind], phase: str | None = None, step: int | None = None
+    ) -> Iterator[Kind]: ...
+
+    def events(self, *kinds: type[Event], phase: str | None = None, step: int | None = None) -> Iterator[Event]:
+        """The events of finished steps in order, all or those of some kinds."""
+        wanted = frozenset(_NAMES[kind] for kind in kinds) if kinds else None
         chosen = self._groups
         if phase is not None:
             chosen = chosen[chosen["phase"] == layout.PHASE_NUMBERS[phase]]
@@ -69,21 +80,28 @@ class EventLog:
         if not len(chosen):
             return
         with open_file(self._root, self.path) as file:
-            for group in chosen:
-                yield from self._group(file, wanted, int(group["begin"]), int(group["end"]), int(group["line"]))
+            for _, _, begin, end, before in chosen.tolist():
+                yield from self._group(file, wanted, begin, end, before)
 
     def _group(
         self, file: BinaryIO, wanted: Collection[str] | None, begin: int, end: int, before: int
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Event]:
         if file.tell() != begin:
             file.seek(begin)
         for number, line in enumerate(_lines(self.path, file), before + 1):
             begin += len(line)
-            name = decode_typed(self.path, line, _heads, number).event
-            if wanted is None or name in wanted:
-                yield decode_json(self.path, line, number, SHAPES.get(name))
+            head = decode_typed(self.path, line, _heads, number)
+            if wanted is None or head.event in wanted:
+                yield self._event(head, line, number)
             if begin >= end:
                 return
+
+    def _event(self, head: _Head, line: bytes, number: int) -> Event:
+        decoder = SHAPES.get(head.event)
+        if decoder is None:
+            return UnknownEvent(head.step, head.phase, None, None, decode_typed(self.path, line, _objects, number))
+        shape = decode_typed(self.path, line, decoder, number)
+        return shape.event(decode_typed(self.path, line, _objects, number))
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:

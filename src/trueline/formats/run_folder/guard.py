@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
 from trueline.formats.files import opened, unreadable
+from trueline.model.json_value import Json
 from trueline.model.message import Message
 from trueline.model.trouble import BadFile
 
 Read = TypeVar("Read")
 # Nothing that is written is nested half as deep.
-_DEEPEST: Final = 100
+MAX_DEPTH: Final = 100
+_ANYTHING: Final[msgspec.json.Decoder[Json]] = msgspec.json.Decoder()
 
 
-def bad(path: Path, reason: str, /, **params: Any) -> BadFile:
+def bad(path: Path, reason: str, /, **params: object) -> BadFile:
     """The trouble with a file; the reason is a message of the section run_folder."""
     return BadFile(path, Message(f"run_folder.{reason}", params).text())
 
@@ -78,7 +80,7 @@ def list_names(root: Path, path: Path) -> list[str]:
     """The names in a directory inside the folder, sorted; none where it does not exist."""
     try:
         _check_inside(root, path)
-        return sorted(one.name for one in path.iterdir())
+        return sorted(entry.name for entry in path.iterdir())
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -95,30 +97,19 @@ def read_file(root: Path, path: Path, most: int) -> bytes:
         return file.read(size)
 
 
-def decode_json(
-    path: Path, data: bytes, line: int | None = None, shape: msgspec.json.Decoder[Any] | None = None
-) -> Any:
-    """A JSON value as it was written; one that must fit a shape may hold more than the shape speaks of."""
-
-    def decode() -> Any:
-        if shape is not None:
-            shape.decode(data)
-        return msgspec.json.decode(data)
-
-    return _decoded(path, line, decode)
+def decode_json(path: Path, data: bytes, line: int | None = None) -> Json:
+    """A JSON value as it was written."""
+    return decode_typed(path, data, _ANYTHING, line)
 
 
 def decode_typed(path: Path, data: bytes, decoder: msgspec.json.Decoder[Read], line: int | None = None) -> Read:
-    """A JSON value of a given shape."""
-    return _decoded(path, line, lambda: decoder.decode(data))
-
-
-def _decoded(path: Path, line: int | None, decode: Callable[[], Read]) -> Read:
+    """A JSON value of a given shape, which may hold more than the shape speaks of."""
     try:
-        found = decode()
-        if _deeper_than(found, _DEEPEST):
-            raise RecursionError(f"nested more than {_DEEPEST} deep")
-        return found
+        value = decoder.decode(data)
+        # Counted first, which is fast: few lines have so many brackets at all.
+        if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
+            raise RecursionError(f"nested more than {MAX_DEPTH} deep")
+        return value
     # Nesting beyond all reason ends in a RecursionError.
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = str(error).replace("\n", " ")[:200]
@@ -127,15 +118,15 @@ def _decoded(path: Path, line: int | None, decode: Callable[[], Read]) -> Read:
         raise bad(path, "bad_line", line=line, reason=reason) from None
 
 
-def _deeper_than(value: Any, most: int) -> bool:
+def _deeper_than(value: object, most: int) -> bool:
     """Whether lists and objects lie in each other more often than that: what goes on with them calls itself."""
-    level = [value]
+    level: list[object] = [value]
     for _ in range(most + 1):
         level = [
             inside
-            for one in level
-            if isinstance(one, dict | list)
-            for inside in (one.values() if isinstance(one, dict) else one)
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inside in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inside, dict | list)
         ]
         if not level:

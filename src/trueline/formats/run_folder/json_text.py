@@ -27,7 +27,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return plain(value)
 
 
-def _writable(value: Any) -> Any:
+def _writable(value: object) -> object:
     """The same tree with what UTF-8 cannot hold (bytes of a foreign file name) written as an escape."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -41,7 +41,7 @@ def _writable(value: Any) -> Any:
     return value
 
 
-def json_bytes(value: Any) -> bytes:
+def json_bytes(value: object) -> bytes:
     """One value on one line, without the line's end."""
     tree = _plain(value)
     try:
@@ -50,6 +50,6 @@ def json_bytes(value: Any) -> bytes:
         return _encode(_writable(tree))
 
 
-def json_page(value: Any) -> bytes:
+def json_page(value: object) -> bytes:
     """One value, indented for people."""
     return msgspec.json.format(json_bytes(value), indent=2) + b"\n"

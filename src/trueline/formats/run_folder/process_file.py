@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.json_text import json_bytes
 from trueline.model.descriptor import DescriptorLost, OwnDescriptor
@@ -21,11 +21,12 @@ class ProcessFile:
         self._path = path
         self._file = OwnDescriptor.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
 
-    def write(self, fields: Mapping[str, Any]) -> None:
+    def write(self, fields: Mapping[str, object]) -> None:
         """All of it anew; parameters of a message that are too long for the page are left out."""
         page = json_bytes(fields)
-        if len(page) >= _PAGE and isinstance(fields.get("off"), dict):
-            page = json_bytes({**fields, "off": {**fields["off"], "params": {}}})
+        off = fields.get("off")
+        if len(page) >= _PAGE and isinstance(off, dict):
+            page = json_bytes({**fields, "off": {**off, "params": {}}})
         os.pwrite(self._file.proven(), page.ljust(_PAGE - 1) + b"\n", 0)
 
     def remove(self) -> None:
@@ -33,7 +34,7 @@ class ProcessFile:
         self._file.close()
         self._path.unlink(missing_ok=True)
 
-    def end(self, fields: Mapping[str, Any]) -> None:
+    def end(self, fields: Mapping[str, object]) -> None:
         """The last words, after which it is let go; where the script has closed it, it is opened once more."""
         try:
             self.write(fields)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,25 @@ from trueline.formats.run_folder.stats_reader import StatsReader
 from trueline.formats.run_folder.tensors import Tensors, read_tensors
 from trueline.formats.stored import Stored
 from trueline.model.curve import Curve
+from trueline.model.events import NoticeEvent
+from trueline.model.json_value import Json
 from trueline.model.key import Key, Phase
 from trueline.model.message import Message
-from trueline.model.run import FORMAT, UNSEEN_TRAINING, CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.run import (
+    FORMAT,
+    UNSEEN_TRAINING,
+    CallInfo,
+    ModuleInfo,
+    ParamInfo,
+    ProcessInfo,
+    RunInfo,
+    WatchHit,
+)
 from trueline.model.summary import Summary
 from trueline.model.trouble import BadFile
 
 Noun = TypeVar("Noun")
-_DEPTH = 4
+MAX_DEPTH: Final = 4  # levels of folders that are searched for runs
 
 
 class RankFolder:
@@ -40,6 +51,8 @@ class RankFolder:
         self.path = path
         self._events = EventLog(root, path / layout.EVENTS)
         self._stats = StatsReader(root, path)
+        # One signature, with its overloads, for the log and its folder.
+        self.events = self._events.events
 
     @cached_property
     def params(self) -> Sequence[ParamInfo]:
@@ -55,36 +68,27 @@ class RankFolder:
     def calls(self) -> Sequence[CallInfo]:
         """The calls of modules in execution order."""
         calls = self._list(layout.MODULES, "calls", CallInfo.from_json)
-        if any(place >= len(calls) for one in calls for place in one.feeds_from):
+        if any(position >= len(calls) for call in calls for position in call.feeds_from):
             raise bad(self.path / layout.MODULES, "bad_content", reason="feeds_from")
         return calls
 
     @cached_property
-    def process(self) -> dict[str, Any]:
-        """How the process stood at last: pid, host, ended, exit_code, off. Empty where it was not written whole."""
+    def process(self) -> ProcessInfo | None:
+        """How the process stood at last; None where it was not written whole."""
         path = self.path / layout.PROCESS
         with open_if_there(self._root, path) as there:
             if there is None:
-                return {}
+                return None
         try:
-            found = decode_json(path, read_file(self._root, path, layout.MAX_JSON))
+            page = decode_json(path, read_file(self._root, path, layout.MAX_JSON))
         except BadFile:
-            return {}
-        return found if isinstance(found, dict) else {}
+            return None
+        return ProcessInfo.from_json(page) if page and isinstance(page, dict) else None
 
     @cached_property
     def finished(self) -> int:
         """How many training steps are finished."""
         return len(self._events.finished(Phase.TRAIN))
-
-    def events(
-        self, name: Collection[str] | None = None, *, phase: str | None = None, step: int | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """The events of finished steps in order, as in the file: non-finite numbers are words (``numbers.decode``).
-
-        ``name`` is that of one event or a collection of them.
-        """
-        return self._events.events(name, phase, step)
 
     def curve(self, name: str, phase: str = "train") -> Curve:
         """``loss`` (a step's first), ``lr`` and ``grad_norm`` (the first optimizer's), ``scale`` or ``seconds``.
@@ -142,15 +146,15 @@ class RankFolder:
         return self._step_files(layout.TENSORS)
 
     @cached_property
-    def hits(self) -> Sequence[dict[str, Any]]:
+    def hits(self) -> Sequence[WatchHit]:
         """What a watch has found, in order; a last line without its end does not count."""
         path = self.path / layout.HITS
         with open_if_there(self._root, path) as there:
             if there is None:
                 return []
         lines = read_file(self._root, path, layout.MAX_JSON).split(b"\n")[:-1]
-        found = [decode_json(path, one) for one in lines]
-        return [one for one in found if isinstance(one, dict)]
+        objects = [decode_json(path, line) for line in lines]
+        return [WatchHit.from_json(hit) for hit in objects if isinstance(hit, dict)]
 
     def _step_files(self, folder: str) -> dict[tuple[int, str], Path]:
         files: dict[tuple[int, str], Path] = {}
@@ -163,7 +167,7 @@ class RankFolder:
                     files[step, phase] = self.path / folder / name
         return files
 
-    def _list(self, file: str, name: str, make: Callable[[Any], Noun]) -> list[Noun]:
+    def _list(self, file: str, name: str, make: Callable[[Json], Noun]) -> list[Noun]:
         path = self.path / file
         with open_if_there(self._root, path) as there:
             if there is None:
@@ -194,17 +198,14 @@ class Run:
 
     def unseen(self) -> list[Message]:
         """What was said of training beside the recording, each once."""
-        at_the_end = self.info.recorded.get("notices")
-        noticed = list(at_the_end) if isinstance(at_the_end, list) else []
-        for one in self.ranks:
-            noticed += self.rank(one).events(EventName.NOTICE)
-        found: list[Message] = []
-        for one in noticed:
-            if isinstance(one, dict) and one.get("message_id") in UNSEEN_TRAINING:
-                params = one.get("params")
-                said = Message(str(one["message_id"]), params if isinstance(params, dict) else {})
-                found += [said] if said not in found else []
-        return found
+        notices = self.info.notices
+        for number in self.ranks:
+            notices += [event.message for event in self.rank(number).events(NoticeEvent)]
+        unseen: list[Message] = []
+        for notice in notices:
+            if notice.id in UNSEEN_TRAINING and notice not in unseen:
+                unseen.append(notice)
+        return unseen
 
     def source(self, hash: str) -> list[str] | None:
         """The lines of a kept source file, or None when it was not kept."""
@@ -241,13 +242,13 @@ def find_runs(folder: str | Path) -> list[Path]:
     top = Path(folder)
     if not top.is_dir():
         raise bad(top, "not_a_folder")
-    return sorted(_find(top, _DEPTH))
+    return sorted(_find(top, MAX_DEPTH))
 
 
 def _find(folder: Path, depth: int) -> Iterator[Path]:
     try:
         with os.scandir(folder) as entries:
-            below = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
+            below = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     except PermissionError:
         return
     except OSError as error:
@@ -270,7 +271,7 @@ def _read_info(root: Path, path: Path) -> RunInfo:
     return _made(path, RunInfo.from_json, content)
 
 
-def _made(path: Path, make: Callable[[Any], Noun], content: Any, where: str = "") -> Noun:
+def _made(path: Path, make: Callable[[Json], Noun], content: Json, where: str = "") -> Noun:
     try:
         return make(content)
     except ValueError as error:

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, Final, NotRequired, TypedDict, TypeVar
 
 import msgspec
 import numpy as np
@@ -23,16 +23,23 @@ from trueline.formats.run_folder.json_text import json_page
 from trueline.formats.run_folder.tensors import can_keep, read_arrays, write_arrays
 from trueline.kernel.array import Array
 
+Page = TypeVar("Page")
 
-class _ThingPage(TypedDict):
+
+class ThingPage(TypedDict):
+    """What a state is of: an optimizer, a scaler …"""
+
     kind: str
     type: str
 
 
-class _StatePage(TypedDict):
+class StatePage(TypedDict):
+    """state.json."""
+
     format: Annotated[int, msgspec.Meta(ge=1, le=1)]
+    step: NotRequired[int]
     framework: str
-    things: list[_ThingPage]
+    things: list[ThingPage]
     plain: dict[str, Any]
     lost: list[str]
     place: int
@@ -42,7 +49,9 @@ class _StatePage(TypedDict):
     begins_at: dict[str, tuple[int, int]]
 
 
-class _FetchPage(TypedDict):
+class FetchPage(TypedDict):
+    """What was fetched from a loader: ``tree`` has the places of its arrays, ``random`` the generators before it."""
+
     serial: Annotated[int, msgspec.Meta(ge=0)]
     loader: int
     iteration: int
@@ -53,11 +62,13 @@ class _FetchPage(TypedDict):
 
 
 class _FetchesPage(TypedDict):
-    fetched: list[_FetchPage]
+    fetched: list[FetchPage]
     ended: list[int]
 
 
-class _CommandPage(TypedDict):
+class CommandPage(TypedDict):
+    """command.json: how the run was started; ``withheld`` are names of the environment that hold secrets."""
+
     script: str
     args: list[str]
     as_module: bool
@@ -70,16 +81,16 @@ class _CommandPage(TypedDict):
     withheld: list[str]
 
 
-_STATE: Final = msgspec.json.Decoder(_StatePage)
+_STATE: Final = msgspec.json.Decoder(StatePage)
 _FETCHES: Final = msgspec.json.Decoder(_FetchesPage)
-_COMMAND: Final = msgspec.json.Decoder(_CommandPage)
+_COMMAND: Final = msgspec.json.Decoder(CommandPage)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A JSON object, and arrays by the names that it speaks of."""
+    """The page of a state, and arrays by the names that it speaks of."""
 
-    tree: Mapping[str, Any]
+    tree: StatePage
     arrays: Mapping[str, Array]
 
 
@@ -89,7 +100,7 @@ class StatesWriter:
     def __init__(self, rank_folder: Path) -> None:
         self._folder = rank_folder / layout.STATES
 
-    def write_command(self, command: Mapping[str, Any]) -> None:
+    def write_command(self, command: Mapping[str, object]) -> None:
         """How the run was started. It is nobody else's business: the environment is in it."""
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / layout.STATE_COMMAND
@@ -120,7 +131,7 @@ class StatesWriter:
         write_arrays(path, fitting)
         return left_out
 
-    def write_fetches(self, step: int, fetched: Sequence[Mapping[str, Any]], ended: Sequence[int] = ()) -> None:
+    def write_fetches(self, step: int, fetched: Sequence[Mapping[str, object]], ended: Sequence[int] = ()) -> None:
         """All that was fetched so far, in order; each names its loader and has a tree. Loaders that ended after it."""
         page = json_page({"fetched": list(fetched), "ended": list(ended)})
         replace_file(self._folder / str(step) / layout.FETCHES, page)
@@ -146,10 +157,10 @@ class StatesReader:
     @property
     def steps(self) -> list[int]:
         """The steps before which a state was kept, in order."""
-        names = [one for one in list_names(self._root, self._folder) if layout.STATE_NAME.fullmatch(one)]
-        return sorted(int(one) for one in names if (self._folder / one / layout.STATE_FILE).exists())
+        names = [name for name in list_names(self._root, self._folder) if layout.STATE_NAME.fullmatch(name)]
+        return sorted(int(name) for name in names if (self._folder / name / layout.STATE_FILE).exists())
 
-    def command(self) -> dict[str, Any] | None:
+    def command(self) -> CommandPage | None:
         """How the run was started, None where that was not kept."""
         path = self._folder / layout.STATE_COMMAND
         return self._page(path, _COMMAND) if path.exists() else None
@@ -160,23 +171,20 @@ class StatesReader:
         tree = self._page(folder / layout.STATE_FILE, _STATE)
         return Kept(tree, read_arrays(self._root, folder / layout.STATE_ARRAYS))
 
-    def fetches(self, step: int) -> list[dict[str, Any]]:
+    def fetches(self, step: int) -> list[FetchPage]:
         """What was fetched from the state before a step until the next one."""
-        found: list[dict[str, Any]] = self._fetches(step)["fetched"]
-        return found
+        return self._fetches(step)["fetched"]
 
     def ends(self, step: int) -> list[int]:
         """The loaders that came to their end after that."""
-        found: list[int] = self._fetches(step)["ended"]
-        return found
+        return self._fetches(step)["ended"]
 
-    def _fetches(self, step: int) -> dict[str, Any]:
+    def _fetches(self, step: int) -> _FetchesPage:
         return self._page(self._folder / str(step) / layout.FETCHES, _FETCHES)
 
     def batch(self, step: int, serial: int) -> dict[str, Array]:
         """The arrays of a batch."""
         return read_arrays(self._root, self._folder / str(step) / layout.fetch_name(serial))
 
-    def _page(self, path: Path, decoder: msgspec.json.Decoder[Any]) -> dict[str, Any]:
-        found: dict[str, Any] = decode_typed(path, read_file(self._root, path, layout.MAX_JSON), decoder)
-        return found
+    def _page(self, path: Path, decoder: msgspec.json.Decoder[Page]) -> Page:
+        return decode_typed(path, read_file(self._root, path, layout.MAX_JSON), decoder)

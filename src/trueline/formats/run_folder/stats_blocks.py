@@ -6,7 +6,7 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from trueline.formats.run_folder import layout
 from trueline.formats.run_folder.guard import bad, decode_json, list_names, open_file, open_if_there
 from trueline.formats.run_folder.layout import BLOCK, DIRECTORY_ROW, FRAME, RECORD, STEP_ROW
+from trueline.model.json_value import Json
 from trueline.model.key import Key
 
 Records = npt.NDArray[np.void]
@@ -60,11 +61,11 @@ def read_names(root: Path, path: Path) -> list[Key]:
     return list(keys)
 
 
-def _named(path: Path, number: int, entry: Any) -> Key:
+def _named(path: Path, number: int, entry: Json) -> Key:
     if not isinstance(entry, dict) or entry.get("id") != number or not isinstance(entry.get("key"), str):
         raise bad(path, "bad_line", line=number + 1, reason=f'{{"id": {number}, "key": …}}')
     try:
-        return Key.parse(entry["key"])
+        return Key.parse(str(entry["key"]))
     except ValueError as error:
         raise bad(path, "bad_line", line=number + 1, reason=str(error)[:200]) from None
 

@@ -21,7 +21,7 @@ from trueline.formats.run_folder.stats_blocks import Block, Frame, Records, read
 from trueline.model.key import Key
 from trueline.model.summary import Summary
 
-_ATTEMPTS = 3
+MAX_ATTEMPTS = 3  # a writer may turn the newest steps into a block between two reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,18 @@ class StatsReader:
     def _contents(self) -> _Contents:
         frames, blocks = self._read_consistently()
         keys = read_names(self._root, self._folder / layout.NAMES)
-        for path, ids in [(one.path, one.directory["id"]) for one in blocks] + [
-            (self._folder / layout.TAIL, one.records["ref"]) for one in frames
+        for path, ids in [(block.path, block.directory["id"]) for block in blocks] + [
+            (self._folder / layout.TAIL, frame.records["ref"]) for frame in frames
         ]:
             if len(ids) and int(ids.max()) >= len(keys):
                 raise bad(path, "unknown_id", id=int(ids.max()))
-        sizes = [len(one.steps) for one in blocks]
+        sizes = [len(block.steps) for block in blocks]
         return _Contents(
             keys,
             {key: number for number, key in enumerate(keys)},
             blocks,
             frames,
-            np.concatenate([np.zeros(0, np.int64), *(one.steps["step"] for one in blocks)]),
+            np.concatenate([np.zeros(0, np.int64), *(block.steps["step"] for block in blocks)]),
             np.repeat(np.arange(len(blocks)), sizes),
             np.concatenate([np.zeros(0, np.int64), *(np.arange(size) for size in sizes)]),
         )
@@ -67,19 +67,19 @@ class StatsReader:
     def _read_consistently(self) -> tuple[list[Frame], list[Block]]:
         """Blocks, and the finished frames that no block has yet; read again if a writer was at work meanwhile."""
         trouble = bad(self._folder, "damaged")
-        for _ in range(_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             # The tail first: what leaves it afterwards is found in a block.
             frames = read_tail(self._root, self._folder / layout.TAIL)
             blocks, cut = read_blocks(self._root, self._folder)
             following = blocks[-1].first + len(blocks[-1].steps) if blocks else 0
-            frames = [one for one in frames if one.sequence >= following]
+            frames = [frame for frame in frames if frame.sequence >= following]
             if frames and frames[0].sequence != following:
                 trouble = bad(self._folder / layout.TAIL, "gap")
             elif cut is not None and not frames:
                 trouble = bad(cut, "cut_short")
             else:
                 length = file_size(self._root, self._folder / layout.EVENTS)
-                return [one for one in frames if one.events_length <= length], blocks
+                return [frame for frame in frames if frame.events_length <= length], blocks
         raise trouble
 
     @cached_property
@@ -101,7 +101,7 @@ class StatsReader:
         number = found.ids[key]
         runs = [(block, place) for block in found.blocks if (place := _place(block, number)) is not None]
         counts = [int(block.directory["records"][place]) for block, place in runs]
-        newest = [(one.step, one.records[one.records["ref"] == number]) for one in found.frames]
+        newest = [(frame.step, frame.records[frame.records["ref"] == number]) for frame in found.frames]
         newest = [(step, records) for step, records in newest if len(records)]
         whole = np.empty(sum(counts) + len(newest), RECORD)
         self._read_runs(runs, whole)

@@ -88,8 +88,8 @@ class StatsWriter:
 
     def close(self) -> None:
         """Let go of the files."""
-        for one in (self._names, self._tail, self._segment):
-            one.close()
+        for file in (self._names, self._tail, self._segment):
+            file.close()
 
     def _number(self, keys: Sequence[Key]) -> npt.NDArray[np.uint32]:
         new = [key for key in keys if key not in self._ids]
@@ -134,7 +134,7 @@ class StatsWriter:
         np.take(rows, order, axis=0, out=block[begin:].reshape(len(waiting), width), mode="clip")
         ends = begin + np.cumsum(counts) * width
         begins = ends - counts * width
-        crcs = [zlib.crc32(block.data[one:end]) for one, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        crcs = [zlib.crc32(block.data[begin:end]) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
         directory = np.zeros(len(ids), layout.DIRECTORY_ROW)
         directory["id"], directory["records"], directory["crc"] = ids, counts, crcs
         tables = steps.tobytes() + directory.tobytes()

@@ -45,7 +45,7 @@ def write_tensors(path: Path, tensors: Mapping[Key, Array]) -> None:
 def write_arrays(path: Path, arrays: Mapping[str, Array], texts: Mapping[str, str] = _NONE) -> None:
     """Arrays by any names, which must all be ones that ``can_keep`` allows; texts go into the header."""
     kept = [(name, _little_endian(array)) for name, array in arrays.items()]
-    paired = " ".join(str(place) for place, (_, one) in enumerate(kept) if one.dtype in _COMPLEX)
+    paired = " ".join(str(place) for place, (_, array) in enumerate(kept) if array.dtype in _COMPLEX)
     entries = [_entry(name, array) for name, array in kept]
     order = wide_first(entries)
     file = OwnDescriptor.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)

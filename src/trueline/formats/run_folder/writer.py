@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,9 @@ from trueline.formats.run_folder.stats_writer import StatsWriter
 from trueline.formats.run_folder.tensors import can_keep, write_tensors
 from trueline.kernel.array import Array
 from trueline.model.descriptor import check_descriptors
+from trueline.model.events import EventName
 from trueline.model.key import Key
-from trueline.model.run import CallInfo, EventName, ModuleInfo, ParamInfo, RunInfo
+from trueline.model.run import CallInfo, ModuleInfo, ParamInfo, RunInfo
 from trueline.model.summary import Summary
 from trueline.model.trouble import BadUsage
 
@@ -57,13 +57,13 @@ class RankWriter:
             self._join(path, info.id)
         replace_file(path, json_page(info.to_json()))
 
-    def write_process(self, fields: Mapping[str, Any]) -> None:
+    def write_process(self, fields: Mapping[str, object]) -> None:
         """process.json: how this process stands. After the first time nothing is opened for it."""
         if self._process is None:
             self._process = ProcessFile(self.folder / layout.PROCESS)
         self._process.write(fields)
 
-    def end_process(self, fields: Mapping[str, Any]) -> None:
+    def end_process(self, fields: Mapping[str, object]) -> None:
         """It has come to its end."""
         if self._process is not None:
             self._process.end(fields)
@@ -80,11 +80,11 @@ class RankWriter:
 
     def write_params(self, params: Sequence[ParamInfo]) -> None:
         """params.json."""
-        replace_file(self.folder / layout.PARAMS, json_page({"params": [one.to_json() for one in params]}))
+        replace_file(self.folder / layout.PARAMS, json_page({"params": [param.to_json() for param in params]}))
 
     def write_modules(self, modules: Sequence[ModuleInfo], calls: Sequence[CallInfo]) -> None:
         """modules.json."""
-        content = {"modules": [one.to_json() for one in modules], "calls": [one.to_json() for one in calls]}
+        content = {"modules": [module.to_json() for module in modules], "calls": [call.to_json() for call in calls]}
         replace_file(self.folder / layout.MODULES, json_page(content))
 
     def write_source(self, text: bytes) -> str:
@@ -100,7 +100,7 @@ class RankWriter:
         self,
         step: int,
         phase: str,
-        events: Sequence[Mapping[str, Any]],
+        events: Sequence[Mapping[str, object]],
         stats: Sequence[tuple[Key, Summary]] = (),
         tensors: Mapping[Key, Array] | None = None,
         batches: Sequence[WholeBatch] | None = None,
@@ -139,7 +139,7 @@ class RankWriter:
         self,
         step: int,
         phase: str,
-        events: Sequence[Mapping[str, Any]],
+        events: Sequence[Mapping[str, object]],
         stats: Sequence[tuple[Key, Summary]],
         tensors: Mapping[Key, Array],
     ) -> None:
@@ -150,7 +150,9 @@ class RankWriter:
             path.parent.mkdir(exist_ok=True)
             write_tensors(path, kept)
         # The end, which vouches for all, stays last.
-        lines = [json_bytes({"step": step, "phase": phase, **one}) for one in [*events[:-1], *notices, *events[-1:]]]
+        lines = [
+            json_bytes({"step": step, "phase": phase, **event}) for event in [*events[:-1], *notices, *events[-1:]]
+        ]
         text = b"\n".join([*lines, b""])
         if stats:
             self._stats.append(step, layout.PHASE_NUMBERS[phase], stats, self._events.size + len(text))
@@ -168,7 +170,7 @@ class RankWriter:
         self._joined = run
 
 
-def _left_out(key: Key, array: Array, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _left_out(key: Key, array: Array, events: Sequence[Mapping[str, object]]) -> Mapping[str, object]:
     return {
         "event": EventName.NOTICE.value,
         "t": events[-1].get("t") if events else None,

@@ -11,7 +11,7 @@ from typing import Any, Final
 from trueline.adapters.nouns import State, Stateful
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.saving import Saving
-from trueline.formats.run_folder.states import Kept, StatesWriter
+from trueline.formats.run_folder.states import Kept, StatePage, StatesWriter
 from trueline.kernel.array import Array
 from trueline.record.keeping.counters import Counters
 from trueline.record.keeping.generators import Generators
@@ -56,7 +56,7 @@ class StateKeeper:
         self._fetches: list[_Fetch] = []
         self._serial = 0
         self._iterations: Counter[int] = Counter()
-        self._begins_at: dict[str, list[int]] = {}
+        self._begins_at: dict[str, tuple[int, int]] = {}
         self._zeroed = False
         self._clean_steps = 0
         self._accumulates = False
@@ -105,7 +105,7 @@ class StateKeeper:
         self._fetches = _still_to_come(self._fetches, waits)
         self._ends = []
         if step == 0:
-            self._begins_at = {str(self._iterated): [self._iterations[self._iterated], self._place]}
+            self._begins_at = {str(self._iterated): (self._iterations[self._iterated], self._place)}
         self._step, self._current = step, True
         if step == 0:
             self._counters = Counters()
@@ -141,7 +141,7 @@ class StateKeeper:
     def _captured(self, step: int) -> Kept:
         state = self._replaying.capture(self._things, gradients=self._gradients_count)
         drawn = self._generators.state()
-        tree = {
+        tree: StatePage = {
             "format": 1,
             "step": step,
             "framework": self._adapter.name,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from trueline.formats.run_folder.reader import find_runs, open_run
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.model.numbers import encode
 from trueline.model.report import Report, Table, Text
@@ -32,7 +32,7 @@ class Listed:
     state: State | None = None
     trouble: Message | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "path": str(self.path),
@@ -53,7 +53,7 @@ class Listed:
 def list_runs(folder: Path, *, now: float | None = None) -> list[Listed]:
     """The runs in and below a folder, the oldest first."""
     found = [_listed(path, folder, now) for path in find_runs(folder)]
-    return sorted(found, key=lambda one: (one.started or "", one.name))
+    return sorted(found, key=lambda run: (run.started or "", run.name))
 
 
 def listing_conclusion(folder: Path, runs: Sequence[Listed]) -> Message:
@@ -81,10 +81,10 @@ def listing_report(folder: Path, runs: Sequence[Listed], *, now: float | None = 
     table = Table(
         message("runs.title"),
         columns,
-        [_row(one, time.time() if now is None else now) for one in runs],
-        frozenset(place for place, one in enumerate(runs) if one.trouble is not None),
+        [_row(run, time.time() if now is None else now) for run in runs],
+        frozenset(place for place, run in enumerate(runs) if run.trouble is not None),
     )
-    troubles = [Text(one.trouble) for one in runs if one.trouble is not None]
+    troubles = [Text(run.trouble) for run in runs if run.trouble is not None]
     return Report(message("runs.title"), conclusion, blocks=[table, *troubles] if runs else [])
 
 
@@ -109,20 +109,20 @@ def _listed(path: Path, top: Path, now: float | None) -> Listed:
         return Listed(path, name, trouble=error.message)
 
 
-def _row(one: Listed, now: float) -> list[Any]:
-    if one.trouble is not None:
-        return [one.name, None, None, None, None, None, None, message("runs.unreadable")]
-    framework = " ".join(filter(None, (one.framework, one.version)))
-    seconds = one.state.seconds if one.state is not None else None
+def _row(run: Listed, now: float) -> list[object]:
+    if run.trouble is not None:
+        return [run.name, None, None, None, None, None, None, message("runs.unreadable")]
+    framework = " ".join(filter(None, (run.framework, run.version)))
+    seconds = run.state.seconds if run.state is not None else None
     return [
-        one.name,
+        run.name,
         framework or None,
-        _started(one.started or "", now),
-        one.steps,
-        one.last_loss,
+        _started(run.started or "", now),
+        run.steps,
+        run.last_loss,
         duration(seconds) if seconds is not None else None,
-        one.ranks,
-        one.state.word if one.state is not None else None,
+        run.ranks,
+        run.state.word if run.state is not None else None,
     ]
 
 

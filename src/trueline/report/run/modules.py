@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.json_value import JsonObject
 from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.report import Block, Table, Text
 from trueline.model.run import ModuleInfo
 
-_AT_MOST = 60
+MAX_SHOWN_MODULES = 60  # rows that one can look at
 
 
 def modules_in_order(folder: RankFolder) -> list[tuple[ModuleInfo, int]]:
     """Modules with their number of calls in the first training step, those never called at the end."""
     calls: dict[str, int] = {}
-    for one in folder.calls:
-        if one.phase == "train":
-            calls[one.path] = calls.get(one.path, 0) + 1
-    for one in folder.calls:
-        calls.setdefault(one.path, 0)
+    for call in folder.calls:
+        if call.phase == "train":
+            calls[call.path] = calls.get(call.path, 0) + 1
+    for call in folder.calls:
+        calls.setdefault(call.path, 0)
     places = {path: place for place, path in enumerate(calls)}
-    modules = sorted(folder.modules, key=lambda one: places.get(one.path, len(places)))
-    return [(one, calls.get(one.path, 0)) for one in modules]
+    modules = sorted(folder.modules, key=lambda module: places.get(module.path, len(places)))
+    return [(module, calls.get(module.path, 0)) for module in modules]
 
 
-def modules_json(modules: Sequence[tuple[ModuleInfo, int]]) -> list[dict[str, Any]]:
+def modules_json(modules: Sequence[tuple[ModuleInfo, int]]) -> list[JsonObject]:
     """The JSON shape."""
-    return [{**one.to_json(), "calls": calls} for one, calls in modules]
+    return [{**module.to_json(), "calls": calls} for module, calls in modules]
 
 
 def module_blocks(modules: Sequence[tuple[ModuleInfo, int]]) -> list[Block]:
@@ -37,10 +37,13 @@ def module_blocks(modules: Sequence[tuple[ModuleInfo, int]]) -> list[Block]:
     if not modules:
         return []
     columns = [message("show.module"), message("show.type"), message("show.calls"), message("show.built_at")]
-    rows = [[one.path or ".", one.type, calls, _place(one.built_at)] for one, calls in modules[:_AT_MOST]]
+    rows = [
+        [module.path or ".", module.type, calls, _place(module.built_at)]
+        for module, calls in modules[:MAX_SHOWN_MODULES]
+    ]
     blocks: list[Block] = [Table(message("show.modules"), columns, rows)]
-    if len(modules) > _AT_MOST:
-        blocks.append(Text(message("show.more_modules", count=len(modules) - _AT_MOST)))
+    if len(modules) > MAX_SHOWN_MODULES:
+        blocks.append(Text(message("show.more_modules", count=len(modules) - MAX_SHOWN_MODULES)))
     return blocks
 
 

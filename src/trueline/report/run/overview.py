@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import Event
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
 from trueline.model.run import ModuleInfo, RunInfo
-from trueline.report.run.events import brief, events_table, notice_blocks, notice_of, notices_of
+from trueline.report.run.events import brief, events_table, notice_blocks, notices_of
 from trueline.report.run.listing import duration
 from trueline.report.run.modules import module_blocks, modules_in_order, modules_json
 from trueline.report.run.parameters import Parameters, parameter_blocks, parameters_of
@@ -18,7 +19,8 @@ from trueline.report.run.state import State, state_of
 from trueline.report.run.strange import Strange, strange_blocks, strangest
 from trueline.report.run.training import Training, training_blocks, training_of
 
-_STEPS_NAMED, _ENTRIES = 8, 20
+MAX_NAMED_STEPS = 8
+MAX_SHOWN_ENTRIES = 20  # of a list or mapping: circumstances have a line for themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Overview:
     strange: Sequence[Strange]
     sampled: bool
     modules: Sequence[tuple[ModuleInfo, int]]
-    first_events: Sequence[dict[str, Any]]
+    first_events: Sequence[Event]
     tensor_steps: Sequence[int]
 
     @property
@@ -50,7 +52,7 @@ class Overview:
             return message("show.conclusion_non_finite", step=loss.non_finite[0], **said)
         return message("show.conclusion", **said)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The fields that ``trueline show --json`` adds."""
         return {
             "run": {**self.run.info.to_json(), "path": str(self.run.path), "ranks": list(self.run.ranks)},
@@ -61,10 +63,10 @@ class Overview:
             "training": self.training.to_json(),
             "parameters": self.parameters.to_json(),
             "notices": [{"message": str(text), "times": times, "step": step} for text, times, step in self.notices],
-            "strange": [one.to_json() for one in self.strange],
+            "strange": [tensor.to_json() for tensor in self.strange],
             "strange_sampled": self.sampled,
             "modules": modules_json(self.modules),
-            "first_step": list(self.first_events),
+            "first_step": [event.to_json() for event in self.first_events],
             "tensor_steps": list(self.tensor_steps),
         }
 
@@ -80,7 +82,7 @@ def overview_of(run: Run, rank: int | None, *, now: float | None = None) -> Over
         folder.finished if folder is not None else 0,
         training_of(folder) if folder is not None else Training((), 0, (), None),
         parameters_of(folder.params if folder is not None else ()),
-        [*_told_at_the_end(run.info), *(notices_of(folder) if folder is not None else ())],
+        [*_last_notices(run.info), *(notices_of(folder) if folder is not None else ())],
         strange,
         sampled,
         modules_in_order(folder) if folder is not None else (),
@@ -89,12 +91,9 @@ def overview_of(run: Run, rank: int | None, *, now: float | None = None) -> Over
     )
 
 
-def _told_at_the_end(info: RunInfo) -> Iterator[tuple[Message, int, int | None]]:
+def _last_notices(info: RunInfo) -> list[tuple[Message, int, int | None]]:
     """Why the recording ended before the training did, and what was noticed after the last step."""
-    off, notices = info.recorded.get("off"), info.recorded.get("notices")
-    for one in (off, *(notices if isinstance(notices, list) else ())):
-        if isinstance(one, dict):
-            yield notice_of(one), 1, None
+    return [(notice, 1, None) for notice in (info.off, *info.notices) if notice is not None]
 
 
 def overview_report(found: Overview) -> Report:
@@ -111,7 +110,7 @@ def overview_report(found: Overview) -> Report:
     return Report(message("show.title", name=found.run.path.resolve().name), found.conclusion, blocks=blocks)
 
 
-def _first_events(folder: RankFolder) -> list[dict[str, Any]]:
+def _first_events(folder: RankFolder) -> list[Event]:
     steps = folder.curve("seconds").steps
     first = steps[0] if steps else 0
     return list(folder.events(phase="train", step=first))
@@ -120,7 +119,7 @@ def _first_events(folder: RankFolder) -> list[dict[str, Any]]:
 def _circumstances(found: Overview) -> Table:
     info = found.run.info
     seconds = found.state.seconds
-    rows: list[list[Any]] = [
+    rows: list[list[object]] = [
         [message("show.framework"), " ".join(filter(None, (info.framework, info.versions.get(info.framework or ""))))],
         [message("show.command"), " ".join(info.argv)],
         [message("show.folder"), info.cwd],
@@ -137,34 +136,37 @@ def _circumstances(found: Overview) -> Table:
     return Table(message("show.circumstances"), [message("show.what"), message("show.value")], shown)
 
 
-def _mappings(info: RunInfo) -> list[list[Any]]:
+def _mappings(info: RunInfo) -> list[list[object]]:
     return [
-        [message("show.versions"), _flat({name: one for name, one in info.versions.items() if name != info.framework})],
+        [
+            message("show.versions"),
+            _flat({name: version for name, version in info.versions.items() if name != info.framework}),
+        ],
         [message("show.seeds"), _flat(info.seeds)],
         [message("show.flags"), _flat(info.flags)],
-        *([message("show.hyper"), one] for one in _settings(info.hyper)),
+        *([message("show.hyper"), line] for line in _settings(info.hyper)),
         [message("show.git"), _flat(info.git or {})],
     ]
 
 
-def _flat(values: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={brief(value, _ENTRIES)}" for name, value in values.items())
+def _flat(values: JsonObject) -> str:
+    return " ".join(f"{name}={brief(value, MAX_SHOWN_ENTRIES)}" for name, value in values.items())
 
 
-def _settings(hyper: Mapping[str, Any]) -> Iterator[str]:
+def _settings(hyper: JsonObject) -> Iterator[str]:
     """A line for every optimizer, loader and so on; what is not one of a list shares a line."""
     single = {name: value for name, value in hyper.items() if not isinstance(value, list)}
     if single:
         yield _flat(single)
     for name, entries in hyper.items():
         if isinstance(entries, list):
-            yield from (f"{name}[{place}] {brief(one, _ENTRIES)}" for place, one in enumerate(entries))
+            yield from (f"{name}[{place}] {brief(entry, MAX_SHOWN_ENTRIES)}" for place, entry in enumerate(entries))
 
 
 def _steps(steps: Sequence[int]) -> str:
     """``0, 1, 10 .. 90``: the last one too where there are many."""
-    named = ", ".join(str(step) for step in steps[:_STEPS_NAMED])
-    return f"{named} .. {steps[-1]}" if len(steps) > _STEPS_NAMED else named
+    named = ", ".join(str(step) for step in steps[:MAX_NAMED_STEPS])
+    return f"{named} .. {steps[-1]}" if len(steps) > MAX_NAMED_STEPS else named
 
 
 def _ranks(found: Overview) -> Message | str:

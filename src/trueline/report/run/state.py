@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run
+from trueline.model.events import EndEvent
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
-from trueline.model.numbers import decode
 from trueline.model.process_birth import birth_of
-from trueline.model.run import EventName
+from trueline.model.run import ProcessInfo
 
-_QUIET_SECONDS: Final = 60.0
-_QUIET_STEPS: Final = 10.0
+# A run whose files have not changed for so long, and for so many of its slowest steps, is no longer written.
+MAX_QUIET_SECONDS: Final = 60.0
+MAX_QUIET_STEPS: Final = 10.0
 
 
 class Ending(StrEnum):
@@ -62,7 +64,7 @@ class State:
         kind = "runs.nothing" if self.empty else "runs.in_part"
         return message(kind, state=ending, reason=_reason(self.off))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """What every answer about a run says of it."""
         return {
             "state": self.ending.value,
@@ -91,22 +93,22 @@ def state_of(run: Run, *, now: float | None = None) -> State:
 
 def _state_of(run: Run, now: float | None) -> State:
     seconds = _seconds(run)
-    processes = {one: found for one in run.ranks if (found := run.rank(one).process)}
+    processes = {rank: process for rank in run.ranks if (process := run.rank(rank).process) is not None}
     if not processes:
         return _of_folder(run, seconds, now)
-    open_ones = {rank: found for rank, found in processes.items() if not found.get("ended")}
+    unended = {rank: process for rank, process in processes.items() if not process.ended}
     # Where it cannot be asked, a process whose run has ended without it is gone.
     over = run.info.ended is not None or not _keeps_changing(run, now)
-    died = tuple(rank for rank, found in open_ones.items() if not _is_alive(found, otherwise=not over))
-    codes = [run.info.exit_code, *(found.get("exit_code") for found in processes.values())]
-    failed = next((code for code in codes if isinstance(code, int) and code), None)
+    died = tuple(rank for rank, process in unended.items() if not _is_alive(process, otherwise=not over))
+    codes = [run.info.exit_code, *(process.exit_code for process in processes.values())]
+    failed = next((code for code in codes if code), None)
     if died and len(died) < len(processes):
         return State(Ending.DIED, failed, seconds, died)
     if died and failed is None:
         return State(Ending.KILLED, None, seconds)
     if failed is not None:
         return State(Ending.FAILED, failed, seconds)
-    if open_ones:
+    if unended:
         return State(Ending.RUNNING, None, seconds)
     return State(Ending.FINISHED, run.info.exit_code, seconds)
 
@@ -116,48 +118,44 @@ def _of_folder(run: Run, seconds: float | None, now: float | None) -> State:
     if run.info.ended is not None:
         failed = run.info.exit_code not in (None, 0)
         return State(Ending.FAILED if failed else Ending.FINISHED, run.info.exit_code, seconds)
-    process = run.info.recorded.get("process")
-    known = _process_is_alive(process) if isinstance(process, dict) else None
+    known = _process_is_alive(ProcessInfo.from_json(run.info.recorded.get("process")))
     alive = known if known is not None else _keeps_changing(run, now)
     return State(Ending.RUNNING if alive else Ending.KILLED, None, seconds)
 
 
 def _is_empty(run: Run) -> bool:
-    return all(next(iter(one.events()), None) is None for one in rank_folders(run))
+    return all(next(folder.events(), None) is None for folder in rank_folders(run))
 
 
 def _off(run: Run) -> Message | None:
-    said = [run.info.recorded.get("off"), *(run.rank(one).process.get("off") for one in run.ranks)]
-    for one in said:
-        if isinstance(one, dict) and isinstance(one.get("message_id"), str) and isinstance(one.get("params"), dict):
-            return Message(one["message_id"], one["params"])
-    return None
+    processes = [folder.process for folder in rank_folders(run)]
+    reasons = [run.info.off, *(process.off for process in processes if process is not None)]
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 def _keeps_changing(run: Run, now: float | None) -> bool:
-    slowest = max((max(one.curve("seconds").values, default=0.0) for one in rank_folders(run)), default=0.0)
+    slowest = max((max(folder.curve("seconds").values, default=0.0) for folder in rank_folders(run)), default=0.0)
     quiet = (time.time() if now is None else now) - max(_changed(run), default=0.0)
-    return quiet <= max(_QUIET_SECONDS, _QUIET_STEPS * slowest)
+    return quiet <= max(MAX_QUIET_SECONDS, MAX_QUIET_STEPS * slowest)
 
 
-def _is_alive(process: Mapping[str, Any], *, otherwise: bool) -> bool:
+def _is_alive(process: ProcessInfo, *, otherwise: bool) -> bool:
     known = _process_is_alive(process)
     return known if known is not None else otherwise
 
 
-def _process_is_alive(process: Mapping[str, Any]) -> bool | None:
-    pid = process.get("pid") if process.get("host") == platform.node() else None
-    if not isinstance(pid, int) or pid <= 0:
+def _process_is_alive(process: ProcessInfo) -> bool | None:
+    pid = process.pid if process.host == platform.node() else None
+    if pid is None or pid <= 0:
         return None
-    born = process.get("born")
     try:
         os.kill(pid, 0)
     except PermissionError:
         # Another user's: one that is there, of which no more may be asked.
-        return birth_of(pid) in (born, None)
+        return birth_of(pid) in (process.born, None)
     except (ProcessLookupError, OverflowError):
         return False
-    return not isinstance(born, int) or birth_of(pid) == born
+    return process.born is None or birth_of(pid) == process.born
 
 
 def rank_folders(run: Run) -> list[RankFolder]:
@@ -179,11 +177,10 @@ def _seconds(run: Run) -> float | None:
         began, ended = datetime.fromisoformat(run.info.started), datetime.fromisoformat(run.info.ended or "")
         return max(0.0, (ended - began).total_seconds())
     except (ValueError, TypeError):
-        return max((at for one in rank_folders(run) for at in _ends(one)), default=None)
+        return max((at for folder in rank_folders(run) for at in _ends(folder)), default=None)
 
 
 def _ends(folder: RankFolder) -> Iterator[float]:
-    for event in folder.events(EventName.END):
-        at = event.get("t")
-        if isinstance(at, int | float):
-            yield decode(at)
+    for event in folder.events(EndEvent):
+        if event.t is not None:
+            yield event.t

@@ -6,23 +6,24 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.formats.run_folder.reader import RankFolder
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Key, Kind
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Table, Text
 
-_AT_MOST: Final = 10
+MAX_SHOWN_TENSORS: Final = 10  # rows of the table
 # Below this many records a tensor has no history to differ from; below this ratio it does not differ much.
-_HISTORY: Final = 5
-_RATIO: Final = 10.0
+MIN_RECORDS: Final = 5
+MIN_RATIO: Final = 10.0
 # Reading more records than this takes too long for a look; steps are then sampled.
-_RECORDS: Final = 5_000_000
-_SAMPLES: Final = 64
+MAX_RECORDS: Final = 5_000_000
+SAMPLED_STEPS: Final = 64  # spread over the run
 
 
 class Why(IntEnum):
@@ -53,7 +54,7 @@ class Strange:
             Why.SMALL: message("show.strange_small", ratio=f"{1 / self.value if self.value else math.inf:.3g}"),
         }[self.why]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {"key": str(self.key), "why": self.why.name.lower(), "step": self.step, "value": self.value}
 
@@ -61,10 +62,10 @@ class Strange:
 def strangest(folder: RankFolder, keys: Sequence[Key] | None = None) -> tuple[list[Strange], bool]:
     """The strangest tensors, and whether only some steps were looked at because there are so many."""
     chosen = folder.keys if keys is None else keys
-    sampled = len(chosen) * max(1, folder.finished) > _RECORDS
+    sampled = len(chosen) * max(1, folder.finished) > MAX_RECORDS
     histories = _sampled(folder, chosen) if sampled else ((key, folder.history(key)) for key in chosen)
-    found = [one for key, history in histories if (one := _judge(key, history)) is not None]
-    return sorted(found, key=_order)[:_AT_MOST], sampled
+    found = [tensor for key, history in histories if (tensor := _judge(key, history)) is not None]
+    return sorted(found, key=_order)[:MAX_SHOWN_TENSORS], sampled
 
 
 def strange_blocks(found: Sequence[Strange], sampled: bool) -> list[Block]:
@@ -72,20 +73,22 @@ def strange_blocks(found: Sequence[Strange], sampled: bool) -> list[Block]:
     blocks: list[Block] = []
     if found:
         columns = [message("show.tensor"), message("show.what"), message("show.step")]
-        marked = frozenset(place for place, one in enumerate(found) if one.why is Why.NON_FINITE)
+        marked = frozenset(place for place, tensor in enumerate(found) if tensor.why is Why.NON_FINITE)
         blocks.append(
-            Table(message("show.strangest"), columns, [[one.key, one.word, one.step] for one in found], marked)
+            Table(
+                message("show.strangest"), columns, [[tensor.key, tensor.word, tensor.step] for tensor in found], marked
+            )
         )
     if sampled:
-        blocks.append(Text(message("show.sampled", count=_SAMPLES)))
+        blocks.append(Text(message("show.sampled", count=SAMPLED_STEPS)))
     return blocks
 
 
-def _order(one: Strange) -> tuple[int, float]:
+def _order(tensor: Strange) -> tuple[int, float]:
     """The earliest non-finite first; large and small are equally strange: the farther off, the stranger."""
-    if one.why in (Why.NON_FINITE, Why.ZERO):
-        return one.why, one.step
-    return Why.LARGE, -abs(math.log(one.value)) if one.value > 0 else -math.inf
+    if tensor.why in (Why.NON_FINITE, Why.ZERO):
+        return tensor.why, tensor.step
+    return Why.LARGE, -abs(math.log(tensor.value)) if tensor.value > 0 else -math.inf
 
 
 def _judge(key: Key, history: npt.NDArray[np.void]) -> Strange | None:
@@ -104,14 +107,14 @@ def _judge(key: Key, history: npt.NDArray[np.void]) -> Strange | None:
     # A bias that began at zero is not small compared with what it became.
     history = history[history["abs_mean"] > 0]
     # Buffers such as step counters and running statistics are meant to move away from where they began.
-    if len(history) < _HISTORY or key.kind is Kind.BUFFER:
+    if len(history) < MIN_RECORDS or key.kind is Kind.BUFFER:
         return None
     size = history["abs_mean"]
     ratios = size / float(np.median(size))
     low, high = int(np.argmin(ratios)), int(np.argmax(ratios))
-    if ratios[high] >= _RATIO and ratios[high] * ratios[low] >= 1:
+    if ratios[high] >= MIN_RATIO and ratios[high] * ratios[low] >= 1:
         return Strange(key, Why.LARGE, int(history["step"][high]), float(ratios[high]))
-    if ratios[low] <= 1 / _RATIO:
+    if ratios[low] <= 1 / MIN_RATIO:
         return Strange(key, Why.SMALL, int(history["step"][low]), float(ratios[low]))
     return None
 
@@ -119,10 +122,14 @@ def _judge(key: Key, history: npt.NDArray[np.void]) -> Strange | None:
 def _sampled(folder: RankFolder, keys: Sequence[Key]) -> Iterator[tuple[Key, npt.NDArray[np.void]]]:
     """Histories of a few steps spread over the run: the kind that one look can afford."""
     steps = folder.curve("seconds").steps
-    chosen = sorted({steps[place * (len(steps) - 1) // (_SAMPLES - 1)] for place in range(_SAMPLES)}) if steps else []
+    chosen = (
+        sorted({steps[place * (len(steps) - 1) // (SAMPLED_STEPS - 1)] for place in range(SAMPLED_STEPS)})
+        if steps
+        else []
+    )
     fields = ("count", "nan", "pos_inf", "neg_inf", "zeros", "abs_mean")
     kind = np.dtype([("step", "<i8"), *((name, "<f8" if name == "abs_mean" else "<u8") for name in fields)])
-    rows: dict[Key, list[tuple[Any, ...]]] = {key: [] for key in keys}
+    rows: dict[Key, list[tuple[float, ...]]] = {key: [] for key in keys}
     for step in chosen:
         for key, summary in folder.stats(step).items():
             if key in rows:

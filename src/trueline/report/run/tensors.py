@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import translate
-from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.kernel import UnsupportedDtype, summarise
@@ -16,7 +15,7 @@ from trueline.model.message import message
 from trueline.model.report import Block, Curves, Table
 from trueline.model.summary import Summary
 
-_PLOTTED = 4
+MAX_PLOTTED = 4  # curves in one plot
 
 
 def matching(keys: Iterable[Key], pattern: str) -> list[Key]:
@@ -51,9 +50,9 @@ def history_blocks(folder: RankFolder, keys: Sequence[Key]) -> list[Block]:
     """The size of tensors over the steps: a plot of a few, a row for each."""
     curves = size_curves(folder, keys)
     blocks: list[Block] = []
-    if 0 < len(curves) <= _PLOTTED:
+    if 0 < len(curves) <= MAX_PLOTTED:
         blocks.append(Curves(message("show.sizes"), curves))
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     marked = set()
     for key, curve in zip(keys, curves, strict=True):
         history = folder.history(key)
@@ -87,8 +86,16 @@ def step_blocks(step: int, stats: Mapping[Key, Summary]) -> list[Block]:
         message("show.non_finite"),
     ]
     rows = [
-        [key, one.minimum, one.maximum, one.mean, one.std, f"{one.zero_share:.0%}", one.non_finite]
-        for key, one in stats.items()
+        [
+            key,
+            summary.minimum,
+            summary.maximum,
+            summary.mean,
+            summary.std,
+            f"{summary.zero_share:.0%}",
+            summary.non_finite,
+        ]
+        for key, summary in stats.items()
     ]
-    marked = frozenset(place for place, one in enumerate(stats.values()) if one.non_finite)
+    marked = frozenset(place for place, summary in enumerate(stats.values()) if summary.non_finite)
     return [Table(message("show.tensors_of_step", step=step), columns, rows, marked)]

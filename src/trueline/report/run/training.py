@@ -6,19 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.curve import Curve
+from trueline.model.events import OverflowEvent
+from trueline.model.json_value import JsonObject
 from trueline.model.message import message
 from trueline.model.numbers import encode
 from trueline.model.report import Block, Curves, Table
-from trueline.model.run import EventName
 
-_SLOWEST = 5
+MAX_SLOWEST = 5  # rows of the table
 _CURVES = ("loss", "lr", "grad_norm_unclipped", "grad_norm", "scale")
 _NORM = "grad_norm"
-_MOST_PLOTTED = 4
+MAX_PLOTTED = 4  # curves in one plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Course:
     maximum: tuple[int, float] | None
     non_finite: Sequence[int]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape; steps with a non-finite value are listed, not the whole curve."""
         return {
             "points": len(self.curve),
@@ -59,13 +59,13 @@ class Training:
     @property
     def loss(self) -> Course | None:
         """The training loss."""
-        return next((one for one in self.courses if one.name == "loss"), None)
+        return next((course for course in self.courses if course.name == "loss"), None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
-            **{one.name: one.to_json() for one in self.courses},
-            "losses": [one.to_json() for one in self.losses],
+            **{course.name: course.to_json() for course in self.courses},
+            "losses": [course.to_json() for course in self.losses],
             "overflows": self.overflows,
             "slowest": [{"step": step, "seconds": encode(seconds)} for step, seconds in self.slowest],
             "usual_seconds": self.usual_seconds,
@@ -99,8 +99,8 @@ def training_of(folder: RankFolder) -> Training:
     timed = sorted(zip(seconds.steps, seconds.values, strict=True), key=lambda point: -point[1])
     return Training(
         courses,
-        sum(1 for _ in folder.events(EventName.OVERFLOW)),
-        timed[:_SLOWEST],
+        sum(1 for _ in folder.events(OverflowEvent)),
+        timed[:MAX_SLOWEST],
         median(seconds.values) if seconds.values else None,
         losses if len(losses) > 1 else (),
     )
@@ -112,7 +112,8 @@ def training_blocks(training: Training) -> list[Block]:
     if training.loss is not None:
         blocks.append(
             Curves(
-                message("show.loss"), [training.loss.curve, *(one.curve for one in training.losses[1:_MOST_PLOTTED])]
+                message("show.loss"),
+                [training.loss.curve, *(course.curve for course in training.losses[1:MAX_PLOTTED])],
             )
         )
     if training.courses:
@@ -126,11 +127,11 @@ def training_blocks(training: Training) -> list[Block]:
             message("show.non_finite_steps"),
         ]
         courses = [*training.losses, *training.courses[bool(training.losses) :]]
-        rows = [_row(one) for one in courses]
-        if training.loss is not None and all(one.name != _NORM for one in courses):
+        rows = [_row(course) for course in courses]
+        if training.loss is not None and all(course.name != _NORM for course in courses):
             # Silence would look like a norm that is not worth a line.
             rows.append([_NORM, message("show.not_recorded"), *[None] * (len(columns) - 2)])
-        marked = frozenset(place for place, one in enumerate(courses) if one.non_finite)
+        marked = frozenset(place for place, course in enumerate(courses) if course.non_finite)
         blocks.append(Table(message("show.training"), columns, rows, marked))
     if training.slowest:
         usual = training.usual_seconds or 0.0
@@ -140,16 +141,16 @@ def training_blocks(training: Training) -> list[Block]:
     return blocks
 
 
-def _row(one: Course) -> list[Any]:
+def _row(course: Course) -> list[object]:
     non_finite = None
-    if one.non_finite:
-        non_finite = message("show.from_step", count=len(one.non_finite), step=one.non_finite[0])
+    if course.non_finite:
+        non_finite = message("show.from_step", count=len(course.non_finite), step=course.non_finite[0])
     return [
-        one.name,
-        one.curve,
-        one.first,
-        one.last,
-        one.minimum[1] if one.minimum else None,
-        one.maximum[1] if one.maximum else None,
+        course.name,
+        course.curve,
+        course.first,
+        course.last,
+        course.minimum[1] if course.minimum else None,
+        course.maximum[1] if course.maximum else None,
         non_finite,
     ]
