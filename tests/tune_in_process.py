@@ -14,10 +14,10 @@ from launching import IN_ORDER
 from trueline.record.again import Ended
 from trueline.record.launch import ScriptEnded
 from trueline.record.recording import Recording
+from trueline.record.run_mode import Experiment
 from trueline.record.wanted import Wanted
 from trueline.tune.child.adapters import ExperimentAdapters
 from trueline.tune.child.teller import Teller
-from trueline.tune.experiment import Experiment
 from trueline.tune.told import Listener, Word
 from trueline.tune.trial import Trial
 

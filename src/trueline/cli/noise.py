@@ -16,7 +16,8 @@ from trueline.model.message import Message, message
 from trueline.model.noise import Noise
 from trueline.model.trouble import Trouble
 from trueline.record.again import Command
-from trueline.record.perturb import Perturbation, read_told
+from trueline.record.perturb import read_told
+from trueline.record.run_mode import Perturbation, RunMode
 from trueline.record.wanted import Wanted
 
 Say = Callable[[Message], None]
@@ -104,7 +105,7 @@ def _measure(command: Command, wanted: Wanted, plan: _Plan, runs: int, say: Say)
 def _try(
     command: Command, wanted: Wanted, plan: _Plan, seed: int | None, ulps: int = 1
 ) -> tuple[Tried, Mapping[str, object]]:
-    ended = command.run(wanted, Perturbation(seed, plan.length, ulps))
+    ended = command.run(wanted, RunMode(perturbation=Perturbation(seed, plan.length, ulps)))
     again = _opened(wanted.folder)
     rank = again.rank() if again is not None else None
     found = rank.finished if rank is not None else 0

@@ -168,9 +168,10 @@ def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:
 
 def _state(way: Way) -> int:
     """The state to start from: the one before the first step, but for a bisection."""
-    from trueline.replay.bisect import STATE
+    from trueline.record.run_mode import RunMode
 
-    return int(os.environ.pop(STATE, way.start))
+    asked = RunMode.of_process().replayed_state
+    return way.start if asked is None else asked
 
 
 def _bisect(source: Source, shown: str, limit: float | None, *, quiet: bool, json_file: str | None) -> int:

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from trueline.record.again import Command
     from trueline.record.keeping.keep import Keep
     from trueline.record.leaving import Leaving
-    from trueline.record.perturb import Perturbation, PerturbedAdapters
+    from trueline.record.perturb import PerturbedAdapters
     from trueline.record.recorder import Recorder
     from trueline.record.recording import Recording
+    from trueline.record.run_mode import RunMode
     from trueline.record.wanted import Wanted
 
 _RESTARTED = "TRUELINE_RESTARTED"
@@ -210,9 +211,9 @@ def _run(
     from trueline.record.again import Command
     from trueline.record.launch import check_module, check_script, run_module, run_script
     from trueline.record.leaving import before_leaving
-    from trueline.record.perturb import Perturbation
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
+    from trueline.record.run_mode import RunMode
     from trueline.watch.coverage import Coverage
 
     launcher = None if as_module else launchers.find_launcher(script)
@@ -229,8 +230,7 @@ def _run(
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
-    perturbation = Perturbation.in_environment()
-    perturbed = _repeated(perturbation) if perturbation is not None else _experiment()
+    perturbed = _perturbed(RunMode.of_process())
     feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
     recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
     recording.begin(lambda: checked.hear(recording.recorder) if checked is not None else None)
@@ -283,33 +283,25 @@ def _keeping(keep: Keep, started: Command) -> Callable[[Recorder, Adapter], Obse
     return listen
 
 
-def _repeated(perturbation: Perturbation) -> PerturbedAdapters:
+def _perturbed(mode: RunMode) -> PerturbedAdapters | None:
     """What a run that was started by another one does to its frameworks."""
-    from trueline.record.perturb import PerturbedAdapters
-    from trueline.repro.plan import Plan
+    if mode.randomness is not None and mode.perturbation is not None:
+        from trueline.repro.child import RepeatedAdapters
 
-    plan = Plan.in_environment()
-    if plan is None:
-        return PerturbedAdapters(perturbation)
-    from trueline.repro.child import RepeatedAdapters
+        repeated = RepeatedAdapters(mode.randomness, mode.perturbation)
+        repeated.begin()
+        return repeated
+    if mode.perturbation is not None:
+        from trueline.record.perturb import PerturbedAdapters
 
-    adapters = RepeatedAdapters(plan, perturbation)
-    adapters.begin()
-    return adapters
+        return PerturbedAdapters(mode.perturbation)
+    if mode.experiment is not None:
+        from trueline.tune.child.adapters import ExperimentAdapters
 
-
-def _experiment() -> PerturbedAdapters | None:
-    """What a run that ``trueline tune`` has started does to its frameworks."""
-    from trueline.tune.experiment import Experiment
-
-    experiment = Experiment.in_environment()
-    if experiment is None:
-        return None
-    from trueline.tune.child.adapters import ExperimentAdapters
-
-    adapters = ExperimentAdapters(experiment)
-    adapters.begin()
-    return adapters
+        experiment = ExperimentAdapters(mode.experiment)
+        experiment.begin()
+        return experiment
+    return None
 
 
 def _conclusion(recording: Recording, shown: Path) -> Message:

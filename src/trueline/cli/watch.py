@@ -99,7 +99,7 @@ def command(
 def _concluded(
     watched: Watched, answer: Callable[[str], object], folder: Path | None, output: str | None, *, quiet: bool
 ) -> ScriptExit | Verdict:
-    if watched.errand is not None:
+    if watched.asked_step is not None:
         return ScriptExit(0)
     if watched.needs_another_run and watched.watch is not None:
         if not quiet:

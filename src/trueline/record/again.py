@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from trueline.model.trouble import BadUsage
 from trueline.record.launch import run_module, run_script
 from trueline.record.launchers import find_launcher
-from trueline.record.perturb import VARIABLE, Perturbation
 from trueline.record.ranks import rank_in_environment
+from trueline.record.run_mode import RunMode
 from trueline.record.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -69,22 +69,22 @@ class Command:
     folder: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
-    def run(self, wanted: Wanted, perturbation: Perturbation) -> Ended:
+    def run(self, wanted: Wanted, mode: RunMode) -> Ended:
         """Record the first steps of it again; whatever it has started ends with it."""
-        with self.started(wanted, {VARIABLE: perturbation.packed()}) as running:
+        with self.started(wanted, mode) as running:
             running.process.wait()
         return running.ended()
 
     @contextmanager
-    def started(self, wanted: Wanted, told: Mapping[str, str]) -> Iterator[Running]:
-        """It runs in the block, recorded, with ``told`` in its environment; it ends with the block."""
+    def started(self, wanted: Wanted, mode: RunMode) -> Iterator[Running]:
+        """It runs in the block, recorded, in this mode; it ends with the block."""
         # Not before: a script's process must not find NumPy loaded that it has not loaded itself.
         from trueline.adapters.guest.tail import Tail
 
         process = subprocess.Popen(
             kept("run", *_options(wanted), *self.script_line()),
             cwd=self.folder,
-            env={**self.environment, **told},
+            env={**self.environment, **mode.environment()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -6,54 +6,19 @@ Nothing here imports NumPy or a framework: the script must find the same world a
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from trueline.record.run_mode import Perturbation
 
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter, Installed, Perturbing
     from trueline.model.message import Message
 
-VARIABLE = "TRUELINE_PERTURB"
 _TOLD = "perturbed.json"
 _MOST_TOLD = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Perturbation:
-    """Which perturbation (None: none, the run is a control), how many training steps it takes, and how far it moves."""
-
-    seed: int | None
-    steps: int
-    ulps: int = 1
-
-    def packed(self) -> str:
-        """For the environment of the process that is to run."""
-        return f"{'' if self.seed is None else self.seed}:{self.steps}:{self.ulps}"
-
-    @classmethod
-    def in_environment(cls) -> Self | None:
-        """What this process was started for; asked once, so that what it starts itself runs as usual."""
-        found = os.environ.pop(VARIABLE, None)
-        if found is None:
-            return None
-        seed, steps, ulps = found.split(":")
-        end_with_parent()
-        return cls(int(seed) if seed else None, int(steps), int(ulps))
-
-
-def end_with_parent() -> None:
-    """A process that nobody waits for any more would train on to its end."""
-    import ctypes
-
-    set_parent_death_signal = 1
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:
-        prctl(set_parent_death_signal, signal.SIGKILL)
 
 
 class PerturbedAdapter:

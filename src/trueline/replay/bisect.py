@@ -18,9 +18,9 @@ from trueline.model.message import Message, message
 from trueline.model.report import Report, Table
 from trueline.model.trouble import BadUsage
 from trueline.record.again import end_group, kept
+from trueline.record.run_mode import RunMode
 
 # A state that a replay is to start from, whatever batches it is given.
-STATE: Final = "TRUELINE_REPLAY_STATE"
 BISECTED: Final = "tr.29"
 _COARSE: Final = 4
 _MUCH: Final = 4.0
@@ -137,7 +137,7 @@ def loss_of_state(run: Path, state: int, batch: int) -> float:
                 "-o",
                 str(Path(place) / "run"),
             ),
-            env={**os.environ, STATE: str(state)},
+            env={**os.environ, **RunMode(replayed_state=state).environment()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

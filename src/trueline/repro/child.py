@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from trueline.record.arrival import on_import
-from trueline.record.perturb import Perturbation, PerturbedAdapters
+from trueline.record.perturb import PerturbedAdapters
 from trueline.record.recording import FRAMEWORKS
+from trueline.record.run_mode import Perturbation, RandomnessPlan
 from trueline.repro import generators
-from trueline.repro.plan import Plan
 from trueline.repro.tap import Tap
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class RepeatedAdapters(PerturbedAdapters):
     """The frameworks of a repeated run, whose hooks say when data is fetched and when training has begun."""
 
-    def __init__(self, plan: Plan, perturbation: Perturbation) -> None:
+    def __init__(self, plan: RandomnessPlan, perturbation: Perturbation) -> None:
         super().__init__(perturbation)
         self._tap = Tap(plan)
 

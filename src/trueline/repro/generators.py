@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from trueline.model.location import Location
+from trueline.record.run_mode import RandomnessPlan
 from trueline.repro.frames import is_users
-from trueline.repro.plan import Plan
 from trueline.repro.tap import Tap
 
 _TICK = 1_000_000
@@ -111,7 +111,7 @@ def _tap_clock(tap: Tap, name: str, unit: float) -> None:
 class _Clock:
     """A thousandth of a second passes with every look at it."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RandomnessPlan) -> None:
         self._now = (plan.clock or 0) * 1_000_000_000
 
     def next(self) -> int:

@@ -10,11 +10,11 @@ from typing import Any, Final
 from trueline.model.finding import Certainty
 from trueline.model.message import message
 from trueline.model.trouble import BadScript
+from trueline.record.run_mode import FIRST_SEED, SECOND_SEED, RandomnessPlan
 from trueline.repro import naming
 from trueline.repro.consumers import Consumer, consumers
 from trueline.repro.differences import Difference, first_difference
 from trueline.repro.free import Free
-from trueline.repro.plan import ONE, OTHER, Plan
 from trueline.repro.problem import Problem, find_problem
 from trueline.repro.told import Told, Word
 from trueline.repro.trials import Trial, Trials
@@ -46,7 +46,7 @@ class Reproduced:
 class _Base:
     """The run in which all is fixed, and where a second such run parts from it (None: nowhere)."""
 
-    plan: Plan
+    plan: RandomnessPlan
     trial: Trial
     parts_at: Difference | None
     again: Trial | None = None
@@ -56,7 +56,7 @@ def reproduce(trials: Trials, runs: int) -> Reproduced:
     """Run the script ``runs`` times as it is, and where it differs as often as it takes to find out why."""
     hashes = _hashes(trials.command.environment, runs)
     free = [
-        trials.run(f"run-{number + 1}", Plan(hash=seed), message("repro.run", number=number + 1, count=runs))
+        trials.run(f"run-{number + 1}", RandomnessPlan(hash=seed), message("repro.run", number=number + 1, count=runs))
         for number, seed in enumerate(hashes)
     ]
     if not any(one.steps for one in free):
@@ -105,7 +105,7 @@ class _Search:
     # ---- all fixed
 
     def _base(self) -> _Base:
-        plan = Plan(fixed=True, hash=self._hashes[0], pins=_varying(self._free))
+        plan = RandomnessPlan(fixed=True, hash=self._hashes[0], pins=_varying(self._free))
         trial = self._trials.run("fixed-1", plan, message("repro.fixed"))
         other_hash = self._other_hash()
         hashed = None
@@ -145,7 +145,7 @@ class _Search:
                 return wider
         return base
 
-    def _wider(self, base: _Base, name: str, plan: Plan) -> _Base | None:
+    def _wider(self, base: _Base, name: str, plan: RandomnessPlan) -> _Base | None:
         """A base that lasts longer, or None."""
         say = message("repro.fixing", what=message(f"repro.generator_{name}"))
         one, two = (self._trials.run(f"fixed-{name}-{number}", plan, say) for number in (1, 2))
@@ -164,7 +164,7 @@ class _Search:
 
     # ---- one freed
 
-    def _experiments(self, base: _Base) -> Iterator[tuple[str, Plan, Any]]:
+    def _experiments(self, base: _Base) -> Iterator[tuple[str, RandomnessPlan, Any]]:
         told = base.trial.told
         for number, word in enumerate(_seed_words(told, base.plan.pins)):
             pins = {**base.plan.pins, word["site"]: [_another(one) for one in base.plan.pins[word["site"]]]}
@@ -173,9 +173,9 @@ class _Search:
         for number, word in enumerate(_fresh_words(told)):
             yield f"generator-{number + 1}", replace(base.plan, vary=word["site"]), _fresh(word)
         for stream in _streams(base.trial):
-            yield stream, replace(base.plan, seeds={stream: OTHER}), _stream(stream, base.trial)
+            yield stream, replace(base.plan, seeds={stream: SECOND_SEED}), _stream(stream, base.trial)
 
-    def _freed(self, name: str, plan: Plan, base: _Base) -> list[Consumer]:
+    def _freed(self, name: str, plan: RandomnessPlan, base: _Base) -> list[Consumer]:
         what = name.rstrip("-0123456789").replace(".", "_")
         return _significant(base, self._trials.run(f"free-{name}", plan, _freeing(what)))
 
@@ -216,7 +216,7 @@ def _varying(free: Sequence[Trial]) -> dict[str, Sequence[Any]]:
 
 
 def _another(value: Any) -> Any:
-    return value + ONE if isinstance(value, int | float) else f"{value}{ONE}"
+    return value + FIRST_SEED if isinstance(value, int | float) else f"{value}{FIRST_SEED}"
 
 
 def _seed_words(told: Told, pins: Mapping[str, Sequence[Any]]) -> list[Word]:

@@ -12,8 +12,8 @@ from typing import Any
 
 from trueline.model.descriptor import OwnDescriptor
 from trueline.model.location import Location
+from trueline.record.run_mode import RandomnessPlan
 from trueline.repro.frames import asking_file, is_installed, is_ours, is_standard, is_users, users_line
-from trueline.repro.plan import Plan
 
 _PLAIN = (int, float, str)
 _FRAMEWORKS = ("torch", "mindspore")
@@ -22,7 +22,7 @@ _FRAMEWORKS = ("torch", "mindspore")
 class Tap:
     """Leaves word in a file that forked data workers write to as well."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RandomnessPlan) -> None:
         self.plan = plan
         self.fixing = False
         self.fetching = False

@@ -13,9 +13,8 @@ from trueline.model.run import EventName, RunInfo
 from trueline.model.steps import Steps
 from trueline.model.trouble import BadScript, Trouble
 from trueline.record.again import Command, Ended
-from trueline.record.perturb import Perturbation
+from trueline.record.run_mode import Perturbation, RandomnessPlan, RunMode
 from trueline.record.wanted import Wanted
-from trueline.repro.plan import Plan
 from trueline.repro.told import Told, read_told
 
 _TOLD: Final = ".randomness.jsonl"
@@ -25,7 +24,7 @@ _TOLD: Final = ".randomness.jsonl"
 class Trial:
     """One run: what it was to fix, how it ended, what it told, and what was recorded of it (None: nothing)."""
 
-    plan: Plan
+    plan: RandomnessPlan
     ended: Ended
     told: Told
     rank: RankFolder | None
@@ -59,7 +58,7 @@ class Trials:
     steps: int
     say: Callable[[Message], None]
 
-    def run(self, name: str, plan: Plan, saying: Message) -> Trial:
+    def run(self, name: str, plan: RandomnessPlan, saying: Message) -> Trial:
         """Run it once."""
         self.say(saying)
         folder = self.room / name
@@ -68,8 +67,7 @@ class Trials:
         wanted = Wanted(
             folder, stats=True, inputs=True, grads=True, weights=True, steps=Steps(((0, self.steps, 1),)), source=False
         )
-        command = replace(self.command, environment={**self.command.environment, **plan.environment()})
-        ended = command.run(wanted, Perturbation(None, self.steps))
+        ended = self.command.run(wanted, RunMode(perturbation=Perturbation(None, self.steps), randomness=plan))
         run = _opened(folder)
         rank, info = (run.rank(run.ranks[0]) if run.ranks else None, run.info) if run is not None else (None, None)
         off = info.recorded.get("off") if info is not None else None

@@ -15,8 +15,9 @@ from trueline.record.again import Command
 from trueline.record.leaving import Leaving, before_leaving
 from trueline.record.ranks import rank_in_environment, rank_of
 from trueline.record.recording import Recording
+from trueline.record.run_mode import RunMode
 from trueline.record.wanted import Wanted
-from trueline.watch.afresh import FROM_THE_START, Errand, run_afresh
+from trueline.watch.afresh import FROM_THE_START, leave_answer, run_afresh
 from trueline.watch.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Watched:
         self.code = 1
         self.hit: Hit | None = None
         self.watch: Watch | None = None
-        self.errand = Errand.taken()
+        self.asked_step = RunMode.of_process().watched
         self.recording: Recording | None = None
         self._warn, self._root, self._folder, self._asked = warn, root, folder, asked
         self._adapters: list[Any] = []
@@ -75,8 +76,8 @@ class Watched:
         self.hit = self.watch.hit if self.watch is not None else None
         if self.watch is not None and self.hit is None and not self.needs_another_run:
             self.hit = self.watch.doubtful
-        if self.errand is not None:
-            self.errand.tell(self.hit)
+        if self.asked_step is not None:
+            leave_answer(self.asked_step, self.hit)
 
     @contextmanager
     def _own_errors_only(self) -> Iterator[None]:
@@ -102,8 +103,8 @@ class Watched:
         from trueline.watch.watcher import WatchFeed
 
         if self.watch is None:
-            at = self.errand.at if self.errand is not None else None
-            lost = self.errand is not None and self.errand.thrown_away
+            at = self.asked_step.at if self.asked_step is not None else None
+            lost = self.asked_step is not None and self.asked_step.thrown_away
             self.watch = Watch(
                 at=at, thrown_away_counts=lost, points=points_of(self._asked.pop("on", ())), **self._asked
             )
@@ -128,7 +129,9 @@ class Watched:
         """Whether something went wrong that this run could not pin down; one of several ranks cannot be run alone."""
         found = self.watch
         alone = rank_in_environment()[1] == 1
-        return found is not None and self.hit is None and found.wrong_at is not None and self.errand is None and alone
+        return (
+            found is not None and self.hit is None and found.wrong_at is not None and self.asked_step is None and alone
+        )
 
     def run_again(self) -> None:
         """The script once more, to the step that went wrong."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trueline.model.report import Report
     from trueline.model.result import Result
     from trueline.record.again import Command
-    from trueline.tune.experiment import Experiment
+    from trueline.record.run_mode import Experiment
     from trueline.tune.told import Word
     from trueline.tune.trial import Trial
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from trueline.model.message import Message
-from trueline.record.perturb import Perturbation, PerturbedAdapters
+from trueline.record.perturb import PerturbedAdapters
+from trueline.record.run_mode import Experiment, Perturbation
 from trueline.tune.child.lines import stamp_output
 from trueline.tune.child.teller import Teller
-from trueline.tune.experiment import Experiment
 
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer

@@ -12,8 +12,8 @@ from trueline.tune.child.feeding import Feeding, samples_in
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter, HeldRates
+    from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
-    from trueline.tune.experiment import Experiment
 
 _FACTS = ("kind", "dataset", "batch_size", "sampler", "drop_last", "samples")
 

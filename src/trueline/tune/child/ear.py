@@ -11,8 +11,8 @@ from trueline.record.leaving import leave_at_once
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter
+    from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
-    from trueline.tune.experiment import Experiment
 
 
 class Ear:

@@ -13,8 +13,8 @@ from trueline.tune.child.gradients import Halves, Taken, read_array
 if TYPE_CHECKING:
     from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter
+    from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
-    from trueline.tune.experiment import Experiment
 
 _HALF = "float16"
 _BRAIN = "bfloat16"
